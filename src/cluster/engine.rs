@@ -4,11 +4,11 @@ use super::answer::told;
 use super::greet::Member;
 use crate::error::{Error, Result};
 use arrow::record_batch::RecordBatch;
-use async_trait::async_trait;
 use datafusion::error::Result as DfResult;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use std::any::Any;
 use std::sync::Arc;
@@ -19,33 +19,32 @@ use tokio::time::timeout;
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What executes plans on other machines. An error that is `None` is a lost machine: what it had is asked for again.
-#[async_trait]
 pub(super) trait Engine: Send + Sync {
     /// Returns the members that answer. Fails with `ErrorKind::Usage` if one is of another version, and with `ErrorKind::Io` if
     /// none answers.
-    async fn greet(&self) -> Result<Vec<Member>>;
+    fn greet(&self) -> BoxFuture<'_, Result<Vec<Member>>>;
 
     /// Returns those of these members that still answer. Fails as [`Engine::greet`] does.
-    async fn living(&self, members: &[Member]) -> Result<Vec<Member>>;
+    fn living<'a>(&'a self, members: &'a [Member]) -> BoxFuture<'a, Result<Vec<Member>>>;
 
     /// Returns into how many parts rows are dealt out for these members.
     fn parts(&self, members: &[Member]) -> usize;
 
     /// Returns the rows of a plan of one partition, which a member executes. `attempts` is how often it was tried before.
-    async fn rows(
-        &self,
-        member: &Member,
+    fn rows<'a>(
+        &'a self,
+        member: &'a Member,
         plan: Arc<dyn ExecutionPlan>,
         attempts: usize,
-    ) -> Result<Answers, Option<Error>>;
+    ) -> BoxFuture<'a, Result<Answers, Option<Error>>>;
 
     /// Returns the rows of a shuffle, in any order.
-    async fn shuffle(
-        &self,
-        members: &[Member],
-        shuffle: Shuffle<'_>,
+    fn shuffle<'a>(
+        &'a self,
+        members: &'a [Member],
+        shuffle: Shuffle<'a>,
         attempts: usize,
-    ) -> Result<Answers, Option<Error>>;
+    ) -> BoxFuture<'a, Result<Answers, Option<Error>>>;
 }
 
 /// Rows that are made, dealt out by a hash, and taken.

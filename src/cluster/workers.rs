@@ -12,7 +12,6 @@ use crate::error::{Error, Result};
 use crate::operator::{Codec, OperatorExec};
 use crate::settings::{Addresses, Settings};
 use arrow::record_batch::RecordBatch;
-use async_trait::async_trait;
 use datafusion::error::{DataFusionError, Result as DfResult};
 use datafusion::execution::{SessionState, SessionStateBuilder, TaskContext};
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
@@ -21,6 +20,7 @@ use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, Partitio
 use datafusion_distributed::{
     CoordinatorToWorkerMsg, DistributedExt, MaybeEncoded, SetPlanRequest, WorkerToCoordinatorMsg,
 };
+use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use http::HeaderMap;
@@ -115,70 +115,85 @@ impl Workers {
     }
 }
 
-#[async_trait]
 impl Engine for Workers {
-    async fn greet(&self) -> Result<Vec<Member>> {
-        greet(self.channels.as_ref(), &found(&self.addresses).await?).await
+    fn greet(&self) -> BoxFuture<'_, Result<Vec<Member>>> {
+        Box::pin(async move { greet(self.channels.as_ref(), &found(&self.addresses).await?).await })
     }
 
-    async fn living(&self, members: &[Member]) -> Result<Vec<Member>> {
-        let urls: Vec<Url> = members.iter().map(|member| member.url.clone()).collect();
-        greet(self.channels.as_ref(), &urls).await
+    fn living<'a>(&'a self, members: &'a [Member]) -> BoxFuture<'a, Result<Vec<Member>>> {
+        Box::pin(async move {
+            let urls: Vec<Url> = members.iter().map(|member| member.url.clone()).collect();
+            greet(self.channels.as_ref(), &urls).await
+        })
     }
 
     fn parts(&self, members: &[Member]) -> usize {
         members.len()
     }
 
-    async fn rows(&self, member: &Member, plan: Arc<dyn ExecutionPlan>, _: usize) -> Result<Answers, Option<Error>> {
-        let key = Key {
-            run: Uuid::new_v4().to_string(),
-            number: 0,
-        };
-        let failed = |e: DataFusionError| told(&e);
-        let known = self.give(&member.url, &key, plan).await.map_err(failed)?;
-        let rows = self.take(&member.url, key).await.map_err(failed)?;
-        Ok(Answers::new(rows, known))
+    fn rows<'a>(
+        &'a self,
+        member: &'a Member,
+        plan: Arc<dyn ExecutionPlan>,
+        _: usize,
+    ) -> BoxFuture<'a, Result<Answers, Option<Error>>> {
+        Box::pin(async move {
+            let key = Key {
+                run: Uuid::new_v4().to_string(),
+                number: 0,
+            };
+            let failed = |e: DataFusionError| told(&e);
+            let known = self.give(&member.url, &key, plan).await.map_err(failed)?;
+            let rows = self.take(&member.url, key).await.map_err(failed)?;
+            Ok(Answers::new(rows, known))
+        })
     }
 
     /// Gives each worker one of the plans that make rows, and over the rows that it fetches from all of them the plan of its
     /// part.
-    async fn shuffle(&self, members: &[Member], shuffle: Shuffle<'_>, _: usize) -> Result<Answers, Option<Error>> {
-        let failed = |e: DataFusionError| told(&e);
-        let run = Uuid::new_v4().to_string();
-        let key = |number: usize| Key {
-            run: run.clone(),
-            number,
-        };
-        let (mut known, mut from, mut schema) = (vec![], vec![], None);
-        for (number, (make, member)) in shuffle.makes.into_iter().zip(members).enumerate() {
-            schema = Some(make.schema());
-            let by = Partitioning::Hash(vec![Arc::clone(&shuffle.by)], shuffle.parts);
-            let dealt = RepartitionExec::try_new(make, by).map_err(failed)?;
-            // The protocol would take a repartition at the head of a task for its own, and remove it.
-            let plan = Arc::new(OperatorExec::looking(Arc::new(dealt), Answer));
-            known.push(self.give(&member.url, &key(number), plan).await.map_err(failed)?);
-            from.push((member.url.clone(), key(number)));
-        }
-        let schema = schema.ok_or_else(|| Some(Error::internal("a shuffle of nothing")))?;
-        let mut answers = vec![];
-        for (partition, member) in members.iter().enumerate() {
-            let fetch = Fetch {
-                from: from.clone(),
-                partition,
-                fetched: Fetched::default(),
+    fn shuffle<'a>(
+        &'a self,
+        members: &'a [Member],
+        shuffle: Shuffle<'a>,
+        _: usize,
+    ) -> BoxFuture<'a, Result<Answers, Option<Error>>> {
+        Box::pin(async move {
+            let failed = |e: DataFusionError| told(&e);
+            let run = Uuid::new_v4().to_string();
+            let key = |number: usize| Key {
+                run: run.clone(),
+                number,
             };
-            let rows = Arc::new(OperatorExec::source(Arc::new(fetch), Arc::clone(&schema)));
-            let plan = (shuffle.take)(Some(partition), rows).map_err(Some)?;
-            if plan.output_partitioning().partition_count() != 1 {
-                return Err(Some(Error::internal("a part of a shuffle with several partitions")));
+            let (mut known, mut from, mut schema) = (vec![], vec![], None);
+            for (number, (make, member)) in shuffle.makes.into_iter().zip(members).enumerate() {
+                schema = Some(make.schema());
+                let by = Partitioning::Hash(vec![Arc::clone(&shuffle.by)], shuffle.parts);
+                let dealt = RepartitionExec::try_new(make, by).map_err(failed)?;
+                // The protocol would take a repartition at the head of a task for its own, and remove it.
+                let plan = Arc::new(OperatorExec::looking(Arc::new(dealt), Answer));
+                known.push(self.give(&member.url, &key(number), plan).await.map_err(failed)?);
+                from.push((member.url.clone(), key(number)));
             }
-            let key = key(from.len() + partition);
-            known.push(self.give(&member.url, &key, plan).await.map_err(failed)?);
-            let (own, url) = (self.clone(), member.url.clone());
-            let rows = async move { own.take(&url, key).await };
-            answers.push(stream::once(rows).try_flatten().boxed());
-        }
-        Ok(Answers::new(stream::select_all(answers).boxed(), known))
+            let schema = schema.ok_or_else(|| Some(Error::internal("a shuffle of nothing")))?;
+            let mut answers = vec![];
+            for (partition, member) in members.iter().enumerate() {
+                let fetch = Fetch {
+                    from: from.clone(),
+                    partition,
+                    fetched: Fetched::default(),
+                };
+                let rows = Arc::new(OperatorExec::source(Arc::new(fetch), Arc::clone(&schema)));
+                let plan = (shuffle.take)(Some(partition), rows).map_err(Some)?;
+                if plan.output_partitioning().partition_count() != 1 {
+                    return Err(Some(Error::internal("a part of a shuffle with several partitions")));
+                }
+                let key = key(from.len() + partition);
+                known.push(self.give(&member.url, &key, plan).await.map_err(failed)?);
+                let (own, url) = (self.clone(), member.url.clone());
+                let rows = async move { own.take(&url, key).await };
+                answers.push(stream::once(rows).try_flatten().boxed());
+            }
+            Ok(Answers::new(stream::select_all(answers).boxed(), known))
+        })
     }
 }

@@ -1,4 +1,4 @@
-//! Integration tests: one binary, because each links all of DataFusion.
+//! Integration tests: one binary, because each links all of DataFusion. Those of an optional feature run where it is built.
 
 mod append;
 mod architecture;
@@ -14,9 +14,11 @@ mod cluster;
 mod common;
 mod cover;
 mod damaged;
+#[cfg(feature = "delta")]
 mod delta;
 mod depth;
 mod differential_privacy;
+#[cfg(feature = "ducklake")]
 mod ducklake;
 mod examples;
 mod explain;

@@ -11,7 +11,6 @@ use crate::error::{Error, Result};
 use crate::operator::{Codec, OperatorExec};
 use arrow::datatypes::Schema;
 use arrow::record_batch::RecordBatch;
-use async_trait::async_trait;
 use ballista_core::client::BallistaClient;
 use ballista_core::serde::protobuf::execute_query_params::Query;
 use ballista_core::serde::protobuf::job_status::Status;
@@ -29,6 +28,7 @@ use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{ExecutionPlan, Partitioning};
 use datafusion_proto::physical_plan::AsExecutionPlan;
 use datafusion_proto::protobuf::PhysicalPlanNode;
+use futures::future::BoxFuture;
 use futures::stream;
 use futures::{StreamExt, TryStreamExt};
 use std::collections::HashSet;
@@ -163,54 +163,67 @@ impl Ballista {
     }
 }
 
-#[async_trait]
 impl Engine for Ballista {
-    async fn greet(&self) -> Result<Vec<Member>> {
-        let nobody = |why| {
-            let text = format!("no executor answers through the scheduler {} ({why})", self.scheduler);
-            Error::io(text, std::io::ErrorKind::NotConnected.into()).advised(
-                "start both: anonsql cluster scheduler --listen 127.0.0.1:50050, and anonsql cluster executor --scheduler \
-                 127.0.0.1:50050",
-            )
-        };
-        let there = async {
-            let mut job = self.submit(Self::greeting(), THERE).await?;
-            let done = job.done().await;
-            job.end().await;
-            done.map(drop)
-        };
-        match timeout(THERE, there).await {
-            Ok(Ok(())) => Ok(vec![Member {
-                url: self.scheduler.clone(),
-                threads: AT_ONCE,
-            }]),
-            Ok(Err(e)) => Err(told(&e).unwrap_or_else(|| nobody("it failed"))),
-            Err(_) => Err(nobody("they take no task")),
-        }
+    fn greet(&self) -> BoxFuture<'_, Result<Vec<Member>>> {
+        Box::pin(async move {
+            let nobody = |why| {
+                let text = format!("no executor answers through the scheduler {} ({why})", self.scheduler);
+                Error::io(text, std::io::ErrorKind::NotConnected.into()).advised(
+                    "start both: anonsql cluster scheduler --listen 127.0.0.1:50050, and anonsql cluster executor --scheduler \
+                     127.0.0.1:50050",
+                )
+            };
+            let there = async {
+                let mut job = self.submit(Self::greeting(), THERE).await?;
+                let done = job.done().await;
+                job.end().await;
+                done.map(drop)
+            };
+            match timeout(THERE, there).await {
+                Ok(Ok(())) => Ok(vec![Member {
+                    url: self.scheduler.clone(),
+                    threads: AT_ONCE,
+                }]),
+                Ok(Err(e)) => Err(told(&e).unwrap_or_else(|| nobody("it failed"))),
+                Err(_) => Err(nobody("they take no task")),
+            }
+        })
     }
 
-    async fn living(&self, _: &[Member]) -> Result<Vec<Member>> {
-        self.greet().await
+    fn living<'a>(&'a self, _: &'a [Member]) -> BoxFuture<'a, Result<Vec<Member>>> {
+        Box::pin(async move { self.greet().await })
     }
 
     fn parts(&self, _: &[Member]) -> usize {
         AT_ONCE.get()
     }
 
-    async fn rows(&self, _: &Member, plan: Arc<dyn ExecutionPlan>, attempts: usize) -> Result<Answers, Option<Error>> {
-        self.answers(plan, attempts).await
+    fn rows<'a>(
+        &'a self,
+        _: &'a Member,
+        plan: Arc<dyn ExecutionPlan>,
+        attempts: usize,
+    ) -> BoxFuture<'a, Result<Answers, Option<Error>>> {
+        Box::pin(async move { self.answers(plan, attempts).await })
     }
 
-    async fn shuffle(&self, _: &[Member], shuffle: Shuffle<'_>, attempts: usize) -> Result<Answers, Option<Error>> {
-        let failed = |e: DataFusionError| Some(Error::from(e));
-        let makes = UnionExec::try_new(shuffle.makes).map_err(failed)?;
-        let makes: Arc<dyn ExecutionPlan> = Arc::new(OperatorExec::looking(makes, Answer));
-        let rest = Rest::of(makes.schema());
-        let by = Partitioning::Hash(vec![shuffle.by], shuffle.parts);
-        let dealt = RepartitionExec::try_new(makes, by).map_err(failed)?;
-        let plan = (shuffle.take)(None, rest).map_err(Some)?;
-        self.answers(Each::over(Arc::new(dealt), plan, self.codec), attempts)
-            .await
+    fn shuffle<'a>(
+        &'a self,
+        _: &'a [Member],
+        shuffle: Shuffle<'a>,
+        attempts: usize,
+    ) -> BoxFuture<'a, Result<Answers, Option<Error>>> {
+        Box::pin(async move {
+            let failed = |e: DataFusionError| Some(Error::from(e));
+            let makes = UnionExec::try_new(shuffle.makes).map_err(failed)?;
+            let makes: Arc<dyn ExecutionPlan> = Arc::new(OperatorExec::looking(makes, Answer));
+            let rest = Rest::of(makes.schema());
+            let by = Partitioning::Hash(vec![shuffle.by], shuffle.parts);
+            let dealt = RepartitionExec::try_new(makes, by).map_err(failed)?;
+            let plan = (shuffle.take)(None, rest).map_err(Some)?;
+            self.answers(Each::over(Arc::new(dealt), plan, self.codec), attempts)
+                .await
+        })
     }
 }
 

@@ -9,6 +9,7 @@ use arrow::compute::BatchCoalescer;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use datafusion::common::runtime::SpawnedTask;
+use futures::future::BoxFuture;
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::basic::{Compression, ZstdLevel};
@@ -29,16 +30,15 @@ const ENCODING: usize = 1 << 25;
 pub(super) const WRITING: &str = "writing the release";
 
 /// An open file of a release.
-#[async_trait::async_trait]
 pub(super) trait Sink: Send {
     /// Adds rows.
-    async fn add(&mut self, rows: RecordBatch) -> Result<()>;
+    fn add(&mut self, rows: RecordBatch) -> BoxFuture<'_, Result<()>>;
 
     /// Returns the bytes of all row groups or batches that are complete, after they were written.
-    async fn bytes(&mut self) -> Result<u64>;
+    fn bytes(&mut self) -> BoxFuture<'_, Result<u64>>;
 
     /// Writes what is left, and returns the file.
-    async fn finish(self: Box<Self>) -> Result<File>;
+    fn finish(self: Box<Self>) -> BoxFuture<'static, Result<File>>;
 }
 
 /// Opens the sink of a format. Only Parquet has a footer.
@@ -169,32 +169,37 @@ impl ParquetSink {
     }
 }
 
-#[async_trait::async_trait]
 impl Sink for ParquetSink {
-    async fn add(&mut self, rows: RecordBatch) -> Result<()> {
-        self.coalescer.push_batch(rows)?;
-        self.take_completed().await
+    fn add(&mut self, rows: RecordBatch) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            self.coalescer.push_batch(rows)?;
+            self.take_completed().await
+        })
     }
 
-    async fn bytes(&mut self) -> Result<u64> {
-        while !self.encoding.is_empty() {
-            self.append_oldest().await?;
-        }
-        let file = self.file.as_ref().ok_or_else(lost)?;
-        Ok(file.bytes_written() as u64)
+    fn bytes(&mut self) -> BoxFuture<'_, Result<u64>> {
+        Box::pin(async move {
+            while !self.encoding.is_empty() {
+                self.append_oldest().await?;
+            }
+            let file = self.file.as_ref().ok_or_else(lost)?;
+            Ok(file.bytes_written() as u64)
+        })
     }
 
-    async fn finish(mut self: Box<Self>) -> Result<File> {
-        self.coalescer.finish_buffered_batch()?;
-        self.take_completed().await?;
-        if !self.group.is_empty() {
-            self.encode_group().await?;
-        }
-        while !self.encoding.is_empty() {
-            self.append_oldest().await?;
-        }
-        let file = self.file.take().ok_or_else(lost)?;
-        blocking(WRITING, move || whole(file.into_inner()?)).await
+    fn finish(mut self: Box<Self>) -> BoxFuture<'static, Result<File>> {
+        Box::pin(async move {
+            self.coalescer.finish_buffered_batch()?;
+            self.take_completed().await?;
+            if !self.group.is_empty() {
+                self.encode_group().await?;
+            }
+            while !self.encoding.is_empty() {
+                self.append_oldest().await?;
+            }
+            let file = self.file.take().ok_or_else(lost)?;
+            blocking(WRITING, move || whole(file.into_inner()?)).await
+        })
     }
 }
 
@@ -244,33 +249,38 @@ impl CsvSink {
     }
 }
 
-#[async_trait::async_trait]
 impl Sink for CsvSink {
-    async fn add(&mut self, rows: RecordBatch) -> Result<()> {
-        self.encode(rows);
-        while self.encoding.len() > 1 && self.encoding.iter().map(|e| e.bytes).sum::<usize>() > ENCODING {
-            self.append_oldest().await?;
-        }
-        Ok(())
+    fn add(&mut self, rows: RecordBatch) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            self.encode(rows);
+            while self.encoding.len() > 1 && self.encoding.iter().map(|e| e.bytes).sum::<usize>() > ENCODING {
+                self.append_oldest().await?;
+            }
+            Ok(())
+        })
     }
 
-    async fn bytes(&mut self) -> Result<u64> {
-        while !self.encoding.is_empty() {
-            self.append_oldest().await?;
-        }
-        Ok(self.bytes)
+    fn bytes(&mut self) -> BoxFuture<'_, Result<u64>> {
+        Box::pin(async move {
+            while !self.encoding.is_empty() {
+                self.append_oldest().await?;
+            }
+            Ok(self.bytes)
+        })
     }
 
-    async fn finish(mut self: Box<Self>) -> Result<File> {
-        if self.is_first {
-            // A file without rows has a header too.
-            self.encode(RecordBatch::new_empty(Arc::clone(&self.schema)));
-        }
-        while !self.encoding.is_empty() {
-            self.append_oldest().await?;
-        }
-        let file = self.file.take().ok_or_else(lost)?;
-        blocking(WRITING, move || whole(file)).await
+    fn finish(mut self: Box<Self>) -> BoxFuture<'static, Result<File>> {
+        Box::pin(async move {
+            if self.is_first {
+                // A file without rows has a header too.
+                self.encode(RecordBatch::new_empty(Arc::clone(&self.schema)));
+            }
+            while !self.encoding.is_empty() {
+                self.append_oldest().await?;
+            }
+            let file = self.file.take().ok_or_else(lost)?;
+            blocking(WRITING, move || whole(file)).await
+        })
     }
 }
 

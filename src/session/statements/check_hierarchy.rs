@@ -8,7 +8,7 @@ use crate::session::context::AnonContext;
 use crate::sql::name::TableName;
 use arrow::array::{ArrayRef, StringArray, UInt64Array};
 use arrow::record_batch::RecordBatch;
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use std::fmt;
 use std::sync::Arc;
 
@@ -44,26 +44,27 @@ impl fmt::Display for CheckHierarchy {
     }
 }
 
-#[async_trait]
 impl Run for CheckHierarchy {
     fn kind(&self) -> &'static str {
         "check hierarchy"
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        let hierarchy = context.hierarchy(&self.name)?;
-        let (values, counts) = context.value_counts(&self.table, &self.column).await?;
-        let coverage = hierarchy.coverage(&values, &counts)?;
-        let text = |text: &str| Arc::new(StringArray::from(vec![text])) as ArrayRef;
-        let count = |n: u64| Arc::new(UInt64Array::from(vec![n])) as ArrayRef;
-        Answer::of(RecordBatch::try_from_iter([
-            ("hierarchy", text(&self.name)),
-            ("column", text(&self.column)),
-            ("values_mapped", count(coverage.values_mapped)),
-            ("rows_mapped", count(coverage.rows_mapped)),
-            ("values_unmapped", count(coverage.values_unmapped)),
-            ("rows_unmapped", count(coverage.rows_unmapped)),
-            ("rows_null", count(coverage.rows_null)),
-        ])?)
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            let hierarchy = context.hierarchy(&self.name)?;
+            let (values, counts) = context.value_counts(&self.table, &self.column).await?;
+            let coverage = hierarchy.coverage(&values, &counts)?;
+            let text = |text: &str| Arc::new(StringArray::from(vec![text])) as ArrayRef;
+            let count = |n: u64| Arc::new(UInt64Array::from(vec![n])) as ArrayRef;
+            Answer::of(RecordBatch::try_from_iter([
+                ("hierarchy", text(&self.name)),
+                ("column", text(&self.column)),
+                ("values_mapped", count(coverage.values_mapped)),
+                ("rows_mapped", count(coverage.rows_mapped)),
+                ("values_unmapped", count(coverage.values_unmapped)),
+                ("rows_unmapped", count(coverage.rows_unmapped)),
+                ("rows_null", count(coverage.rows_null)),
+            ])?)
+        })
     }
 }

@@ -14,7 +14,7 @@ use crate::sql::clause::{ChoiceClause, RecodingClause};
 use crate::sql::name::{call, list};
 use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use arrow::record_batch::RecordBatch;
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use std::fmt;
 use std::sync::Arc;
 
@@ -89,58 +89,60 @@ struct Row {
     outcome: Result<(Release, Vec<Option<f64>>), String>,
 }
 
-#[async_trait]
 impl Run for Compare {
     fn kind(&self) -> &'static str {
         "compare"
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        let mut jobs: Vec<Arc<Job>> = vec![];
-        for (recoding, choice) in self.choices() {
-            let anonymize = AnonymizeSpec {
-                recoding,
-                choice,
-                ..self.anonymize.clone()
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            let mut jobs: Vec<Arc<Job>> = vec![];
+            for (recoding, choice) in self.choices() {
+                let anonymize = AnonymizeSpec {
+                    recoding,
+                    choice,
+                    ..self.anonymize.clone()
+                };
+                let job = context.bind(&anonymize, Purpose::Decide).await?;
+                jobs.push(Arc::new(job));
+            }
+            let Some(first) = jobs.first().cloned() else {
+                return Answer::done("nothing is compared");
             };
-            let job = context.bind(&anonymize, Purpose::Decide).await?;
-            jobs.push(Arc::new(job));
-        }
-        let Some(first) = jobs.first().cloned() else {
-            return Answer::done("nothing is compared");
-        };
-        let metrics = Arc::new(measured(&first)?);
-        let names: Vec<String> = metrics.iter().map(|(name, _)| name.clone()).collect();
-        let objectives = objectives(&first, &metrics);
-        // All jobs have the same table, models and metrics: one scan serves them.
-        let scanned = engine::scan(&first, &detail_requests(&first, &objectives), context.observer.as_ref()).await?;
-        let (job, own) = (Arc::clone(&first), Arc::clone(&metrics));
-        let prepare = move || Evaluator::new(&job, scanned, &self::objectives(&job, &own));
-        let evaluator = Arc::new(blocking("preparing the search", prepare).await?);
-        let models: Vec<String> = first
-            .constraints
-            .iter()
-            .map(|c| c.describe(&first.quasi_identifiers))
-            .collect();
-        let mut rows = vec![];
-        let recodings = self.recodings.iter().map(|r| format!("RECODING {r}"));
-        let searches = self.searches.iter().map(ToString::to_string);
-        for (job, named) in jobs.into_iter().zip(recodings.chain(searches)) {
-            let outcome = engine::measure(&job, &evaluator, &objectives, &context.observer).await;
-            let outcome = match outcome {
-                Err(e) if e.kind() != ErrorKind::Infeasible => return Err(e),
-                Err(e) => Err(e.to_string()),
-                // The first value is the job's own metric, which the answer does not contain.
-                Ok((release, mut values)) => Ok((release, values.split_off(1))),
-            };
-            // What a recoding runs by itself is named with it.
-            let search = match outcome.as_ref().ok().and_then(|(release, _)| release.search.clone()) {
-                Some(search) if search != named => format!("{named}: {search}"),
-                _ => named,
-            };
-            rows.push(Row { search, outcome });
-        }
-        answer(&rows, &names, &models)
+            let metrics = Arc::new(measured(&first)?);
+            let names: Vec<String> = metrics.iter().map(|(name, _)| name.clone()).collect();
+            let objectives = objectives(&first, &metrics);
+            // All jobs have the same table, models and metrics: one scan serves them.
+            let scanned =
+                engine::scan(&first, &detail_requests(&first, &objectives), context.observer.as_ref()).await?;
+            let (job, own) = (Arc::clone(&first), Arc::clone(&metrics));
+            let prepare = move || Evaluator::new(&job, scanned, &self::objectives(&job, &own));
+            let evaluator = Arc::new(blocking("preparing the search", prepare).await?);
+            let models: Vec<String> = first
+                .constraints
+                .iter()
+                .map(|c| c.describe(&first.quasi_identifiers))
+                .collect();
+            let mut rows = vec![];
+            let recodings = self.recodings.iter().map(|r| format!("RECODING {r}"));
+            let searches = self.searches.iter().map(ToString::to_string);
+            for (job, named) in jobs.into_iter().zip(recodings.chain(searches)) {
+                let outcome = engine::measure(&job, &evaluator, &objectives, &context.observer).await;
+                let outcome = match outcome {
+                    Err(e) if e.kind() != ErrorKind::Infeasible => return Err(e),
+                    Err(e) => Err(e.to_string()),
+                    // The first value is the job's own metric, which the answer does not contain.
+                    Ok((release, mut values)) => Ok((release, values.split_off(1))),
+                };
+                // What a recoding runs by itself is named with it.
+                let search = match outcome.as_ref().ok().and_then(|(release, _)| release.search.clone()) {
+                    Some(search) if search != named => format!("{named}: {search}"),
+                    _ => named,
+                };
+                rows.push(Row { search, outcome });
+            }
+            answer(&rows, &names, &models)
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::sql::clause::DefinitionClause;
 use crate::sql::clause::definition::{self, Exception};
 use crate::sql::cursor::Cursor;
 use crate::sql::variable::Variables;
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use std::fmt;
 use std::sync::Arc;
 
@@ -112,26 +112,27 @@ pub(super) async fn defined(context: &AnonContext, name: &str, definition: &str)
     }
 }
 
-#[async_trait]
 impl Run for CreateHierarchy {
     fn kind(&self) -> &'static str {
         "create hierarchy"
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        let exists = context.hierarchies.read().contains_key(&self.name);
-        if exists && self.if_not_exists {
-            return Answer::done(format!("hierarchy {} exists already", self.name));
-        }
-        if exists && !self.or_replace {
-            return Err(Error::usage(format!(
-                "hierarchy {} exists already; use CREATE OR REPLACE HIERARCHY or IF NOT EXISTS",
-                self.name
-            )));
-        }
-        let hierarchy = Arc::new(self.made(context).await?);
-        let levels = hierarchy.height();
-        context.hierarchies.write().insert(self.name.clone(), hierarchy);
-        Answer::done(format!("hierarchy {} created: levels 0 to {levels}", self.name))
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            let exists = context.hierarchies.read().contains_key(&self.name);
+            if exists && self.if_not_exists {
+                return Answer::done(format!("hierarchy {} exists already", self.name));
+            }
+            if exists && !self.or_replace {
+                return Err(Error::usage(format!(
+                    "hierarchy {} exists already; use CREATE OR REPLACE HIERARCHY or IF NOT EXISTS",
+                    self.name
+                )));
+            }
+            let hierarchy = Arc::new(self.made(context).await?);
+            let levels = hierarchy.height();
+            context.hierarchies.write().insert(self.name.clone(), hierarchy);
+            Answer::done(format!("hierarchy {} created: levels 0 to {levels}", self.name))
+        })
     }
 }

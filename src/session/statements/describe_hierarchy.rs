@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::quoting::ident;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use std::fmt;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -28,14 +28,13 @@ impl fmt::Display for DescribeHierarchy {
     }
 }
 
-#[async_trait]
 impl Run for DescribeHierarchy {
     fn kind(&self) -> &'static str {
         "describe hierarchy"
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        Answer::of(context.hierarchy(&self.0)?.describe()?)
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move { Answer::of(context.hierarchy(&self.0)?.describe()?) })
     }
 }
 

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::quoting::ident;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use std::fmt;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -37,20 +37,21 @@ impl fmt::Display for DropHierarchy {
     }
 }
 
-#[async_trait]
 impl Run for DropHierarchy {
     fn kind(&self) -> &'static str {
         "drop hierarchy"
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        let name = &self.name;
-        if context.hierarchies.write().remove(name).is_some() {
-            return Answer::done(format!("hierarchy {name} dropped"));
-        }
-        if self.if_exists {
-            return Answer::done(format!("there is no hierarchy {name}"));
-        }
-        context.hierarchy(name).and_then(|_| Answer::done(""))
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            let name = &self.name;
+            if context.hierarchies.write().remove(name).is_some() {
+                return Answer::done(format!("hierarchy {name} dropped"));
+            }
+            if self.if_exists {
+                return Answer::done(format!("there is no hierarchy {name}"));
+            }
+            context.hierarchy(name).and_then(|_| Answer::done(""))
+        })
     }
 }

@@ -9,7 +9,7 @@ use crate::sql::cursor::Cursor;
 use crate::sql::variable::Variables;
 use crate::sql::words::Words;
 use crate::sql::{self, Hidden, Parsed, Script};
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -167,13 +167,12 @@ impl PartialEq for Statement {
 }
 
 /// The behaviour of the value of a statement.
-#[async_trait]
 pub(in crate::session) trait Run: fmt::Debug + fmt::Display + Same + Send + Sync {
     /// Returns the name of the statement in the log.
     fn kind(&self) -> &'static str;
 
     /// Runs the statement.
-    async fn run(&self, context: &AnonContext) -> Result<Answer>;
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>>;
 }
 
 /// Equality of trait objects: values are equal if they have the same type and are equal as that type.

@@ -14,7 +14,7 @@ use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, UInt8Array, UInt64Array};
 use arrow::record_batch::RecordBatch;
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use std::fmt;
 use std::sync::Arc;
 
@@ -47,40 +47,42 @@ impl fmt::Display for Lattice {
     }
 }
 
-#[async_trait]
 impl Run for Lattice {
     fn kind(&self) -> &'static str {
         "lattice"
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        let job = context.bind(&self.0, Purpose::Lattice).await?;
-        let registry = context.registry();
-        let others: Vec<(&'static str, Box<dyn Metric>)> = registry
-            .metrics
-            .infos()
-            .filter(|info| info.params.iter().all(|p| p.default.is_some()))
-            .map(|info| Ok((info.name, registry.metric(&Call::bare(info.name))?)))
-            .collect::<Result<_>>()?;
-        let readable = |m: &dyn Metric| {
-            (!m.reads().class_label || job.class_label.is_some()) && (!m.reads().attribute || !job.sensitive.is_empty())
-        };
-        let read = others.into_iter().filter(|(_, m)| readable(m.as_ref()));
-        let (names, metrics): (Vec<&'static str>, Vec<Box<dyn Metric>>) = read.unzip();
-        let details = detail_requests(&job, &borrowed(&metrics));
-        let scanned = engine::scan(&job, &details, context.observer.as_ref()).await?;
-        let observer = Arc::clone(&context.observer);
-        let rows = move || {
-            let evaluator = Evaluator::new(&job, scanned, &borrowed(&metrics))?;
-            observer.begin(engine::Phase::Search);
-            rows(&job, &evaluator, &names, observer.as_ref())
-        };
-        let batches = blocking("the lattice", rows).await?;
-        let schema = batches
-            .first()
-            .map(RecordBatch::schema)
-            .ok_or_else(|| Error::internal("a lattice without nodes"))?;
-        Answer::batches(schema, batches)
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            let job = context.bind(&self.0, Purpose::Lattice).await?;
+            let registry = context.registry();
+            let others: Vec<(&'static str, Box<dyn Metric>)> = registry
+                .metrics
+                .infos()
+                .filter(|info| info.params.iter().all(|p| p.default.is_some()))
+                .map(|info| Ok((info.name, registry.metric(&Call::bare(info.name))?)))
+                .collect::<Result<_>>()?;
+            let readable = |m: &dyn Metric| {
+                (!m.reads().class_label || job.class_label.is_some())
+                    && (!m.reads().attribute || !job.sensitive.is_empty())
+            };
+            let read = others.into_iter().filter(|(_, m)| readable(m.as_ref()));
+            let (names, metrics): (Vec<&'static str>, Vec<Box<dyn Metric>>) = read.unzip();
+            let details = detail_requests(&job, &borrowed(&metrics));
+            let scanned = engine::scan(&job, &details, context.observer.as_ref()).await?;
+            let observer = Arc::clone(&context.observer);
+            let rows = move || {
+                let evaluator = Evaluator::new(&job, scanned, &borrowed(&metrics))?;
+                observer.begin(engine::Phase::Search);
+                rows(&job, &evaluator, &names, observer.as_ref())
+            };
+            let batches = blocking("the lattice", rows).await?;
+            let schema = batches
+                .first()
+                .map(RecordBatch::schema)
+                .ok_or_else(|| Error::internal("a lattice without nodes"))?;
+            Answer::batches(schema, batches)
+        })
     }
 }
 

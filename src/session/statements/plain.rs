@@ -15,10 +15,10 @@ use crate::source::{SOURCE, check_arrow_files, reading};
 use crate::sql::cursor::Cursor;
 use crate::sql::nearest;
 use crate::store::Stores;
-use async_trait::async_trait;
 use datafusion::logical_expr::{CreateView, DdlStatement, LogicalPlan};
 use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::sqlparser::ast;
+use futures::future::BoxFuture;
 use std::fmt;
 use url::Url;
 
@@ -143,80 +143,82 @@ impl Plain {
     }
 }
 
-#[async_trait]
 impl Run for Plain {
     fn kind(&self) -> &'static str {
         "sql"
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        let is_query = matches!(&self.statement, DfStatement::Statement(s) if matches!(**s, ast::Statement::Query(_)));
-        let is_explain = match &self.statement {
-            DfStatement::Explain(_) => true,
-            DfStatement::Statement(s) => matches!(**s, ast::Statement::Explain { .. }),
-            _ => false,
-        };
-        if is_explain && !context.hidden.is_empty() {
-            return Err(Error::usage(
-                "EXPLAIN would show what the plan made of a value of getenv; write a value of your own in its place",
-            ));
-        }
-        let located = self.located()?;
-        self.open_stores(context)?;
-        let located = self.released(located, context).await?;
-        if let DfStatement::CreateExternalTable(table) = located.as_ref().unwrap_or(&self.statement)
-            && table.file_type.eq_ignore_ascii_case("arrow")
-        {
-            table.locations.iter().try_for_each(|l| check_arrow_files(l))?;
-        }
-        let planned = async {
-            let planned = match located {
-                Some(statement) => context.session.state().statement_to_plan(statement).await,
-                None => context.plan(&self.text).await,
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            let is_query =
+                matches!(&self.statement, DfStatement::Statement(s) if matches!(**s, ast::Statement::Query(_)));
+            let is_explain = match &self.statement {
+                DfStatement::Explain(_) => true,
+                DfStatement::Statement(s) => matches!(**s, ast::Statement::Explain { .. }),
+                _ => false,
             };
-            let executed = match planned {
-                Ok(plan) if context.hidden.is_empty() => context.session.execute_logical_plan(plan).await,
-                Ok(plan) => context.session.execute_logical_plan(self.as_written(plan)).await,
-                Err(refused) => Err(refused),
-            };
-            let refused = match executed {
-                // SET and RESET are executed by now.
-                Ok(_) if answer_rightly(context.session.state_ref().write().config_mut()) => {
-                    return Err(Error::usage(
-                        "with datafusion.optimizer.enable_leaf_expression_pushdown or \
-                         enable_aggregate_dynamic_filter_pushdown, DataFusion 55.2 gives wrong answers to some queries; both \
-                         stay off",
-                    ));
-                }
-                Ok(rows) => return Ok(rows),
-                Err(refused) => refused,
-            };
-            if let Some(unknown) = context.unknown(&refused, &self.written).await? {
-                return Err(unknown);
+            if is_explain && !context.hidden.is_empty() {
+                return Err(Error::usage(
+                    "EXPLAIN would show what the plan made of a value of getenv; write a value of your own in its place",
+                ));
             }
-            Err(match is_query {
-                true => Error::from(refused),
-                false => Error::from_statement(refused, &self.written),
-            })
-        };
-        let rows = reading(SOURCE, planned).await.map_err(|e| match self.meant {
-            Some(meant) => e.advised(format_args!("did you mean {meant}?")),
-            None => e,
-        })?;
-        if is_query {
-            check_variables(rows.logical_plan())?;
-        }
-        keep_files_unnamed(&context.session)?;
-        if context.settings().dry_run
-            && let Some(output) = written(rows.logical_plan())?
-        {
-            return Answer::done(format!("dry run: nothing was written to {output}"));
-        }
-        if let LogicalPlan::Copy(copy) = rows.logical_plan() {
-            let target = copy.output_url.clone();
-            blocking("looking at the output", move || check_folder(&target)).await?;
-        }
-        let writes = matches!(rows.logical_plan(), LogicalPlan::Copy(_) | LogicalPlan::Dml(_));
-        Ok(Answer::query(rows).await?.noted(writes))
+            let located = self.located()?;
+            self.open_stores(context)?;
+            let located = self.released(located, context).await?;
+            if let DfStatement::CreateExternalTable(table) = located.as_ref().unwrap_or(&self.statement)
+                && table.file_type.eq_ignore_ascii_case("arrow")
+            {
+                table.locations.iter().try_for_each(|l| check_arrow_files(l))?;
+            }
+            let planned = async {
+                let planned = match located {
+                    Some(statement) => context.session.state().statement_to_plan(statement).await,
+                    None => context.plan(&self.text).await,
+                };
+                let executed = match planned {
+                    Ok(plan) if context.hidden.is_empty() => context.session.execute_logical_plan(plan).await,
+                    Ok(plan) => context.session.execute_logical_plan(self.as_written(plan)).await,
+                    Err(refused) => Err(refused),
+                };
+                let refused = match executed {
+                    // SET and RESET are executed by now.
+                    Ok(_) if answer_rightly(context.session.state_ref().write().config_mut()) => {
+                        return Err(Error::usage(
+                            "with datafusion.optimizer.enable_leaf_expression_pushdown or \
+                             enable_aggregate_dynamic_filter_pushdown, DataFusion 55.2 gives wrong answers to some queries; both \
+                             stay off",
+                        ));
+                    }
+                    Ok(rows) => return Ok(rows),
+                    Err(refused) => refused,
+                };
+                if let Some(unknown) = context.unknown(&refused, &self.written).await? {
+                    return Err(unknown);
+                }
+                Err(match is_query {
+                    true => Error::from(refused),
+                    false => Error::from_statement(refused, &self.written),
+                })
+            };
+            let rows = reading(SOURCE, planned).await.map_err(|e| match self.meant {
+                Some(meant) => e.advised(format_args!("did you mean {meant}?")),
+                None => e,
+            })?;
+            if is_query {
+                check_variables(rows.logical_plan())?;
+            }
+            keep_files_unnamed(&context.session)?;
+            if context.settings().dry_run
+                && let Some(output) = written(rows.logical_plan())?
+            {
+                return Answer::done(format!("dry run: nothing was written to {output}"));
+            }
+            if let LogicalPlan::Copy(copy) = rows.logical_plan() {
+                let target = copy.output_url.clone();
+                blocking("looking at the output", move || check_folder(&target)).await?;
+            }
+            let writes = matches!(rows.logical_plan(), LogicalPlan::Copy(_) | LogicalPlan::Dml(_));
+            Ok(Answer::query(rows).await?.noted(writes))
+        })
     }
 }

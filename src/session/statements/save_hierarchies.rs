@@ -8,7 +8,7 @@ use crate::pool::blocking;
 use crate::quoting::{ident, literal};
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -38,53 +38,54 @@ impl fmt::Display for SaveHierarchies {
     }
 }
 
-#[async_trait]
 impl Run for SaveHierarchies {
     fn kind(&self) -> &'static str {
         "save hierarchies"
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        let hierarchies: Vec<_> = context.hierarchies.read().values().cloned().collect();
-        if hierarchies.is_empty() {
-            return Err(Error::usage(
-                "there is no hierarchy to save; CREATE HIERARCHY makes one",
-            ));
-        }
-        let path = expanded(&self.path)?;
-        if is_url(&path) {
-            return Err(Error::usage(format!(
-                "SAVE HIERARCHIES TO {path:?}: a script is a local file; write it here and copy it"
-            )));
-        }
-        let path = PathBuf::from(path.as_ref());
-        let folder = path.parent().filter(|f| *f != Path::new("") && !f.is_dir());
-        if let Some(folder) = folder {
-            return Err(Error::usage(format!(
-                "SAVE HIERARCHIES TO: there is no folder {}; create it first",
-                folder.display()
-            )));
-        }
-        let seen = context.seen();
-        let statements = hierarchies.iter().map(|h| {
-            seen.in_statement(format!(
-                "CREATE OR REPLACE HIERARCHY {} {};\n",
-                ident(h.name()),
-                h.definition()
-            ))
-        });
-        let script: String = statements.collect();
-        if context.settings().dry_run {
-            return Answer::done(format!("dry run: nothing was written to {}", self.path));
-        }
-        blocking("writing the script", move || {
-            StagedReport::write(&path, &script)?.publish()
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            let hierarchies: Vec<_> = context.hierarchies.read().values().cloned().collect();
+            if hierarchies.is_empty() {
+                return Err(Error::usage(
+                    "there is no hierarchy to save; CREATE HIERARCHY makes one",
+                ));
+            }
+            let path = expanded(&self.path)?;
+            if is_url(&path) {
+                return Err(Error::usage(format!(
+                    "SAVE HIERARCHIES TO {path:?}: a script is a local file; write it here and copy it"
+                )));
+            }
+            let path = PathBuf::from(path.as_ref());
+            let folder = path.parent().filter(|f| *f != Path::new("") && !f.is_dir());
+            if let Some(folder) = folder {
+                return Err(Error::usage(format!(
+                    "SAVE HIERARCHIES TO: there is no folder {}; create it first",
+                    folder.display()
+                )));
+            }
+            let seen = context.seen();
+            let statements = hierarchies.iter().map(|h| {
+                seen.in_statement(format!(
+                    "CREATE OR REPLACE HIERARCHY {} {};\n",
+                    ident(h.name()),
+                    h.definition()
+                ))
+            });
+            let script: String = statements.collect();
+            if context.settings().dry_run {
+                return Answer::done(format!("dry run: nothing was written to {}", self.path));
+            }
+            blocking("writing the script", move || {
+                StagedReport::write(&path, &script)?.publish()
+            })
+            .await?;
+            let saved = match hierarchies.len() {
+                1 => "1 hierarchy".to_string(),
+                n => format!("{n} hierarchies"),
+            };
+            Answer::done(format!("{saved} saved to {}", self.path))
         })
-        .await?;
-        let saved = match hierarchies.len() {
-            1 => "1 hierarchy".to_string(),
-            n => format!("{n} hierarchies"),
-        };
-        Answer::done(format!("{saved} saved to {}", self.path))
     }
 }

@@ -7,10 +7,10 @@ use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::sql::cursor::Cursor;
 use crate::sql::variable::Literal;
-use async_trait::async_trait;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::scalar::ScalarValue;
 use datafusion::sql::sqlparser::tokenizer::Token;
+use futures::future::BoxFuture;
 use std::fmt;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -44,32 +44,33 @@ impl fmt::Display for SetVariable {
     }
 }
 
-#[async_trait]
 impl Run for SetVariable {
     fn kind(&self) -> &'static str {
         "set variable"
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        let frame = context.frame(&format!("SELECT {}", self.value)).await?;
-        // An expression that the parser takes for a constant has no input but the empty row.
-        let is_constant = match frame.logical_plan() {
-            LogicalPlan::Projection(projection) => matches!(*projection.input, LogicalPlan::EmptyRelation(_)),
-            _ => false,
-        };
-        if !is_constant {
-            return Err(Error::usage(
-                "SET VARIABLE takes a constant: no query, no window and no aggregate",
-            ));
-        }
-        let rows = frame.collect().await.map_err(Error::from_data)?;
-        let row = rows
-            .first()
-            .filter(|batch| batch.num_rows() == 1 && batch.num_columns() == 1);
-        let row = row.ok_or_else(|| Error::usage("SET VARIABLE takes one value"))?;
-        let value = ScalarValue::try_from_array(row.column(0), 0)?;
-        let value = Literal::of(&value).map_err(|e| e.context(format!("variable {}", self.name)))?;
-        context.keep(&self.name, value)?;
-        Answer::done(format!("variable {} set", self.name))
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            let frame = context.frame(&format!("SELECT {}", self.value)).await?;
+            // An expression that the parser takes for a constant has no input but the empty row.
+            let is_constant = match frame.logical_plan() {
+                LogicalPlan::Projection(projection) => matches!(*projection.input, LogicalPlan::EmptyRelation(_)),
+                _ => false,
+            };
+            if !is_constant {
+                return Err(Error::usage(
+                    "SET VARIABLE takes a constant: no query, no window and no aggregate",
+                ));
+            }
+            let rows = frame.collect().await.map_err(Error::from_data)?;
+            let row = rows
+                .first()
+                .filter(|batch| batch.num_rows() == 1 && batch.num_columns() == 1);
+            let row = row.ok_or_else(|| Error::usage("SET VARIABLE takes one value"))?;
+            let value = ScalarValue::try_from_array(row.column(0), 0)?;
+            let value = Literal::of(&value).map_err(|e| e.context(format!("variable {}", self.name)))?;
+            context.keep(&self.name, value)?;
+            Answer::done(format!("variable {} set", self.name))
+        })
     }
 }

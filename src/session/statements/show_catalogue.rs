@@ -10,7 +10,7 @@ use crate::session::context::AnonContext;
 use crate::session::options::options;
 use arrow::array::{ArrayRef, StringArray};
 use arrow::record_batch::RecordBatch;
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use std::fmt;
 use std::sync::Arc;
 
@@ -92,45 +92,46 @@ impl fmt::Display for List {
     }
 }
 
-#[async_trait]
 impl Run for List {
     fn kind(&self) -> &'static str {
         "show catalogue"
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        let registry = context.registry();
-        let batch = match self {
-            List::Models => batch(NAMED, registry.models.infos().map(named)),
-            List::Metrics => batch(NAMED, registry.metrics.infos().map(named)),
-            List::Objectives => batch(NAMED, OBJECTIVES.iter().map(|objective| named(objective.info))),
-            List::Searches => {
-                let global = registry.searches.infos().map(|info| (info, "global"));
-                let local = registry.partitioners.infos().map(|info| (info, "local"));
-                let row = |(info, recoding): (Info, &str)| {
-                    let [name, arguments, summary, example, reference] = named(info);
-                    [name, some(recoding), arguments, summary, example, reference]
-                };
-                let columns = ["name", "recoding", "arguments", "summary", "example", "reference"];
-                batch(columns, global.chain(local).map(row))
-            }
-            List::HierarchyKinds => {
-                let kinds = registry.hierarchy_kinds.entries().iter();
-                let rows = kinds.map(|kind| {
-                    let [name, _, summary, example, reference] = named(kind.info);
-                    [name, some(kind.clause.syntax), summary, example, reference]
-                });
-                batch(["name", "syntax", "summary", "example", "reference"], rows)
-            }
-            List::Options => {
-                let rows = options().into_iter().map(|option| {
-                    let (clause, summary) = (some(option.clause), some(option.summary));
-                    [clause, Some(option.name), option.value, option.default, summary]
-                });
-                batch(["clause", "name", "value", "default", "summary"], rows)
-            }
-        };
-        Answer::of(batch?)
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            let registry = context.registry();
+            let batch = match self {
+                List::Models => batch(NAMED, registry.models.infos().map(named)),
+                List::Metrics => batch(NAMED, registry.metrics.infos().map(named)),
+                List::Objectives => batch(NAMED, OBJECTIVES.iter().map(|objective| named(objective.info))),
+                List::Searches => {
+                    let global = registry.searches.infos().map(|info| (info, "global"));
+                    let local = registry.partitioners.infos().map(|info| (info, "local"));
+                    let row = |(info, recoding): (Info, &str)| {
+                        let [name, arguments, summary, example, reference] = named(info);
+                        [name, some(recoding), arguments, summary, example, reference]
+                    };
+                    let columns = ["name", "recoding", "arguments", "summary", "example", "reference"];
+                    batch(columns, global.chain(local).map(row))
+                }
+                List::HierarchyKinds => {
+                    let kinds = registry.hierarchy_kinds.entries().iter();
+                    let rows = kinds.map(|kind| {
+                        let [name, _, summary, example, reference] = named(kind.info);
+                        [name, some(kind.clause.syntax), summary, example, reference]
+                    });
+                    batch(["name", "syntax", "summary", "example", "reference"], rows)
+                }
+                List::Options => {
+                    let rows = options().into_iter().map(|option| {
+                        let (clause, summary) = (some(option.clause), some(option.summary));
+                        [clause, Some(option.name), option.value, option.default, summary]
+                    });
+                    batch(["clause", "name", "value", "default", "summary"], rows)
+                }
+            };
+            Answer::of(batch?)
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use arrow::array::{ArrayRef, StringArray, UInt8Array};
 use arrow::record_batch::RecordBatch;
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use std::fmt;
 use std::sync::Arc;
 
@@ -31,27 +31,28 @@ impl fmt::Display for ShowHierarchies {
     }
 }
 
-#[async_trait]
 impl Run for ShowHierarchies {
     fn kind(&self) -> &'static str {
         "show hierarchies"
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        let (hierarchies, seen) = (context.hierarchies.read(), context.seen());
-        let names: StringArray = hierarchies.keys().map(Some).collect();
-        let kinds: StringArray = hierarchies.values().map(|h| Some(h.kind())).collect();
-        let heights: UInt8Array = hierarchies.values().map(|h| Some(h.height())).collect();
-        let statements: StringArray = hierarchies
-            .values()
-            .map(|h| format!("CREATE HIERARCHY {} {};", ident(h.name()), h.definition()))
-            .map(|statement| Some(seen.in_statement(statement)))
-            .collect();
-        Answer::of(RecordBatch::try_from_iter([
-            ("name", Arc::new(names) as ArrayRef),
-            ("kind", Arc::new(kinds)),
-            ("top_level", Arc::new(heights)),
-            ("statement", Arc::new(statements)),
-        ])?)
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            let (hierarchies, seen) = (context.hierarchies.read(), context.seen());
+            let names: StringArray = hierarchies.keys().map(Some).collect();
+            let kinds: StringArray = hierarchies.values().map(|h| Some(h.kind())).collect();
+            let heights: UInt8Array = hierarchies.values().map(|h| Some(h.height())).collect();
+            let statements: StringArray = hierarchies
+                .values()
+                .map(|h| format!("CREATE HIERARCHY {} {};", ident(h.name()), h.definition()))
+                .map(|statement| Some(seen.in_statement(statement)))
+                .collect();
+            Answer::of(RecordBatch::try_from_iter([
+                ("name", Arc::new(names) as ArrayRef),
+                ("kind", Arc::new(kinds)),
+                ("top_level", Arc::new(heights)),
+                ("statement", Arc::new(statements)),
+            ])?)
+        })
     }
 }

@@ -7,7 +7,7 @@ use crate::session::context::AnonContext;
 use crate::sql::variable::Variable;
 use arrow::array::{ArrayRef, StringArray};
 use arrow::record_batch::RecordBatch;
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use std::fmt;
 use std::sync::Arc;
 
@@ -33,25 +33,26 @@ impl fmt::Display for ShowVariables {
     }
 }
 
-#[async_trait]
 impl Run for ShowVariables {
     fn kind(&self) -> &'static str {
         "show variables"
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        let variables = context.variables.read();
-        let value = |v: &Variable| match v.hidden {
-            true => HIDDEN.to_string(),
-            false => v.value.to_string(),
-        };
-        let names: StringArray = variables.iter().map(|(name, _)| Some(name)).collect();
-        let kinds: StringArray = variables.iter().map(|(_, v)| Some(v.value.kind())).collect();
-        let values: StringArray = variables.iter().map(|(_, v)| Some(value(v))).collect();
-        Answer::of(RecordBatch::try_from_iter([
-            ("name", Arc::new(names) as ArrayRef),
-            ("kind", Arc::new(kinds)),
-            ("value", Arc::new(values)),
-        ])?)
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            let variables = context.variables.read();
+            let value = |v: &Variable| match v.hidden {
+                true => HIDDEN.to_string(),
+                false => v.value.to_string(),
+            };
+            let names: StringArray = variables.iter().map(|(name, _)| Some(name)).collect();
+            let kinds: StringArray = variables.iter().map(|(_, v)| Some(v.value.kind())).collect();
+            let values: StringArray = variables.iter().map(|(_, v)| Some(value(v))).collect();
+            Answer::of(RecordBatch::try_from_iter([
+                ("name", Arc::new(names) as ArrayRef),
+                ("kind", Arc::new(kinds)),
+                ("value", Arc::new(values)),
+            ])?)
+        })
     }
 }

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::quoting::ident;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use std::fmt;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -33,14 +33,15 @@ impl fmt::Display for UnsetVariable {
     }
 }
 
-#[async_trait]
 impl Run for UnsetVariable {
     fn kind(&self) -> &'static str {
         "unset variable"
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        context.variables.write().remove(&self.name)?;
-        Answer::done(format!("variable {} unset", self.name))
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            context.variables.write().remove(&self.name)?;
+            Answer::done(format!("variable {} unset", self.name))
+        })
     }
 }

@@ -11,7 +11,7 @@ use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use arrow::array::{ArrayRef, BooleanArray, StringArray, UInt64Array};
 use arrow::record_batch::RecordBatch;
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use std::fmt;
 use std::sync::Arc;
 
@@ -64,37 +64,38 @@ impl fmt::Display for Vacuum {
     }
 }
 
-#[async_trait]
 impl Run for Vacuum {
     fn kind(&self) -> &'static str {
         "vacuum"
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        let url = expanded(&self.path)?;
-        if !is_url(&url) {
-            return Err(Error::usage(format!(
-                "VACUUM {:?}: this is a local folder, and VACUUM is for a prefix of an object store. Beside a folder nothing is left \
-                 for longer than until the next run; what killed runs leave in a local Delta table, its own tools delete",
-                self.path
-            )));
-        }
-        let retain = match &self.retain {
-            None => RETAIN,
-            Some(text) => duration(&Value::Text(text.clone()))
-                .ok_or_else(|| Error::usage(format!("RETAIN {text:?} is no time; write '24h', '30m' or '0s'")))?,
-        };
-        let prefix = Prefix::open(&context.session.state(), &url)?;
-        let is_dry = self.dry_run || context.settings().dry_run;
-        let mut rows = Rows::default();
-        for left in left(&prefix, retain, ALIVE).await? {
-            rows.add(&left);
-            rows.deleted.push(match is_dry {
-                true => false,
-                false => remove(&prefix, left).await?,
-            });
-        }
-        rows.answer()
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            let url = expanded(&self.path)?;
+            if !is_url(&url) {
+                return Err(Error::usage(format!(
+                    "VACUUM {:?}: this is a local folder, and VACUUM is for a prefix of an object store. Beside a folder nothing is left \
+                     for longer than until the next run; what killed runs leave in a local Delta table, its own tools delete",
+                    self.path
+                )));
+            }
+            let retain = match &self.retain {
+                None => RETAIN,
+                Some(text) => duration(&Value::Text(text.clone()))
+                    .ok_or_else(|| Error::usage(format!("RETAIN {text:?} is no time; write '24h', '30m' or '0s'")))?,
+            };
+            let prefix = Prefix::open(&context.session.state(), &url)?;
+            let is_dry = self.dry_run || context.settings().dry_run;
+            let mut rows = Rows::default();
+            for left in left(&prefix, retain, ALIVE).await? {
+                rows.add(&left);
+                rows.deleted.push(match is_dry {
+                    true => false,
+                    false => remove(&prefix, left).await?,
+                });
+            }
+            rows.answer()
+        })
     }
 }
 

@@ -14,7 +14,7 @@ use crate::pool::blocking;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::sql::clause::list as clause;
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use spec::AnonymizeSpec;
 use std::path::Path;
 use std::sync::Arc;
@@ -44,24 +44,25 @@ pub(in crate::session) const ENTRY: Entry = Entry {
     },
 };
 
-#[async_trait]
 impl Run for AnonymizeSpec {
     fn kind(&self) -> &'static str {
         "anonymize"
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        match self.release(context).await? {
-            Anonymized::Rows { rows, .. } => Ok(rows),
-            Anonymized::Files { folder, release, .. } => {
-                summary::summary(Some(&shown(&folder)), RELEASED, Some(&release))
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            match self.release(context).await? {
+                Anonymized::Rows { rows, .. } => Ok(rows),
+                Anonymized::Files { folder, release, .. } => {
+                    summary::summary(Some(&shown(&folder)), RELEASED, Some(&release))
+                }
+                Anonymized::DryRun { folder, release } => {
+                    summary::summary(folder.as_deref().map(shown).as_deref(), DRY_RUN, Some(&release))
+                }
+                Anonymized::Kept { folder } => summary::summary(Some(&shown(&folder)), KEPT, None),
+                Anonymized::Waiting { folder, rows } => summary::waiting(&shown(&folder), rows),
             }
-            Anonymized::DryRun { folder, release } => {
-                summary::summary(folder.as_deref().map(shown).as_deref(), DRY_RUN, Some(&release))
-            }
-            Anonymized::Kept { folder } => summary::summary(Some(&shown(&folder)), KEPT, None),
-            Anonymized::Waiting { folder, rows } => summary::waiting(&shown(&folder), rows),
-        }
+        })
     }
 }
 

@@ -14,7 +14,7 @@ use crate::session::context::AnonContext;
 use crate::sql::clause::list as clause;
 use arrow::array::{ArrayRef, StringArray};
 use arrow::record_batch::RecordBatch;
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use std::fmt;
 use std::sync::Arc;
 
@@ -60,7 +60,6 @@ impl fmt::Display for Explain {
     }
 }
 
-#[async_trait]
 impl Run for Explain {
     fn kind(&self) -> &'static str {
         match self.analyze {
@@ -69,49 +68,51 @@ impl Run for Explain {
         }
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        let course = Arc::new(Course::new(Arc::clone(&context.observer)));
-        let observer: Arc<dyn Observer> = Arc::clone(&course) as _;
-        let context = context.clone().with_observer(Arc::clone(&observer));
-        let job = Arc::new(context.bind(&self.anonymize, Purpose::Decide).await?);
-        let decision = match self.analyze {
-            true => Some(engine::decide_job(&job, &observer).await?),
-            false => None,
-        };
-        let found = match &decision {
-            Some(decision) => Some(engine::findings(&job, decision, &observer).await?),
-            None => None,
-        };
-        let ran = decision
-            .as_ref()
-            .zip(found)
-            .map(|(decision, found)| (decision, found, course.times()));
-        if self.json {
-            let mut value = json::plan(&job);
-            if let Some((decision, found, times)) = &ran {
-                value["ran"] = json::ran(&job, decision, found, times);
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            let course = Arc::new(Course::new(Arc::clone(&context.observer)));
+            let observer: Arc<dyn Observer> = Arc::clone(&course) as _;
+            let context = context.clone().with_observer(Arc::clone(&observer));
+            let job = Arc::new(context.bind(&self.anonymize, Purpose::Decide).await?);
+            let decision = match self.analyze {
+                true => Some(engine::decide_job(&job, &observer).await?),
+                false => None,
+            };
+            let found = match &decision {
+                Some(decision) => Some(engine::findings(&job, decision, &observer).await?),
+                None => None,
+            };
+            let ran = decision
+                .as_ref()
+                .zip(found)
+                .map(|(decision, found)| (decision, found, course.times()));
+            if self.json {
+                let mut value = json::plan(&job);
+                if let Some((decision, found, times)) = &ran {
+                    value["ran"] = json::ran(&job, decision, found, times);
+                }
+                let plan = context.seen().secrets().hidden_in(&value.to_string());
+                return Answer::of(RecordBatch::try_from_iter([column("plan", vec![plan])])?);
             }
-            let plan = context.seen().secrets().hidden_in(&value.to_string());
-            return Answer::of(RecordBatch::try_from_iter([column("plan", vec![plan])])?);
-        }
-        let mut rows = plan::plan(&job);
-        if let Some((decision, found, times)) = &ran {
-            // What ran says more of these.
-            rows.retain(|(item, _)| item != plan::WARNING && item != plan::DRIFT);
-            rows.extend(ran::ran(&job, decision, times));
-            rows.extend(
-                found
-                    .warnings
-                    .iter()
-                    .map(|w| (plan::WARNING.to_string(), w.text.clone())),
-            );
-            rows.extend(found.advice.iter().map(|advice| ("advice".to_string(), advice.clone())));
-        }
-        let seen = context.seen();
-        let shown = |(item, detail): (String, String)| (item, seen.secrets().hidden_in(&detail));
-        let (items, details) = rows.into_iter().map(shown).unzip();
-        let rows = RecordBatch::try_from_iter([column("item", items), column("detail", details)])?;
-        Answer::of(rows)
+            let mut rows = plan::plan(&job);
+            if let Some((decision, found, times)) = &ran {
+                // What ran says more of these.
+                rows.retain(|(item, _)| item != plan::WARNING && item != plan::DRIFT);
+                rows.extend(ran::ran(&job, decision, times));
+                rows.extend(
+                    found
+                        .warnings
+                        .iter()
+                        .map(|w| (plan::WARNING.to_string(), w.text.clone())),
+                );
+                rows.extend(found.advice.iter().map(|advice| ("advice".to_string(), advice.clone())));
+            }
+            let seen = context.seen();
+            let shown = |(item, detail): (String, String)| (item, seen.secrets().hidden_in(&detail));
+            let (items, details) = rows.into_iter().map(shown).unzip();
+            let rows = RecordBatch::try_from_iter([column("item", items), column("detail", details)])?;
+            Answer::of(rows)
+        })
     }
 }
 

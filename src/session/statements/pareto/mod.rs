@@ -22,7 +22,7 @@ use crate::sql::name::list;
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray, UInt8Array, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use objective::{bind_objective, column_of, complete, is_whole, property};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -102,14 +102,13 @@ impl Request {
     }
 }
 
-#[async_trait]
 impl Run for Pareto {
     fn kind(&self) -> &'static str {
         "pareto front"
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        Answer::of(self.front(context).await?.0)
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move { Answer::of(self.front(context).await?.0) })
     }
 }
 

@@ -11,7 +11,7 @@ use crate::engine::Phase;
 use crate::error::Result;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use spec::RiskSpec;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -27,18 +27,19 @@ pub(super) const ENTRY: Entry = Entry {
     read: |c, _| spec::read(c).map(Statement::new),
 };
 
-#[async_trait]
 impl Run for RiskSpec {
     fn kind(&self) -> &'static str {
         "risk"
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        context.observer.begin(Phase::Measure);
-        if self.per_row {
-            return Answer::of(context.measure_rows(self).await?);
-        }
-        let measured = context.measure(self).await?;
-        Answer::of(rows::batch(&measured)?)
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            context.observer.begin(Phase::Measure);
+            if self.per_row {
+                return Answer::of(context.measure_rows(self).await?);
+            }
+            let measured = context.measure(self).await?;
+            Answer::of(rows::batch(&measured)?)
+        })
     }
 }

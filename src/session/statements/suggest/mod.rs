@@ -20,8 +20,8 @@ use crate::sql::clause::source;
 use crate::sql::cursor::Cursor;
 use crate::suggest::{Proposal, Role, propose};
 use arrow::array::{ArrayRef, Float64Array, RecordBatch, StringArray};
-use async_trait::async_trait;
 use draft::{Draft, is_diverse};
+use futures::future::BoxFuture;
 use needed::Needed;
 use row::{Row, WARNING};
 pub(super) use spec::{ScriptFile, SuggestRoles};
@@ -50,59 +50,60 @@ fn read(c: &mut Cursor) -> Result<SuggestRoles> {
     Ok(SuggestRoles { source, script })
 }
 
-#[async_trait]
 impl Run for SuggestRoles {
     fn kind(&self) -> &'static str {
         "suggest roles"
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        if let Some(file) = self.script.clone() {
-            blocking("looking for the script", move || file.check()).await?;
-        }
-        let source = context.source(&self.source).await?;
-        let repeatable = check_repeatable(&source.name, &source.rows);
-        let survey = Survey::of(source, context.observer.as_ref()).await?;
-        let proposals: Vec<Proposal> = survey.facts.iter().map(propose).collect();
-        let needed = Needed::by(context, &self.source).await?;
-        let mut draft = Draft::of(context, &self.source, &needed, &survey, &proposals);
-        let outcome = match repeatable {
-            Ok(()) => trial::choose(context, &survey, &mut draft).await,
-            Err(refused) => Err(Error::infeasible(refused.message())),
-        };
-        let outcome = match outcome {
-            // Nothing can be released, and the roles are still worth reading.
-            Err(e) if self.script.is_none() && e.kind() == ErrorKind::Infeasible => Err(e.to_string()),
-            outcome => Ok(outcome?),
-        };
-        let mut rows = columns(&survey, &proposals, &draft, outcome.as_ref().ok());
-        match &outcome {
-            Err(why) => rows.push(Row::of("statement", why.clone())),
-            Ok(outcome) => {
-                let columns = rows.len();
-                rows.push(Row {
-                    loss: Some(outcome.trial.loss),
-                    statement: Some(format!("{};", draft.anonymize)),
-                    ..Row::of("statement", format!("{WARNING}; {}", outcome.told(survey.rows)))
-                });
-                rows.push(Row {
-                    statement: Some(format!("{};", draft.verify())),
-                    ..Row::of("check", "counts again what was written".into())
-                });
-                if let Some(file) = self.script.clone() {
-                    let told = outcome.told(survey.rows);
-                    let text = script::written(self, &draft, &needed, &rows[..columns], &told);
-                    let path = &file.path;
-                    if context.settings().dry_run {
-                        rows.push(Row::of("script", format!("dry run: nothing was written to {path}")));
-                    } else {
-                        rows.push(Row::of("script", script::told(path, &needed)));
-                        blocking("writing the script", move || file.write(&text)).await?;
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            if let Some(file) = self.script.clone() {
+                blocking("looking for the script", move || file.check()).await?;
+            }
+            let source = context.source(&self.source).await?;
+            let repeatable = check_repeatable(&source.name, &source.rows);
+            let survey = Survey::of(source, context.observer.as_ref()).await?;
+            let proposals: Vec<Proposal> = survey.facts.iter().map(propose).collect();
+            let needed = Needed::by(context, &self.source).await?;
+            let mut draft = Draft::of(context, &self.source, &needed, &survey, &proposals);
+            let outcome = match repeatable {
+                Ok(()) => trial::choose(context, &survey, &mut draft).await,
+                Err(refused) => Err(Error::infeasible(refused.message())),
+            };
+            let outcome = match outcome {
+                // Nothing can be released, and the roles are still worth reading.
+                Err(e) if self.script.is_none() && e.kind() == ErrorKind::Infeasible => Err(e.to_string()),
+                outcome => Ok(outcome?),
+            };
+            let mut rows = columns(&survey, &proposals, &draft, outcome.as_ref().ok());
+            match &outcome {
+                Err(why) => rows.push(Row::of("statement", why.clone())),
+                Ok(outcome) => {
+                    let columns = rows.len();
+                    rows.push(Row {
+                        loss: Some(outcome.trial.loss),
+                        statement: Some(format!("{};", draft.anonymize)),
+                        ..Row::of("statement", format!("{WARNING}; {}", outcome.told(survey.rows)))
+                    });
+                    rows.push(Row {
+                        statement: Some(format!("{};", draft.verify())),
+                        ..Row::of("check", "counts again what was written".into())
+                    });
+                    if let Some(file) = self.script.clone() {
+                        let told = outcome.told(survey.rows);
+                        let text = script::written(self, &draft, &needed, &rows[..columns], &told);
+                        let path = &file.path;
+                        if context.settings().dry_run {
+                            rows.push(Row::of("script", format!("dry run: nothing was written to {path}")));
+                        } else {
+                            rows.push(Row::of("script", script::told(path, &needed)));
+                            blocking("writing the script", move || file.write(&text)).await?;
+                        }
                     }
                 }
             }
-        }
-        answer(&rows)
+            answer(&rows)
+        })
     }
 }
 

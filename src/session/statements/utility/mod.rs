@@ -13,7 +13,7 @@ use crate::session::context::AnonContext;
 use crate::utility::Utility;
 use arrow::array::{ArrayRef, Float64Array, StringArray};
 use arrow::record_batch::RecordBatch;
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 pub(super) use spec::UtilitySpec;
 use std::sync::Arc;
 
@@ -27,32 +27,33 @@ pub(super) const ENTRY: Entry = Entry {
     read: |c, _| spec::read(c).map(Statement::new),
 };
 
-#[async_trait]
 impl Run for UtilitySpec {
     fn kind(&self) -> &'static str {
         "utility"
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        let state = context.session.state();
-        let file = self
-            .report
-            .as_deref()
-            .map(|path| ReportFile::new(path, &state))
-            .transpose()?;
-        if let Some(file) = &file {
-            file.reach().await?;
-        }
-        let utility = context.utility(self, file.as_ref()).await?;
-        let answer = answer(&utility)?;
-        if let Some(file) = file.filter(|_| !context.settings().dry_run) {
-            let write = move || {
-                let text = utility.render(file.format())?;
-                StagedReport::of_text(&file, text, None)?.publish()
-            };
-            blocking("writing the report", write).await?;
-        }
-        Ok(answer)
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            let state = context.session.state();
+            let file = self
+                .report
+                .as_deref()
+                .map(|path| ReportFile::new(path, &state))
+                .transpose()?;
+            if let Some(file) = &file {
+                file.reach().await?;
+            }
+            let utility = context.utility(self, file.as_ref()).await?;
+            let answer = answer(&utility)?;
+            if let Some(file) = file.filter(|_| !context.settings().dry_run) {
+                let write = move || {
+                    let text = utility.render(file.format())?;
+                    StagedReport::of_text(&file, text, None)?.publish()
+                };
+                blocking("writing the report", write).await?;
+            }
+            Ok(answer)
+        })
     }
 }
 

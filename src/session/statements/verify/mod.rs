@@ -15,7 +15,7 @@ use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray};
 use arrow::record_batch::RecordBatch;
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use spec::Verify;
 use std::sync::Arc;
 
@@ -30,14 +30,13 @@ pub(super) const ENTRY: Entry = Entry {
     read: |c, _| spec::read(c).map(Statement::new),
 };
 
-#[async_trait]
 impl Run for Verify {
     fn kind(&self) -> &'static str {
         "verify"
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        answer(self.verification(context).await?, context.is_strict())
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move { answer(self.verification(context).await?, context.is_strict()) })
     }
 }
 

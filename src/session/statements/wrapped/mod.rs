@@ -15,12 +15,12 @@ use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::sql::clause::list as clause;
 use crate::sql::cursor::Cursor;
-use async_trait::async_trait;
 use datafusion::catalog::TableProvider;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use futures::TryStreamExt;
+use futures::future::BoxFuture;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -97,52 +97,53 @@ pub(super) fn read(c: &Cursor) -> Result<Option<Statement>> {
     })))
 }
 
-#[async_trait]
 impl Run for Wrapped {
     fn kind(&self) -> &'static str {
         "query of anonymize"
     }
 
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        let job = Arc::new(context.bind(&self.anonymize, Purpose::Release).await?);
-        if context.settings().dry_run
-            && let Some(output) = output::named(&context.session, &self.with_query("SELECT 1")).await?
-        {
-            let release = engine::foresee(&job, &context.observer).await?;
-            return summary(Some(&output), DRY_RUN, release.as_ref());
-        }
-        let ReleasedRows { release, table, report } = engine::release_rows(&job, &context.observer).await?;
-        let name = format!("__anonsql_release_{}", context.releases.fetch_add(1, Ordering::Relaxed));
-        let table = Arc::new(table);
-        context
-            .session
-            .register_table(name.as_str(), Arc::clone(&table) as Arc<dyn TableProvider>)?;
-        let statement = self.with_query(&format!("SELECT * FROM {name}"));
-        let done = async {
-            let frame = context.frame(&statement).await;
-            let frame = frame.map_err(|e| Error::from_statement(e, ""))?;
-            table
-                .check_told_apart(output::cannot_tell_apart(frame.logical_plan())?)
-                .await?;
-            let writes = matches!(frame.logical_plan(), LogicalPlan::Copy(_) | LogicalPlan::Dml(_));
-            let (frame, stage) = blocking("staging the output", move || output::staged(frame)).await?;
-            let schema = Arc::new(frame.schema().as_arrow().clone());
-            let batches = async {
-                let rows = frame.execute_stream().await?;
-                rows.try_collect::<Vec<_>>().await.map_err(Error::from_data)
-            };
-            let (stage, batches) = engine::or_removed(stage, batches.await).await?;
-            let publish = move || stage.map_or(Ok(()), |stage| stage.publish_output(true));
-            blocking("putting the output in its place", publish).await?;
-            Ok::<_, Error>((schema, batches, writes))
-        }
-        .await;
-        context.session.deregister_table(name.as_str())?;
-        let (schema, batches, writes) = done?;
-        let publish = move || report.map_or(Ok(()), StagedReport::publish);
-        blocking("publishing the report", publish).await?;
-        context.observer.released(&release, None);
-        Ok(Answer::batches(schema, batches)?.noted(writes))
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            let job = Arc::new(context.bind(&self.anonymize, Purpose::Release).await?);
+            if context.settings().dry_run
+                && let Some(output) = output::named(&context.session, &self.with_query("SELECT 1")).await?
+            {
+                let release = engine::foresee(&job, &context.observer).await?;
+                return summary(Some(&output), DRY_RUN, release.as_ref());
+            }
+            let ReleasedRows { release, table, report } = engine::release_rows(&job, &context.observer).await?;
+            let name = format!("__anonsql_release_{}", context.releases.fetch_add(1, Ordering::Relaxed));
+            let table = Arc::new(table);
+            context
+                .session
+                .register_table(name.as_str(), Arc::clone(&table) as Arc<dyn TableProvider>)?;
+            let statement = self.with_query(&format!("SELECT * FROM {name}"));
+            let done = async {
+                let frame = context.frame(&statement).await;
+                let frame = frame.map_err(|e| Error::from_statement(e, ""))?;
+                table
+                    .check_told_apart(output::cannot_tell_apart(frame.logical_plan())?)
+                    .await?;
+                let writes = matches!(frame.logical_plan(), LogicalPlan::Copy(_) | LogicalPlan::Dml(_));
+                let (frame, stage) = blocking("staging the output", move || output::staged(frame)).await?;
+                let schema = Arc::new(frame.schema().as_arrow().clone());
+                let batches = async {
+                    let rows = frame.execute_stream().await?;
+                    rows.try_collect::<Vec<_>>().await.map_err(Error::from_data)
+                };
+                let (stage, batches) = engine::or_removed(stage, batches.await).await?;
+                let publish = move || stage.map_or(Ok(()), |stage| stage.publish_output(true));
+                blocking("putting the output in its place", publish).await?;
+                Ok::<_, Error>((schema, batches, writes))
+            }
+            .await;
+            context.session.deregister_table(name.as_str())?;
+            let (schema, batches, writes) = done?;
+            let publish = move || report.map_or(Ok(()), StagedReport::publish);
+            blocking("publishing the report", publish).await?;
+            context.observer.released(&release, None);
+            Ok(Answer::batches(schema, batches)?.noted(writes))
+        })
     }
 }
 
