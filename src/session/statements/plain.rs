@@ -172,7 +172,7 @@ impl Run for Plain {
             }
             let planned = async {
                 let planned = match located {
-                    Some(statement) => context.session.state().statement_to_plan(statement).await,
+                    Some(statement) => context.planned(statement).await,
                     None => context.plan(&self.text).await,
                 };
                 let executed = match planned {
