@@ -5,6 +5,7 @@ use super::{Error, ErrorKind};
 use arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
 use datafusion::object_store;
+use parquet::errors::ParquetError;
 use std::fmt;
 use tokio::task::JoinError;
 
@@ -122,11 +123,19 @@ impl From<Error> for DataFusionError {
 fn own(error: &DataFusionError) -> Option<Error> {
     match error.find_root() {
         DataFusionError::ExecutionJoin(task) => Some(Error::from_task("a task of a query", task)),
-        DataFusionError::External(inner) => inner.downcast_ref::<Error>().map(|e| Error {
-            is_foreign: e.is_foreign,
-            ..Error::new(e.kind, e.message.clone())
-        }),
+        DataFusionError::External(inner) => inner.downcast_ref::<Error>().map(again),
+        DataFusionError::ParquetError(error) => match error.as_ref() {
+            ParquetError::External(inner) => inner.downcast_ref::<Error>().map(again),
+            _ => None,
+        },
         _ => None,
+    }
+}
+
+fn again(error: &Error) -> Error {
+    Error {
+        is_foreign: error.is_foreign,
+        ..Error::new(error.kind, error.message.clone())
     }
 }
 

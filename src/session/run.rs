@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::operator::stop_joins;
 use crate::pool::SessionPool;
 use crate::settings::Settings;
-use crate::source::{forget_claims, guard_readers};
+use crate::source::{forget_claims, guard_readers, read_in_microseconds};
 use crate::sql::Expectation;
 use crate::store::Stores;
 use arrow::record_batch::RecordBatch;
@@ -24,6 +24,7 @@ impl AnonContext {
     pub fn new(session: SessionContext) -> Self {
         let hierarchies = Catalog::default();
         answer_rightly(session.state_ref().write().config_mut());
+        read_in_microseconds(session.state_ref().write().config_mut());
         Settings::extend(session.state_ref().write().config_mut().options_mut());
         SessionPool::set(session.state_ref().write().config_mut());
         Stores::set(session.state_ref().write().config_mut());
@@ -64,6 +65,7 @@ impl AnonContext {
     pub async fn execute(&self, statement: Statement) -> Result<Answer> {
         // A program that has the session may have set it otherwise.
         answer_rightly(self.session.state_ref().write().config_mut());
+        read_in_microseconds(self.session.state_ref().write().config_mut());
         forget_claims(&self.session);
         Stores::follow(&self.session.copied_config());
         let (is_deep, context) = (statement.is_deep(), self.on_course());

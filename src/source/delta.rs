@@ -2,6 +2,7 @@
 
 use super::bounds::without_bounds_of_floats;
 use super::guard::{closed, reading};
+use super::int96::with_checked_times;
 use crate::delta::Table;
 use crate::error::Result;
 use arrow::datatypes::SchemaRef;
@@ -55,7 +56,7 @@ impl TableProvider for DeltaRows {
         let called = format!("{:?}", self.table);
         let scan = async { Ok(self.rows.scan(session, projection, filters, limit).await?) };
         let plan = reading(&called, scan).await?;
-        let bare = |plan| Ok(Transformed::yes(without_bounds_of_floats(plan)));
+        let bare = |plan| Ok(Transformed::yes(with_checked_times(without_bounds_of_floats(plan))));
         let plan = plan.transform_up(bare).data()?;
         let config = session.config();
         let parallel = plan.repartitioned(config.target_partitions(), config.options())?;

@@ -1,10 +1,12 @@
 //! The rows of one snapshot of a DuckLake table.
 
 use super::guard::{closed, reading};
+use super::int96::with_checked_times;
 use crate::ducklake::{Table, failed_scan};
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_plan::ExecutionPlan;
@@ -56,6 +58,8 @@ impl TableProvider for DuckLakeRows {
             plan.map_err(|e| failed_scan(&doing, e))
         };
         let plan = reading(&called, scan).await?;
+        let checked = |plan| Ok(Transformed::yes(with_checked_times(plan)));
+        let plan = plan.transform_up(checked).data()?;
         Ok(closed(plan, called))
     }
 }

@@ -9,6 +9,7 @@ use crate::source::arrow_file;
 use crate::source::bounds::without_bounds_of_floats;
 use crate::source::csv::{CsvFiles, Dialect};
 use crate::source::digits::with_checked_digits;
+use crate::source::int96::with_checked_times;
 use crate::source::text::with_checks;
 use datafusion::common::Statistics;
 use datafusion::common::config::ConfigOptions;
@@ -68,7 +69,7 @@ pub(crate) fn guarded(plan: Arc<dyn ExecutionPlan>) -> DfResult<Arc<dyn Executio
         };
         Ok(match files {
             Some(files) => {
-                let reader = with_checks(without_bounds_of_floats(plan));
+                let reader = with_checks(with_checked_times(without_bounds_of_floats(plan)));
                 let closed = None;
                 Transformed::yes(Arc::new(Guarded { reader, files, closed }) as _)
             }

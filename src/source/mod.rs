@@ -9,11 +9,13 @@ mod delta;
 mod digits;
 mod ducklake;
 mod guard;
+mod int96;
 pub(crate) mod json;
 mod null_folders;
 mod pins;
 mod stored;
 mod text;
+mod times;
 
 pub(crate) use arrow_file::check as check_arrow_files;
 pub(crate) use claims::{forget_claims, forgetting, forgetting_first, without_keys};
@@ -23,6 +25,7 @@ pub(crate) use ducklake::DuckLakeRows;
 #[cfg(feature = "cluster")]
 pub(crate) use guard::read_again;
 pub(crate) use guard::{GuardReaders, SOURCE, guard_readers, reading, source_plan};
+pub(crate) use int96::read_in_microseconds;
 pub(crate) use null_folders::NullFolders;
 pub use pins::Pins;
 pub(crate) use pins::forget_files;

@@ -29,6 +29,7 @@ mod first_hour;
 mod footer;
 mod front;
 mod golden;
+mod int96;
 mod labels;
 mod lake;
 mod lineage;

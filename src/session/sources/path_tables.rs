@@ -9,10 +9,12 @@ use crate::store::Stores;
 use async_trait::async_trait;
 use datafusion::catalog::{DynamicFileCatalog, TableProvider, UrlTableFactory};
 use datafusion::error::Result;
+use datafusion::execution::SessionState;
 use datafusion::prelude::SessionContext;
+use parking_lot::RwLock;
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 
 /// The same session, in which a file, folder, glob or URL in quotes is a table.
 ///
@@ -34,15 +36,19 @@ use std::sync::Arc;
 /// ```
 pub fn enable_path_tables(session: SessionContext) -> SessionContext {
     Stores::set(session.state_ref().write().config_mut());
-    let factory = Arc::new(PathTables(session.clone()));
+    let factory = Arc::new(PathTables(OnceLock::new()));
     let catalogs = Arc::clone(session.state().catalog_list());
     let id = session.session_id();
     let builder = session.into_state_builder().with_session_id(id);
-    let state = builder.with_catalog_list(Arc::new(DynamicFileCatalog::new(catalogs, factory)));
-    SessionContext::from(state.build())
+    let urls = Arc::clone(&factory);
+    let state = builder.with_catalog_list(Arc::new(DynamicFileCatalog::new(catalogs, urls)));
+    let session = SessionContext::from(state.build());
+    factory.0.get_or_init(|| session.state_weak_ref());
+    session
 }
 
-struct PathTables(SessionContext);
+/// The session itself, with the settings of now. It has the tables, so they do not hold it.
+struct PathTables(OnceLock<Weak<RwLock<SessionState>>>);
 
 impl fmt::Debug for PathTables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -58,7 +64,11 @@ impl UrlTableFactory for PathTables {
         if is_word && !Path::new(path).exists() {
             return Ok(None);
         }
-        let read = async { Ok(read_path(&self.0, path, &[]).await) };
+        let Some(state) = self.0.get().and_then(Weak::upgrade) else {
+            return Ok(None);
+        };
+        let session = SessionContext::new_with_state(state.read().clone());
+        let read = async { Ok(read_path(&session, path, &[]).await) };
         match reading(&format!("{path:?}"), read).await? {
             // A folder of something else, such as reports, leaves its name to a table.
             Err(e) if is_word && e.message().ends_with(NO_FILE) => Ok(None),

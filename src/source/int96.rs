@@ -1,0 +1,305 @@
+//! Times of Parquet's oldest type, INT96, which Spark, Hive and Impala write: a day and the nanoseconds of the day.
+//!
+//! Arrow has no such type. Read as nanoseconds since 1970, which is DataFusion's default, a time after 2262 becomes another
+//! one without a word: 9999-12-31 is 1816-03-29. A session therefore reads them in microseconds. What these cannot hold is
+//! an error: digits below a microsecond, times beyond 64 bits, and times before 1900 in the calendar that old versions of
+//! Spark wrote. The check reads the columns once more, below all that reads them, where a value still has its 96 bits.
+
+use super::times::{Fault, first_fault};
+use crate::error::{Error, Result};
+use crate::pool::blocking;
+use arrow::datatypes::{DataType, SchemaRef, TimeUnit};
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::parquet::Int96Coercer;
+use datafusion::datasource::physical_plan::{
+    FileScanConfig, FileScanConfigBuilder, FileSource, ParquetFileReaderFactory, ParquetSource,
+};
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::error::Result as DfResult;
+use datafusion::physical_expr::utils::collect_columns;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use datafusion::prelude::SessionConfig;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use parking_lot::Mutex;
+use parquet::arrow::arrow_reader::ArrowReaderOptions;
+use parquet::arrow::async_reader::AsyncFileReader;
+use parquet::arrow::parquet_to_arrow_schema;
+use parquet::basic::Type;
+use parquet::errors::{ParquetError, Result as ParquetResult};
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The unit as DataFusion's options call it.
+const MICROSECONDS: &str = "us";
+
+/// Makes a session read these times in microseconds, unless it was told otherwise.
+pub(crate) fn read_in_microseconds(config: &mut SessionConfig) {
+    let parquet = &mut config.options_mut().execution.parquet;
+    parquet.coerce_int96.get_or_insert_with(|| MICROSECONDS.to_string());
+}
+
+/// Returns a reader of Parquet files with the check. Any other operator is returned unchanged.
+pub(super) fn with_checked_times(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    let source = plan.downcast_ref::<DataSourceExec>();
+    let Some((config, parquet)) = source.and_then(|s| s.downcast_to_file_source::<ParquetSource>()) else {
+        return plan;
+    };
+    let Some(inner) = parquet.parquet_file_reader_factory() else {
+        return plan;
+    };
+    // A reader of a table format may not have the options of the session.
+    let mut options = parquet.table_parquet_options().clone();
+    options
+        .global
+        .coerce_int96
+        .get_or_insert_with(|| MICROSECONDS.to_string());
+    let parquet = parquet.clone().with_table_parquet_options(options);
+    let checked = CheckedTimes {
+        inner: Arc::clone(inner),
+        what: Arc::new(What::of(config, &parquet)),
+    };
+    let parquet = parquet.with_parquet_file_reader_factory(Arc::new(checked));
+    let config = FileScanConfigBuilder::from(config.clone()).with_source(Arc::new(parquet));
+    DataSourceExec::from_data_source(config.build())
+}
+
+/// What is read of the files, and how.
+#[derive(Debug)]
+struct What {
+    /// What goes before the path of a file in errors.
+    root: String,
+    schema: SchemaRef,
+    /// The columns of `schema` that are read; `None` for all.
+    read: Option<HashSet<String>>,
+    unit: Option<TimeUnit>,
+    zone: Option<Arc<str>>,
+    /// What was found right.
+    checked: Mutex<HashSet<Part>>,
+}
+
+/// A part of a file at a time.
+type Part = (String, DateTime<Utc>, Option<(i64, i64)>);
+
+impl What {
+    fn of(config: &FileScanConfig, parquet: &ParquetSource) -> Self {
+        let options = &parquet.table_parquet_options().global;
+        let schema = Arc::clone(config.file_schema());
+        let names = |indices: Vec<usize>| {
+            let names = indices.into_iter().filter_map(|i| schema.fields().get(i));
+            names.map(|field| field.name().clone()).collect::<HashSet<String>>()
+        };
+        let mut read = parquet.projection().map(|columns| names(columns.column_indices()));
+        if let (Some(read), Some(filter)) = (&mut read, parquet.filter()) {
+            read.extend(
+                collect_columns(&filter)
+                    .into_iter()
+                    .map(|column| column.name().to_string()),
+            );
+        }
+        let url = config.object_store_url.as_str();
+        Self {
+            root: match url.starts_with("file:") {
+                true => "/".to_string(),
+                false => url.to_string(),
+            },
+            read,
+            unit: match options.coerce_int96.as_deref().map(str::to_lowercase).as_deref() {
+                Some("s") => Some(TimeUnit::Second),
+                Some("ms") => Some(TimeUnit::Millisecond),
+                Some(MICROSECONDS) => Some(TimeUnit::Microsecond),
+                _ => None,
+            },
+            zone: options.coerce_int96_tz.as_deref().map(Arc::from),
+            checked: Mutex::default(),
+            schema,
+        }
+    }
+
+    /// Returns true if a column of a file is read. One that the table does not know by its name may be.
+    fn has(&self, column: &str) -> bool {
+        let Some(read) = &self.read else { return true };
+        read.contains(column) || self.schema.column_with_name(column).is_none()
+    }
+
+    /// Returns the columns with such times that are read of a file, with the unit that each is read in.
+    fn columns(&self, metadata: &ParquetMetaData) -> Result<Vec<(usize, TimeUnit)>> {
+        let file = metadata.file_metadata();
+        let described = file.schema_descr();
+        let is_such = |i: &usize| {
+            let column = described.column(*i);
+            let root = column.path().parts().first();
+            column.physical_type() == Type::INT96 && root.is_some_and(|root| self.has(root))
+        };
+        let columns: Vec<usize> = (0..described.num_columns()).filter(is_such).collect();
+        if columns.is_empty() {
+            return Ok(vec![]);
+        }
+        let arrow = parquet_to_arrow_schema(described, file.key_value_metadata())?;
+        let coerced = self.unit.and_then(|unit| {
+            Int96Coercer::new(described, &arrow, &unit)
+                .with_timezone(self.zone.clone())
+                .coerce()
+        });
+        let mut types = vec![];
+        for field in coerced.as_ref().unwrap_or(&arrow).fields() {
+            leaves(field.data_type(), &mut types);
+        }
+        let units = columns.into_iter().map(|i| match types.get(i) {
+            Some(DataType::Timestamp(unit, _)) if types.len() == described.num_columns() => Ok((i, *unit)),
+            _ => Err(Error::data(format!(
+                "column {:?} has times in a form that is not read; write the file again with TIMESTAMP",
+                described.column(i).path().string()
+            ))),
+        });
+        units.collect()
+    }
+}
+
+/// Adds the types of the leaves of a type.
+fn leaves<'a>(data_type: &'a DataType, types: &mut Vec<&'a DataType>) {
+    match data_type {
+        DataType::Struct(fields) => fields.iter().for_each(|field| leaves(field.data_type(), types)),
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::ListView(item)
+        | DataType::LargeListView(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::Map(item, _) => leaves(item.data_type(), types),
+        leaf => types.push(leaf),
+    }
+}
+
+#[derive(Debug)]
+struct CheckedTimes {
+    inner: Arc<dyn ParquetFileReaderFactory>,
+    what: Arc<What>,
+}
+
+impl ParquetFileReaderFactory for CheckedTimes {
+    fn create_reader(
+        &self,
+        partition: usize,
+        file: PartitionedFile,
+        hint: Option<usize>,
+        metrics: &ExecutionPlanMetricsSet,
+    ) -> DfResult<Box<dyn AsyncFileReader + Send>> {
+        let range = file.range.as_ref().map(|range| (range.start, range.end));
+        let part = (file.path().to_string(), file.object_meta.last_modified, range);
+        Ok(Box::new(Reader {
+            inner: self.inner.create_reader(partition, file, hint, metrics)?,
+            what: Arc::clone(&self.what),
+            part,
+        }))
+    }
+}
+
+struct Reader {
+    inner: Box<dyn AsyncFileReader + Send>,
+    what: Arc<What>,
+    part: Part,
+}
+
+impl Reader {
+    /// Fails if the part has a time that its type cannot hold.
+    async fn check(&mut self, metadata: &ParquetMetaData) -> ParquetResult<()> {
+        if self.what.checked.lock().contains(&self.part) {
+            return Ok(());
+        }
+        let (root, (path, _, range)) = (&self.what.root, &self.part);
+        let doing = format!("cannot read \"{root}{path}\"");
+        let columns = self.what.columns(metadata).map_err(|e| external(e.context(&doing)))?;
+        let is_old = has_old_calendar(metadata);
+        let mut chunks = vec![];
+        for group in metadata.row_groups() {
+            for &(column, unit) in columns.iter().filter(|_| is_in(group, range.as_ref())) {
+                chunks.push((group.column(column).clone(), group.num_rows(), unit));
+            }
+        }
+        for (chunk, rows, unit) in chunks {
+            let (start, length) = chunk.byte_range();
+            let bytes = self.inner.get_bytes(start..start.saturating_add(length)).await?;
+            let name = chunk.column_path().string();
+            let found = blocking("reading times", move || first_fault(bytes, &chunk, rows, unit, is_old));
+            if let Some(fault) = found.await.map_err(external)? {
+                return Err(external(told(&name, unit, &fault).context(&doing)));
+            }
+        }
+        self.what.checked.lock().insert(self.part.clone());
+        Ok(())
+    }
+}
+
+impl AsyncFileReader for Reader {
+    fn get_bytes(&mut self, range: Range<u64>) -> BoxFuture<'_, ParquetResult<Bytes>> {
+        self.inner.get_bytes(range)
+    }
+
+    fn get_byte_ranges(&mut self, ranges: Vec<Range<u64>>) -> BoxFuture<'_, ParquetResult<Vec<Bytes>>> {
+        self.inner.get_byte_ranges(ranges)
+    }
+
+    fn get_metadata<'a>(
+        &'a mut self,
+        options: Option<&'a ArrowReaderOptions>,
+    ) -> BoxFuture<'a, ParquetResult<Arc<ParquetMetaData>>> {
+        async move {
+            let metadata = self.inner.get_metadata(options).await?;
+            self.check(&metadata).await?;
+            Ok(metadata)
+        }
+        .boxed()
+    }
+}
+
+fn external(error: Error) -> ParquetError {
+    ParquetError::External(Box::new(error))
+}
+
+/// Returns the error for a time that is not read.
+fn told(column: &str, unit: TimeUnit, fault: &Fault) -> Error {
+    Error::data(match (fault, unit) {
+        (Fault::Digits, _) => format!(
+            "column {column:?} has a time with nanoseconds, and such columns are read in microseconds; \
+             SET datafusion.execution.parquet.coerce_int96 = 'ns', or CAST them where the file is written"
+        ),
+        (Fault::Range, TimeUnit::Nanosecond) => format!(
+            "column {column:?} has a time before 1678 or after 2261, which nanoseconds cannot hold; \
+             SET datafusion.execution.parquet.coerce_int96 = 'us', or write the column as TIMESTAMP"
+        ),
+        (Fault::Range, _) => format!("column {column:?} has a time that no timestamp can hold; write the file again"),
+        (Fault::Calendar, _) => format!(
+            "column {column:?} has a time before 1900 in the calendar of old versions of Spark, in which it is another day; \
+             write the file again with spark.sql.parquet.int96RebaseModeInWrite = 'CORRECTED'"
+        ),
+    })
+}
+
+/// Returns true if Spark says in the file that its times are in the old calendar.
+fn has_old_calendar(metadata: &ParquetMetaData) -> bool {
+    let entries = metadata.file_metadata().key_value_metadata();
+    entries.into_iter().flatten().any(|entry| match entry.key.as_str() {
+        "org.apache.spark.legacyINT96" => true,
+        "org.apache.spark.version" => {
+            let version = entry.value.as_deref().unwrap_or_default();
+            version.starts_with("2.") || version.starts_with("3.0.")
+        }
+        _ => false,
+    })
+}
+
+/// Returns true if a row group is in a range of the bytes of its file, by the rule of DataFusion.
+fn is_in(group: &RowGroupMetaData, range: Option<&(i64, i64)>) -> bool {
+    let (Some((start, end)), Some(column)) = (range, group.columns().first()) else {
+        return true;
+    };
+    let first = column
+        .dictionary_page_offset()
+        .unwrap_or_else(|| column.data_page_offset());
+    (*start..*end).contains(&first)
+}

@@ -1,0 +1,186 @@
+//! Times of Parquet's oldest type, in files that Spark 3.5 and Arrow's C++ wrote (`make.py` writes them again).
+
+use crate::common::{collect, context, rows};
+use anonsql::AnonContext;
+use anonsql::error::ErrorKind;
+use arrow::array::AsArray;
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, TimeUnit};
+#[cfg(feature = "delta")]
+use std::path::Path;
+use std::path::PathBuf;
+
+/// The times of `spark.parquet`, each in two rows, beside two rows of NULL.
+const TIMES: [&str; 8] = [
+    "0001-01-01T00:00:00",
+    "1582-10-15T00:00:00",
+    "1900-01-01T00:00:00",
+    "1969-12-31T23:59:59.999999",
+    "1970-01-01T00:00:00",
+    "2020-01-31T10:20:30.123456",
+    "2262-04-12T00:00:00",
+    "9999-12-31T23:59:59.999999",
+];
+
+fn file(name: &str) -> String {
+    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "tests/it/int96", name].iter().collect();
+    path.display().to_string()
+}
+
+/// Returns the texts of the only column of an answer.
+async fn texts(context: &AnonContext, sql: &str) -> Vec<String> {
+    let batches = collect(context, sql).await;
+    let texts = batches
+        .iter()
+        .map(|batch| cast(batch.column(0), &DataType::Utf8).unwrap());
+    let texts = texts.map(|texts| texts.as_string::<i32>().iter().flatten().map(String::from).collect());
+    texts.collect::<Vec<Vec<String>>>().concat()
+}
+
+async fn assert_times(context: &AnonContext, table: &str) {
+    let sql = format!("SELECT at FROM {table} WHERE at IS NOT NULL GROUP BY at HAVING count(*) = 2 ORDER BY at");
+    assert_eq!(texts(context, &sql).await, TIMES, "{table}");
+}
+
+#[tokio::test]
+async fn times_of_spark_are_read_as_they_were_written() {
+    let scratch = tempfile::tempdir().unwrap();
+    let context = context(2);
+    let path = file("spark.parquet");
+    std::fs::copy(&path, scratch.path().join("a.parquet")).unwrap();
+    let folder = scratch.path().display();
+    assert_times(&context, &format!("'{path}'")).await;
+    assert_times(&context, &format!("'{folder}'")).await;
+    assert_times(&context, &format!("'{folder}/*.parquet'")).await;
+    let external = format!("CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION '{folder}'");
+    collect(&context, &external).await;
+    assert_times(&context, "t").await;
+    // Nested times are those beside them.
+    let same = "WHERE at IS NOT DISTINCT FROM ats[1] AND at IS NOT DISTINCT FROM s['at']";
+    assert_eq!(rows(&collect(&context, &format!("SELECT id FROM t {same}")).await), 18);
+    // Filters go down to the file, where nothing is skipped that is meant.
+    for (filter, found) in [
+        ("date_part('year', at) = 9999", 2),
+        ("at < '1000-01-01'", 2),
+        ("at >= '1900-01-01'", 12),
+    ] {
+        let sql = format!("SELECT id FROM '{path}' WHERE {filter}");
+        assert_eq!(rows(&collect(&context, &sql).await), found, "{filter}");
+    }
+}
+
+/// A release has the times and a type that other programs read.
+#[tokio::test]
+async fn times_of_spark_are_released_in_microseconds() {
+    let scratch = tempfile::tempdir().unwrap();
+    let context = context(2);
+    let (path, out) = (file("spark.parquet"), scratch.path().join("out"));
+    let out = out.display();
+    collect(&context, "CREATE HIERARCHY year AS TRUNCATE (YEAR)").await;
+    let release = format!(
+        "ANONYMIZE (SELECT id, at, at AS kept FROM '{path}') TO '{out}' IDENTIFIERS (id) QUASI IDENTIFIERS (at USING year) \
+         KEEP (kept) SATISFYING k_anonymity(2) AT NODE (at 1)"
+    );
+    collect(&context, &release).await;
+    let released = collect(&context, &format!("SELECT kept FROM '{out}'")).await;
+    let kept = released[0].schema().field(0).data_type().clone();
+    assert_eq!(kept, DataType::Timestamp(TimeUnit::Microsecond, None));
+    assert_times(&context, &format!("(SELECT kept AS at FROM '{out}')")).await;
+    let years = texts(
+        &context,
+        &format!("SELECT DISTINCT at FROM '{out}' WHERE at IN ('0001', '9999')"),
+    )
+    .await;
+    assert_eq!(years.len(), 2);
+    let against = format!("AGAINST (SELECT id, at, at AS kept FROM '{path}')");
+    let verify = format!("VERIFY '{out}' {against} QUASI IDENTIFIERS (at USING year) SATISFYING k_anonymity(2)");
+    context.sql(&verify).await.unwrap();
+}
+
+/// What a type cannot hold is an error with the file and the column.
+#[tokio::test]
+async fn a_time_that_its_type_cannot_hold_is_an_error() {
+    let context = context(2);
+    let nanoseconds = file("nanoseconds.parquet");
+    assert_refused(
+        &context,
+        &format!("SELECT at FROM '{nanoseconds}'"),
+        "\"at\" has a time with nanoseconds",
+    )
+    .await;
+    let statement = format!("ANONYMIZE '{nanoseconds}' QUASI IDENTIFIERS (at) SATISFYING k_anonymity(2)");
+    assert_refused(&context, &statement, "nanoseconds.parquet").await;
+    let old = file("spark_old_calendar.parquet");
+    assert_refused(
+        &context,
+        &format!("SELECT at FROM '{old}'"),
+        "\"at\" has a time before 1900",
+    )
+    .await;
+    assert_refused(
+        &context,
+        &format!("SELECT ats FROM '{old}'"),
+        "\"ats.list.element\" has a time before",
+    )
+    .await;
+    // A column that is not read does not count.
+    assert_eq!(rows(&collect(&context, &format!("SELECT id FROM '{old}'")).await), 6);
+    // Asked for, nanoseconds are read, and what these cannot hold is an error.
+    collect(&context, "SET datafusion.execution.parquet.coerce_int96 = 'ns'").await;
+    let read = texts(
+        &context,
+        &format!("SELECT DISTINCT at FROM '{nanoseconds}' ORDER BY at"),
+    )
+    .await;
+    assert_eq!(read, ["1970-01-01T00:00:00.000000001", "1970-01-01T00:00:01.000000001"]);
+    let spark = file("spark.parquet");
+    assert_refused(
+        &context,
+        &format!("SELECT at FROM '{spark}'"),
+        "\"at\" has a time before 1678",
+    )
+    .await;
+}
+
+async fn assert_refused(context: &AnonContext, sql: &str, with: &str) {
+    let refused = context.sql(sql).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Data, "{refused}");
+    let said = refused.to_string();
+    assert!(said.contains(with) && said.contains(".parquet\""), "{said}");
+}
+
+/// The same file in a Delta table.
+#[cfg(feature = "delta")]
+#[tokio::test]
+async fn times_of_spark_in_a_delta_table() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    write_table(folder, "spark.parquet");
+    let context = context(2);
+    let table = folder.display();
+    let sql = format!("SELECT at FROM '{table}' WHERE at IS NOT NULL GROUP BY at ORDER BY at");
+    let times = TIMES.map(|time| format!("{time}Z"));
+    assert_eq!(texts(&context, &sql).await, times);
+    let other = tempfile::tempdir().unwrap();
+    write_table(other.path(), "spark_old_calendar.parquet");
+    let refused = context
+        .sql(&format!("SELECT at FROM '{}'", other.path().display()))
+        .await;
+    let said = refused.unwrap_err().to_string();
+    assert!(said.contains("\"at\" has a time before 1900"), "{said}");
+}
+
+/// Makes a Delta table of one file, as Spark writes its log.
+#[cfg(feature = "delta")]
+fn write_table(folder: &Path, name: &str) {
+    std::fs::create_dir(folder.join("_delta_log")).unwrap();
+    let size = std::fs::copy(file(name), folder.join(name)).unwrap();
+    let schema = r#"{\"type\":\"struct\",\"fields\":[{\"name\":\"id\",\"type\":\"integer\",\"nullable\":true,\"metadata\":{}},{\"name\":\"at\",\"type\":\"timestamp\",\"nullable\":true,\"metadata\":{}}]}"#;
+    let log = format!(
+        r#"{{"protocol":{{"minReaderVersion":1,"minWriterVersion":2}}}}
+{{"metaData":{{"id":"a","format":{{"provider":"parquet","options":{{}}}},"schemaString":"{schema}","partitionColumns":[],"configuration":{{}},"createdTime":0}}}}
+{{"add":{{"path":"{name}","partitionValues":{{}},"size":{size},"modificationTime":0,"dataChange":true}}}}
+"#
+    );
+    std::fs::write(folder.join("_delta_log/00000000000000000000.json"), log).unwrap();
+}
