@@ -62,6 +62,7 @@
 //! | `lattice` | no | nodes, their order and neighbours |
 //! | `operator` | yes | operators of ours in a DataFusion plan: the one frame around them, and joins that stop |
 //! | `hierarchy` | no | hierarchies as Arrow lookup tables, one file per kind |
+//! | `canonical` | yes | one spelling for each value: one NaN, one zero, dates without a time; casts that keep every value |
 //! | `key` | no | combinations of codes as packed keys: layout, generalization, grouping |
 //! | `search` | no | one file per algorithm, written against an oracle |
 //! | `partition` | no | local recoding: one file per algorithm that divides the distinct combinations |
@@ -180,6 +181,7 @@
 
 mod arithmetic;
 mod audit;
+mod canonical;
 mod catalogue;
 #[cfg(feature = "cli")]
 mod cli;

@@ -33,6 +33,7 @@ mod items;
 mod known;
 mod labels;
 mod order;
+mod people;
 mod run;
 mod spelling;
 mod tables;

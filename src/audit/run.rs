@@ -4,6 +4,7 @@ use super::claim::Claim;
 use super::columns::known;
 use super::evidence::Evidence;
 use super::known::{Known, generalized};
+use super::people::people;
 use super::spelling::{TEXT, align, in_zones_of_source};
 use super::tables::{CHECKED, PEOPLE, POPULATION, WHOLE, session};
 use super::verification::Verification;
@@ -29,7 +30,9 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     let mut released = released(claim)?;
     let (state, checked) = with_nulls(claim.rows.clone(), &claim.folders)?.into_parts();
     let mut views = vec![(CHECKED, checked)];
-    let others = [(WHOLE, &claim.against), (PEOPLE, &claim.population)];
+    let population = claim.population.as_ref();
+    let population = population.map(|rows| people(claim, rows, &known)).transpose()?;
+    let others = [(WHOLE, &claim.against), (PEOPLE, &population)];
     for (name, rows) in others {
         views.extend(rows.iter().map(|rows| (name, rows.logical_plan().clone())));
     }

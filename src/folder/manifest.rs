@@ -10,6 +10,7 @@ use crate::drift::{ReplaySummary, SourceColumn};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, LabelForm};
 use crate::warning::Warning;
+use arrow::datatypes::DataType;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -161,6 +162,11 @@ impl Manifest {
     #[doc(hidden)]
     pub fn hierarchy_of(&self, column: &str) -> Option<&HierarchySummary> {
         self.columns.iter().find(|c| c.name == column)?.hierarchy.as_ref()
+    }
+
+    /// Returns the type that a column had in the table that was anonymized, if the manifest tells it.
+    pub(crate) fn type_in_source(&self, column: &str) -> Option<DataType> {
+        self.source.iter().find(|c| c.name == column)?.data_type.parse().ok()
     }
 
     /// Returns true if a column was released with this hierarchy, under any name.

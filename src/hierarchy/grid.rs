@@ -96,7 +96,6 @@ fn round_number(least: i128, unit: i128) -> i128 {
 fn step(data_type: &DataType, width: i128) -> i128 {
     let least = (width / CELLS + i128::from(width % CELLS > 0)).max(2);
     let a_second = match data_type {
-        DataType::Date64 => return round_number(least, DAY * 1_000),
         DataType::Timestamp(TimeUnit::Second, _) => 1,
         DataType::Timestamp(TimeUnit::Millisecond, _) => 1_000,
         DataType::Timestamp(TimeUnit::Microsecond, _) => 1_000_000,

@@ -53,6 +53,7 @@ pub use label::{Label, LabelTexts};
 pub use label_form::LabelForm;
 pub use lookup::{Level, Lookup};
 pub use named::Hierarchy;
+pub(crate) use number::Number;
 pub use rule::{GeneralizationRule, LevelRule, TOP};
 #[cfg(feature = "cluster")]
 pub(crate) use travel::LookupHeader;

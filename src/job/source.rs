@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub struct SourceTable {
     /// The name of the table in the statement.
     pub name: String,
-    /// The rows, unchanged.
+    /// The rows, unchanged but for the spelling of values that have several: see `canonical`.
     pub rows: DataFrame,
     /// The local files that the table reads, if they are known. The target must not contain them.
     pub files: Vec<PathBuf>,

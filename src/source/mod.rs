@@ -15,7 +15,7 @@ mod stored;
 mod text;
 
 pub(crate) use arrow_file::check as check_arrow_files;
-pub(crate) use columns::{same_types, select_columns};
+pub(crate) use columns::{in_type, same_types, select_columns};
 pub(crate) use delta::DeltaRows;
 pub(crate) use ducklake::DuckLakeRows;
 #[cfg(feature = "cluster")]

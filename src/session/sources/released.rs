@@ -33,7 +33,7 @@ impl AnonContext {
     /// Returns where the rows of a source are if they are a folder of files and no others: the path itself, or the folder of
     /// a listing table. Fails with `ErrorKind::Data` if a release was replaced since the source was opened.
     pub(in crate::session) async fn place(&self, named: &SourceClause, source: &SourceTable) -> Result<Option<Place>> {
-        let folder = match (named, source.rows.logical_plan()) {
+        let folder = match (named, read(source.rows.logical_plan())) {
             // anonsql writes no DuckLake tables.
             (SourceClause::Path(named), _) if named.is_in(Lake::DuckLake) => None,
             (SourceClause::Path(named), _) => {
@@ -104,6 +104,14 @@ impl AnonContext {
             })
         };
         blocking("reading a manifest", read).await
+    }
+}
+
+/// Returns what a table is read from, below the one spelling of its values.
+fn read(rows: &LogicalPlan) -> &LogicalPlan {
+    match rows {
+        LogicalPlan::Projection(spelled) => &spelled.input,
+        other => other,
     }
 }
 
