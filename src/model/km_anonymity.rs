@@ -60,11 +60,7 @@ impl PrivacyModel for KmAnonymity {
             ));
         }
         Audit {
-            sql: format!(
-                "SELECT coalesce(min(f), {}) FROM ({})",
-                self.0.k,
-                counts.join(" UNION ALL ")
-            ),
+            sql: format!("SELECT min(f) FROM ({})", counts.join(" UNION ALL ")),
             required: self.0.k as f64,
             comparison: Comparison::AtLeast,
         }

@@ -45,7 +45,8 @@ fn number() -> impl Strategy<Value = Value> {
         any::<i64>().prop_map(Value::Integer),
         any::<f64>()
             .prop_filter("finite", |v| v.is_finite())
-            .prop_map(Value::Real)
+            .prop_map(Value::Real),
+        (any::<u32>(), 1u32..).prop_map(|(over, under)| Value::Fraction(over, under))
     ]
 }
 
@@ -378,7 +379,7 @@ fn statement() -> impl Strategy<Value = Statement> {
         })),
         1 => (text(), of(text()), any::<bool>()).prop_map(|(path, retain, dry_run)| Statement::new(Vacuum { path, retain, dry_run })),
         1 => (name(), any::<bool>()).prop_map(|(name, if_exists)| Statement::new(DropHierarchy { name, if_exists })),
-        1 => (name(), table(), name()).prop_map(|(name, table, column)| Statement::new(CheckHierarchy { name, table, column })),
+        1 => (name(), table(), name(), any::<bool>()).prop_map(|(name, table, column, lists)| Statement::new(CheckHierarchy { name, table, column, lists })),
     ]
 }
 
