@@ -60,7 +60,10 @@ impl PrivacyModel for KmAnonymity {
             ));
         }
         Audit {
-            sql: format!("SELECT min(f) FROM ({})", counts.join(" UNION ALL ")),
+            sql: format!(
+                "SELECT coalesce(min(f), CAST('Infinity' AS DOUBLE)) FROM ({})",
+                counts.join(" UNION ALL ")
+            ),
             required: self.0.k as f64,
             comparison: Comparison::AtLeast,
         }

@@ -18,6 +18,7 @@ use super::exact::Bound;
 use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Subject};
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
+use std::cmp::Ordering;
 
 #[derive(Debug, Clone, Copy)]
 struct MaxRisk {
@@ -37,7 +38,8 @@ impl PrivacyModel for MaxRisk {
     fn note(&self) -> Option<String> {
         let (written, least) = (self.risk.to_string(), self.min_class_size());
         let digits = written.split_once('.')?.1.len();
-        let meant = least.checked_sub(1).filter(|k| *k > 0)?;
+        let is_exact = self.risk.exact().compared_with(1, u128::from(least)) == Ordering::Equal;
+        let meant = least.checked_sub(1).filter(|k| *k > 0 && !is_exact)?;
         let rounded = format!("{:.digits$}", 1.0 / meant as f64);
         (rounded == written).then(|| {
             format!(

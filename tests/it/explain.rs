@@ -231,7 +231,10 @@ async fn explain_notes_what_a_number_means_and_what_is_rounded() {
     );
     // Nothing else can be meant by 1/10, by 0.17, which is above 1/6, and by a fraction.
     let none: [String; 0] = [];
-    assert_eq!(noted(all, "max_risk(0.1) AND max_risk(0.17) AND max_risk(1/11)").await, none);
+    assert_eq!(
+        noted(all, "max_risk(0.1) AND max_risk(0.17) AND max_risk(1/11)").await,
+        none
+    );
     assert_eq!(
         noted("age USING age LABELS MEAN, pay LABELS MEAN, zip", "k_anonymity(2)").await,
         [
@@ -239,6 +242,14 @@ async fn explain_notes_what_a_number_means_and_what_is_rounded() {
              digits"
         ]
     );
-    assert_eq!(noted("age USING age LABELS MEDIAN, pay, zip", "k_anonymity(2)").await.len(), 1);
-    assert_eq!(noted("age USING age LABELS MODE, pay, zip", "k_anonymity(2)").await, none);
+    assert_eq!(
+        noted("age USING age LABELS MEDIAN, pay, zip", "k_anonymity(2)")
+            .await
+            .len(),
+        1
+    );
+    assert_eq!(
+        noted("age USING age LABELS MODE, pay, zip", "k_anonymity(2)").await,
+        none
+    );
 }

@@ -45,8 +45,7 @@ fn number() -> impl Strategy<Value = Value> {
         any::<i64>().prop_map(Value::Integer),
         any::<f64>()
             .prop_filter("finite", |v| v.is_finite())
-            .prop_map(Value::Real),
-        (any::<u32>(), 1u32..).prop_map(|(over, under)| Value::Fraction(over, under))
+            .prop_map(Value::Real)
     ]
 }
 
@@ -61,6 +60,7 @@ fn literal() -> impl Strategy<Value = Value> {
 fn value() -> impl Strategy<Value = Value> {
     prop_oneof![
         literal(),
+        (any::<u32>(), 1u32..).prop_map(|(over, under)| Value::Fraction(over, under)),
         name().prop_map(Value::Word),
         Just(Value::Word("true".into()))
     ]
