@@ -73,7 +73,10 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
         }
         is_checked
     });
+    let notes = claim.constraints.iter().filter_map(|c| c.model.note());
+    notes.for_each(|note| observer.advised(&note));
     let mut checks = released.check(&own, &promises).await?;
+    checks.extend(released.check_second_bounds(&own, &promises).await?);
     match &claim.evidence {
         Some(evidence) => {
             checks.extend(evidence.check(&own, &released, &claim.columns()).await?);

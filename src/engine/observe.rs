@@ -103,8 +103,8 @@ pub trait Observer: Send + Sync {
         let _ = (drift, stops);
     }
 
-    /// Called if another search would lose far less, or if a replaced release adds to a budget of differential privacy, with
-    /// the advice in one sentence.
+    /// Called if another search would lose far less, if a replaced release adds to a budget of differential privacy, or if the
+    /// statement does what its author may not expect, with the advice in one sentence.
     fn advised(&self, advice: &str) {
         let _ = advice;
     }

@@ -142,7 +142,14 @@ impl Error {
         let letters = |name: &str| name.to_lowercase().replace(['_', '-', ' '], "");
         let begins = |k: &&&str| !name.is_empty() && letters(k).starts_with(&letters(name));
         let longer: Vec<String> = known.iter().filter(begins).map(|k| format!("{k:?}")).collect();
+        let in_capitals = known
+            .iter()
+            .find(|k| **k != name && k.eq_ignore_ascii_case(name) && name == name.to_lowercase());
         let hint = match nearest {
+            _ if in_capitals.is_some() => {
+                let known = in_capitals.copied().unwrap_or_default();
+                format!("; write {known:?} in double quotes, because names without them are read in lower case")
+            }
             Some((_, k)) => format!("; did you mean {k:?}?"),
             None if !longer.is_empty() => format!("; did you mean {}?", longer.join(" or ")),
             None if known.is_empty() => format!("; there is no {what} yet"),

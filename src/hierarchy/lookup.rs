@@ -4,7 +4,7 @@ use super::exceptions::{OnNull, OnUnmapped};
 use super::grid::Grid;
 use super::ground::{self, finite, numbers};
 use super::named::Hierarchy;
-use super::nesting::{does_not_nest, nests};
+use super::nesting::{does_not_nest, torn};
 use super::rule::TOP;
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, StringArray};
@@ -338,8 +338,8 @@ fn with_top(hierarchy: &Hierarchy, mut labels: Vec<StringArray>, rows: usize) ->
 
 fn check_nesting(levels: &[Level]) -> Result<()> {
     for (pair, level) in levels.windows(2).zip(0..) {
-        if !nests(pair[0].codes.iter().zip(&pair[1].codes)) {
-            return Err(does_not_nest(level));
+        if torn(pair[0].codes.iter().zip(&pair[1].codes)).is_some() {
+            return Err(does_not_nest(level, None));
         }
     }
     match levels.last() {

@@ -91,6 +91,13 @@ pub trait GeneralizationRule: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Returns true if the label of a value of this type follows from all values of the column, and not from the value
+    /// alone. Such a rule is refused where only some of the values are seen.
+    fn reads_whole_column(&self, data_type: &DataType) -> bool {
+        let _ = data_type;
+        false
+    }
+
     /// Returns the clause of CREATE HIERARCHY that makes the rule again, from `AS` or `FROM` on.
     fn sql(&self) -> String;
 

@@ -4,6 +4,7 @@
 mod check;
 mod choice;
 mod constraint;
+mod notes;
 mod replay;
 mod report_file;
 mod roles;

@@ -61,8 +61,7 @@ impl PrivacyModel for KmAnonymity {
         }
         Audit {
             sql: format!(
-                "SELECT coalesce(min(f), {}) FROM ({})",
-                self.0.k,
+                "SELECT coalesce(min(f), CAST('Infinity' AS DOUBLE)) FROM ({})",
                 counts.join(" UNION ALL ")
             ),
             required: self.0.k as f64,

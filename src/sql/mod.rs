@@ -16,6 +16,7 @@ mod hidden;
 mod hint;
 mod lake;
 pub(crate) mod name;
+pub(crate) mod path_options;
 mod redact;
 mod script;
 pub(crate) mod variable;

@@ -17,6 +17,18 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
     if let Some(why) = refused(job, target) {
         return Err(Error::usage(format!("APPEND: {why}")));
     }
+    let rows = job.source.rows.schema();
+    for q in &job.quasi_identifiers {
+        let field = rows.field_with_unqualified_name(&q.column).ok();
+        if field.is_some_and(|f| q.hierarchy.rule().reads_whole_column(f.data_type())) {
+            return Err(Error::usage(format!(
+                "APPEND: column {}: hierarchy {} takes the length of its labels from the longest value, which differs from \
+                 batch to batch; create it with WIDTH",
+                q.column,
+                q.hierarchy.name()
+            )));
+        }
+    }
     for constraint in &job.constraints {
         if let Some(why) = not_counted(constraint) {
             return Err(Error::usage(format!(
@@ -246,7 +258,10 @@ impl<'a> Parts<'a> {
         let end = arguments.find([',', ')'])?;
         let (first, rest) = arguments.split_at(end);
         Some(Self {
-            bound: first.trim().parse().ok()?,
+            bound: match first.trim().split_once('/') {
+                Some((over, under)) => over.parse::<f64>().ok()? / under.parse::<f64>().ok()?,
+                None => first.trim().parse().ok()?,
+            },
             rest: (name, rest),
         })
     }

@@ -115,7 +115,14 @@ fn column(job: &Job, q: &QuasiIdentifier) -> Option<String> {
             field.data_type()
         ));
     }
-    of_hierarchy(hierarchy).map(|why| format!("column {column}: hierarchy {} {why}", hierarchy.name()))
+    let of_column = field
+        .filter(|f| hierarchy.rule().reads_whole_column(f.data_type()))
+        .map(|_| {
+            "takes the length of its labels from the longest value, which would tell that a row has it; create it with WIDTH"
+        });
+    of_column
+        .or_else(|| of_hierarchy(hierarchy))
+        .map(|why| format!("column {column}: hierarchy {} {why}", hierarchy.name()))
 }
 
 fn of_hierarchy(hierarchy: &Hierarchy) -> Option<&'static str> {

@@ -15,6 +15,7 @@ mod read;
 pub(super) mod released;
 pub(super) mod repeatable;
 pub(super) mod source;
+mod stated;
 mod table;
 
 pub(super) use options::OPTIONS as PATH_OPTIONS;

@@ -19,17 +19,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The types that a statement can give to such a column, each with its words.
-const TYPES: &[(&[&str], DataType)] = &[
-    (&["BIGINT", "INT8", "LONG"], DataType::Int64),
-    (&["INTEGER", "INT", "INT4"], DataType::Int32),
-    (&["SMALLINT", "INT2"], DataType::Int16),
-    (&["DOUBLE", "FLOAT8"], DataType::Float64),
-    (&["BOOLEAN", "BOOL"], DataType::Boolean),
-    (&["DATE"], DataType::Date32),
-    (&["VARCHAR", "TEXT", "STRING"], DataType::Utf8),
-];
-
 /// A column whose values are folder names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct FolderColumn {
@@ -48,29 +37,6 @@ pub(super) struct HiveTypes {
 }
 
 impl HiveTypes {
-    /// Reads the types of `hive_types`: `year BIGINT, day DATE`.
-    pub(super) fn stated(text: &str) -> Result<BTreeMap<String, DataType>> {
-        let mut stated = BTreeMap::new();
-        for one in text.split(',') {
-            let Some((name, word)) = one.trim().rsplit_once(char::is_whitespace) else {
-                return Err(Error::usage(
-                    "hive_types of OPTIONS gives each column a type: hive_types 'year BIGINT, day DATE'",
-                ));
-            };
-            let word = word.to_ascii_uppercase();
-            let known = TYPES.iter().find(|(words, _)| words.contains(&word.as_str()));
-            let Some((_, data_type)) = known else {
-                let known = TYPES.iter().filter_map(|(words, _)| words.first().copied());
-                return Err(Error::unknown("type of hive_types", &word, known));
-            };
-            let name = name.trim().trim_matches('"');
-            if stated.insert(name.to_string(), data_type.clone()).is_some() {
-                return Err(Error::usage(format!("hive_types of OPTIONS gives {name} two types")));
-            }
-        }
-        Ok(stated)
-    }
-
     /// Fails with `ErrorKind::Usage` if a type is given to a column that no folder names.
     pub(super) fn check(&self, columns: &[FolderColumn]) -> Result<()> {
         let known = || columns.iter().map(|c| c.name.as_str());
@@ -183,6 +149,7 @@ pub(super) fn partition_columns(folder: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::sources::stated;
 
     fn column(values: &[&str]) -> FolderColumn {
         FolderColumn {
@@ -227,7 +194,7 @@ mod tests {
     #[test]
     fn stated_types_are_checked_without_telling_values() {
         let types = |text: &str| HiveTypes {
-            stated: HiveTypes::stated(text).unwrap(),
+            stated: stated::types("hive_types", text).unwrap(),
             are_inferred: true,
         };
         assert_eq!(types("c int").of(&column(&["01", "12"])).unwrap(), DataType::Int32);
@@ -247,7 +214,7 @@ mod tests {
             ("c DATUM", "did you mean \"DATE\""),
             ("c INT, c DATE", "two types"),
         ] {
-            let e = HiveTypes::stated(wrong).unwrap_err().to_string();
+            let e = stated::types("hive_types", wrong).unwrap_err().to_string();
             assert!(e.contains(said), "{e}");
         }
     }

@@ -60,6 +60,7 @@ fn literal() -> impl Strategy<Value = Value> {
 fn value() -> impl Strategy<Value = Value> {
     prop_oneof![
         literal(),
+        (any::<u32>(), 1u32..).prop_map(|(over, under)| Value::Fraction(over, under)),
         name().prop_map(Value::Word),
         Just(Value::Word("true".into()))
     ]
@@ -378,7 +379,7 @@ fn statement() -> impl Strategy<Value = Statement> {
         })),
         1 => (text(), of(text()), any::<bool>()).prop_map(|(path, retain, dry_run)| Statement::new(Vacuum { path, retain, dry_run })),
         1 => (name(), any::<bool>()).prop_map(|(name, if_exists)| Statement::new(DropHierarchy { name, if_exists })),
-        1 => (name(), table(), name()).prop_map(|(name, table, column)| Statement::new(CheckHierarchy { name, table, column })),
+        1 => (name(), table(), name(), any::<bool>()).prop_map(|(name, table, column, lists)| Statement::new(CheckHierarchy { name, table, column, lists })),
     ]
 }
 

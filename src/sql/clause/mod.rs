@@ -1,6 +1,7 @@
 //! The clauses that statements share. Each file contains the value of a clause, its parser and its printer.
 
 mod choice;
+pub(crate) mod column;
 pub(crate) mod constraint;
 pub(crate) mod definition;
 mod goal;

@@ -113,6 +113,7 @@ pub(super) fn plan(job: &Job) -> Vec<(String, String)> {
     engine::named_warnings(job)
         .into_iter()
         .for_each(|text| add(WARNING, text));
+    job.notes().into_iter().for_each(|text| add("note", text));
     if let Some(report) = &job.report {
         add("report", report.path().display().to_string());
     }
