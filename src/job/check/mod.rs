@@ -3,8 +3,10 @@
 mod append;
 mod differential_privacy;
 mod items;
+mod kept;
 mod labels;
 mod models;
+mod mount;
 mod partition;
 mod personal;
 mod purpose;
