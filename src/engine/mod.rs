@@ -21,6 +21,7 @@ mod temporary;
 #[cfg(test)]
 mod testing;
 mod utility;
+mod waiting;
 mod write;
 
 #[cfg(feature = "cluster")]

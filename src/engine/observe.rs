@@ -109,6 +109,12 @@ pub trait Observer: Send + Sync {
         let _ = advice;
     }
 
+    /// Called for each worker of a cluster that a statement goes on without: it was lost, or is distrusted because it reported
+    /// something else than it was asked.
+    fn worker_failed(&self, worker: &str, is_distrusted: bool) {
+        let _ = (worker, is_distrusted);
+    }
+
     /// Called when the target of a release is open, with the paths and URLs of the files that are read, as far as they are
     /// known.
     fn releasing(&self, target: &Path, sources: &[String]) {

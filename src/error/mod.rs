@@ -5,6 +5,7 @@
 //! passed through `Error::from_data`, which keeps what it says about the schema and drops what may be a value. No
 //! message shows the credentials that a URL in it may have.
 
+mod away;
 mod foreign;
 mod redact;
 mod urls;
@@ -50,6 +51,10 @@ pub enum ErrorKind {
     Verification,
     /// The target exists and may not be overwritten (exit code 5).
     TargetExists,
+    /// A store or a worker does not answer, or another run was faster: the same statement may succeed later (exit code 6).
+    Unavailable,
+    /// The data drifted from the release of USING MANIFEST, and somebody has to look at it (exit code 7).
+    Drift,
     /// The user interrupted the work before there was an answer (exit code 1).
     Interrupted,
     /// Memory or disk ran out (exit code 1).
@@ -64,11 +69,16 @@ pub const EXIT_CODES: &[(u8, &str)] = &[
     (0, "done"),
     (
         1,
-        "wrong usage or SQL, a file that cannot be read or written, or interrupted",
+        "wrong usage or SQL, data that does not fit, a file that cannot be read or written, or interrupted",
     ),
     (3, "no way to generalize satisfies the request"),
     (4, "a check of what was released failed"),
-    (5, "the target exists already"),
+    (5, "the target exists already, or the rows were added before"),
+    (
+        6,
+        "run it again later: a store or a worker is away, or another run was faster",
+    ),
+    (7, "look: the data drifted from the release of USING MANIFEST"),
     (129, "ended by SIGHUP: the terminal is gone"),
     (143, "ended by SIGTERM"),
 ];
@@ -209,6 +219,8 @@ impl Error {
             ErrorKind::Infeasible => 3,
             ErrorKind::Verification => 4,
             ErrorKind::TargetExists => 5,
+            ErrorKind::Unavailable => 6,
+            ErrorKind::Drift => 7,
             _ => 1,
         }
     }

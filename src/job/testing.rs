@@ -141,6 +141,8 @@ pub(crate) fn target(path: &Path) -> Target {
         partitioned_by: vec![],
         existing: Existing::Fail,
         grows: None,
+        read_again: false,
+        waiting: None,
         rows_per_file: None,
         file_size: None,
         footer: false,

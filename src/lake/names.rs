@@ -18,6 +18,8 @@ pub enum Layout {
 
 /// The folder of everything that is no data.
 pub(super) const OWN: &str = "_anonsql";
+/// The folder of the leases.
+pub(super) const RUNS: &str = "_anonsql/runs";
 /// The start of the name of a run's folder.
 pub(super) const RUN: &str = "run=";
 /// The object that tells readers which list folders that a release is complete.

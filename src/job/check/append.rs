@@ -11,6 +11,7 @@ use crate::job::{Choice, Constraint, Format, Identifier, Job, Target};
 use crate::lake::Layout;
 use crate::model::{Comparison, Relation};
 use arrow::datatypes::DataType;
+use std::cmp::Ordering;
 
 /// Refuses a request with APPEND that cannot be met, whatever the data is.
 pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
@@ -175,9 +176,10 @@ fn same_columns(job: &Job, standing: &Manifest) -> Result<()> {
 }
 
 /// Returns the role of a released column as a manifest has it.
-fn role(job: &Job, column: &str) -> Role {
+pub(super) fn role(job: &Job, column: &str) -> Role {
     let is_identifier = |i: &Identifier| i.column == column;
     match () {
+        () if job.item_set(column).is_some() => Role::ItemSet,
         () if job.quasi_identifier(column).is_some() => Role::QuasiIdentifier,
         () if job.sensitive.iter().any(|s| s.column == column) => Role::Sensitive,
         () if job.identifiers.iter().any(is_identifier) => Role::Identifier,
@@ -221,16 +223,22 @@ pub(crate) fn rises_from_zero(job: &Job, column: &str) -> bool {
     field.is_ok_and(|field| matches!(plain_type(field.data_type()), DataType::Utf8 | DataType::Utf8View))
 }
 
-/// Returns true if a model promises what `check` says, or more: it is the same, or the same with a stronger first argument,
-/// if that is the bound.
+/// Returns true if a model promises what `check` says, or more.
 fn is_as_strong(job: &Job, constraint: &Constraint, check: &Check) -> bool {
+    matches!(
+        compared(job, constraint, check),
+        Some(Ordering::Equal | Ordering::Greater)
+    )
+}
+
+/// Compares what a model promises with what `check` says: `Greater` is more. Returns `None` unless it is the same, or the same
+/// with another first argument, if that is the bound.
+pub(super) fn compared(job: &Job, constraint: &Constraint, check: &Check) -> Option<Ordering> {
     let own = constraint.describe(&job.quasi_identifiers);
     if own == check.check {
-        return true;
+        return Some(Ordering::Equal);
     }
-    let (Some(own), Some(other)) = (Parts::of(&own), Parts::of(&check.check)) else {
-        return false;
-    };
+    let (own, other) = (Parts::of(&own)?, Parts::of(&check.check)?);
     let relation = Relation {
         group: vec!["g".into()],
         attribute: Some("v".into()),
@@ -238,12 +246,14 @@ fn is_as_strong(job: &Job, constraint: &Constraint, check: &Check) -> bool {
     };
     let audit = constraint.model.audit(&relation);
     let is_bound = own.bound == audit.required && other.bound == check.required;
-    let is_stronger = match audit.comparison {
-        Comparison::AtLeast => own.bound >= other.bound,
-        Comparison::AtMost => own.bound <= other.bound,
-        Comparison::Below => own.bound <= other.bound,
-    };
-    own.rest == other.rest && is_bound && is_stronger
+    if own.rest != other.rest || !is_bound {
+        return None;
+    }
+    let larger = own.bound.partial_cmp(&other.bound)?;
+    Some(match audit.comparison {
+        Comparison::AtLeast => larger,
+        Comparison::AtMost | Comparison::Below => larger.reverse(),
+    })
 }
 
 /// The words of a model, divided into its first argument and everything else.

@@ -63,6 +63,8 @@ impl AnonContext {
             file.reach().await?;
         }
         let source = self.source(&statement.source).await?;
+        #[cfg(feature = "cluster")]
+        let source = self.telling_of_workers(source);
         check_repeatable(&source.name, &source.rows)?;
         let settings = self.settings();
         let options = Arguments::of_options(&OPTIONS, &statement.options)?;
@@ -109,7 +111,7 @@ impl AnonContext {
                 Some(target) if target.full_statement => in_full,
                 _ => self.hidden.in_statement(statement.redacted().to_string()),
             },
-            source,
+            source: self.with_waiting(source, target.as_ref())?,
             identifiers: statement.identifiers.iter().map(identifier).collect(),
             sensitive: self.sensitive(&statement.sensitive).await?,
             class_label: statement.class.clone(),

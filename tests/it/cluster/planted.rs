@@ -302,6 +302,10 @@ fn a_lie_is_caught() {
         if matches!(lie, Lie::RowMoreOnce | Lie::RowMore | Lie::OtherFile) {
             // Who was refused has no part in the recount.
             assert_eq!(planted.recounted.load(Ordering::Relaxed), 0, "{lie:?}");
+            assert!(
+                said.contains("reported something else than it was asked"),
+                "{lie:?}: {said}"
+            );
         }
         match is_released {
             true => assert_eq!(sums(&folder.join("out")), expected, "{lie:?}"),
