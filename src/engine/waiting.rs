@@ -13,15 +13,15 @@ use datafusion::physical_plan::execute_stream;
 use futures::TryStreamExt;
 use std::sync::Arc;
 
-/// Puts the rows that a batch leaves, for the release of the manifest with this text. Returns their place, whose earlier files are
-/// not needed once the release is in its place. Fails with `ErrorKind::Verification` if they are not all rows that are not
+/// Puts the rows that a batch leaves, for the release of the manifest with this text. Returns their place with the
+/// checksum of the manifest: other files there are not needed once the release is in its place. Fails with `ErrorKind::Verification` if they are not all rows that are not
 /// released.
 pub(super) async fn put_rest(
     (job, target): (&Job, &Target),
     decision: &Decision,
     text: &str,
     suppressed: Option<u64>,
-) -> Result<Option<Waiting>> {
+) -> Result<Option<(Waiting, String)>> {
     let Some(waiting) = &target.waiting else {
         return Ok(None);
     };
@@ -35,7 +35,7 @@ pub(super) async fn put_rest(
     }
     let (manifest, _) = parse_manifest(text.as_bytes(), "the manifest")?;
     waiting.put(&manifest.sha256, rest).await?;
-    Ok(Some(waiting.clone()))
+    Ok(Some((waiting.clone(), manifest.sha256)))
 }
 
 /// Puts all rows of a batch beside those that wait, for the release that stands: no row could be added to it.

@@ -92,17 +92,18 @@ impl Waiting {
         let name = waiting.name(&standing.sha256);
         waiting.rows = waiting.read(&name).await?.map(Arc::new);
         let states = standing.batches.iter().filter_map(|batch| batch.after.as_deref());
-        let earlier = states
-            .map(|state| waiting.name(state))
-            .find(|name| waiting.names.contains(name));
-        match (&waiting.rows, earlier) {
-            (None, Some(name)) => Err(Error::data(format!(
+        let earlier = states.map(|state| waiting.name(state));
+        let earlier: Vec<String> = earlier.filter(|name| waiting.names.contains(name)).collect();
+        if let (None, Some(name)) = (&waiting.rows, earlier.last()) {
+            return Err(Error::data(format!(
                 "option waiting: {}{name} has rows that wait since before the last batch, which was added without this option. Add them \
                  as a batch of their own, or to the source of this one, and delete the file",
                 waiting.place.url
-            ))),
-            _ => Ok(waiting),
+            )));
         }
+        // A run that was killed after its commit left them.
+        waiting.delete(&earlier).await;
+        Ok(waiting)
     }
 
     /// Returns the URL of the folder.
@@ -191,9 +192,17 @@ impl Waiting {
         blocking("syncing rows that wait", sync).await
     }
 
-    /// Deletes what was there when the request was bound. What cannot be deleted is deleted by a later run.
-    pub(crate) async fn clear(&self) {
-        for name in &self.names {
+    /// Deletes what was there when the request was bound, but not the file of the release whose manifest has this checksum: a
+    /// run that was killed before its commit may have put it, with the same rows.
+    pub(crate) async fn clear(&self, manifest: &str) {
+        let own = self.name(manifest);
+        let others = self.names.iter().filter(|name| **name != own);
+        self.delete(&others.cloned().collect::<Vec<_>>()).await;
+    }
+
+    /// Deletes files. What cannot be deleted is deleted by a later run.
+    async fn delete(&self, names: &[String]) {
+        for name in names {
             let _ = self.place.store.delete(&self.path(name)).await;
         }
     }

@@ -117,8 +117,8 @@ pub(in crate::engine) async fn publish(
         published.map_err(|e| e.context("the release is in place, but not its report"))
     };
     stage.publish(target, (text, change), then).await?;
-    if let Some(rest) = rest {
-        rest.clear().await;
+    if let Some((waiting, own)) = rest {
+        waiting.clear(&own).await;
     }
     observer.released(&published.release, Some(&target.path));
     observer.published(&published.release, &published.manifest);
