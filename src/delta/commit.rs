@@ -1,6 +1,6 @@
 //! The commit: one entry of the log, put on condition that there is none of its number.
 
-use super::change::{Addition, Change, RELEASE, Verdict};
+use super::change::{Addition, Change, MANIFEST_TEXT, RELEASE, Verdict};
 use super::error::failed;
 use super::place::Place;
 use super::table::{Table, log};
@@ -31,7 +31,9 @@ pub(crate) async fn commit(place: &Place, before: Option<&Table>, change: Change
         Err(e) => return Verdict::Failed(e),
     };
     let information = change.properties.iter();
-    let information: HashMap<String, Value> = information.map(|(name, text)| (name.clone(), json!(text))).collect();
+    let information = information.map(|(name, text)| (name.clone(), json!(text)));
+    let manifest = (MANIFEST_TEXT.to_string(), json!(change.manifest));
+    let information: HashMap<String, Value> = information.chain([manifest]).collect();
     let operation = DeltaOperation::Write {
         mode: match (before, change.adds) {
             (Some(_), true) => SaveMode::Append,
@@ -89,7 +91,7 @@ async fn found_out(log: &LogStoreRef, version: u64, change: &Change, error: &Del
 }
 
 /// Returns what an entry of the log says of its commit.
-fn commit_info(entry: &[u8]) -> Option<Value> {
+pub(super) fn commit_info(entry: &[u8]) -> Option<Value> {
     let lines = entry.split(|byte| *byte == b'\n');
     let mut entries = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
     entries.find_map(|entry| entry.get("commitInfo").cloned())

@@ -44,6 +44,7 @@ mod outbox;
 mod prefix;
 mod properties;
 mod release;
+mod restore;
 mod run;
 mod shared;
 mod upload;

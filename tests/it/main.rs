@@ -38,6 +38,7 @@ mod moto;
 mod nights;
 mod nodes;
 mod partitions;
+mod patterns;
 mod planted;
 mod proxy;
 mod recoding;

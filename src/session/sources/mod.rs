@@ -17,4 +17,5 @@ pub(super) mod repeatable;
 pub(super) mod source;
 mod table;
 
+pub(super) use listing::matched;
 pub(super) use options::OPTIONS as PATH_OPTIONS;

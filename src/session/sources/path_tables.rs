@@ -5,7 +5,7 @@
 use super::listing::NO_FILE;
 use super::read::read_path;
 use crate::source::reading;
-use crate::store::Stores;
+use crate::store::{Stores, is_pattern};
 use async_trait::async_trait;
 use datafusion::catalog::{DynamicFileCatalog, TableProvider, UrlTableFactory};
 use datafusion::error::Result;
@@ -54,7 +54,7 @@ impl fmt::Debug for PathTables {
 impl UrlTableFactory for PathTables {
     async fn try_new(&self, path: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         // A plain word names a table that does not exist; DataFusion reports that error.
-        let is_word = !path.contains(['/', '.', '*']);
+        let is_word = !path.contains(['/', '.']) && !is_pattern(path);
         if is_word && !Path::new(path).exists() {
             return Ok(None);
         }
