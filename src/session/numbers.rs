@@ -173,7 +173,10 @@ fn typed_in(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     }
     let (mut is_exact, mut is_float) = (false, false);
     for other in operands.iter().filter(|operand| marked(operand).is_none()) {
-        let data_type = other.get_type(schema)?;
+        // The type of a parameter is not known yet.
+        let Ok(data_type) = other.get_type(schema) else {
+            continue;
+        };
         let data_type = match &data_type {
             DataType::Dictionary(_, values) => values.as_ref(),
             DataType::RunEndEncoded(_, values) => values.data_type(),

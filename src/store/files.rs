@@ -11,6 +11,8 @@ use futures::{StreamExt, TryStreamExt, stream};
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// Folders beside the files of a table, of which only a log or a manifest says which are its rows.
+const OF_TABLES: [&str; 2] = ["_delta_log", "_anonsql"];
 /// The folders that are listed at once.
 const AT_ONCE: usize = 16;
 
@@ -109,9 +111,28 @@ impl Files {
             }
             _ => found = store.list(Some(prefix)).try_collect().await.map_err(unreadable)?,
         }
+        if !self.is_pattern() {
+            self.check_tables(&found)?;
+        }
         let meant = found.into_iter().filter(|file| self.is_meant(file));
         let by_name: BTreeMap<Path, ObjectMeta> = meant.map(|file| (file.location.clone(), file)).collect();
         Ok(by_name.into_values().collect())
+    }
+
+    /// Fails with `ErrorKind::Usage` if there is a table in a folder inside the folder: its files are also those that it had
+    /// before.
+    fn check_tables(&self, listed: &[ObjectMeta]) -> Result<()> {
+        for file in listed {
+            let inside: Vec<&str> = self.url.strip_prefix(&file.location).into_iter().flatten().collect();
+            let at = inside.iter().position(|name| is_hidden(name)).filter(|at| *at > 0);
+            if let Some(at) = at.filter(|at| OF_TABLES.contains(&inside[*at])) {
+                return Err(Error::usage(format!(
+                    "there is a table in it, {:?}, and not all files of a table are its rows; name the tables one by one",
+                    inside[..at].join("/")
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Lists the files at the last of these levels. Folders whose names do not match are not looked into.

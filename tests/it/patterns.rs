@@ -3,6 +3,7 @@
 
 use crate::common::{collect, context, holds, rows, text};
 use anonsql::AnonContext;
+use anonsql::manifest::Manifest;
 use arrow::array::AsArray;
 use datafusion::object_store::ObjectStoreExt;
 use datafusion::object_store::memory::InMemory;
@@ -152,6 +153,20 @@ async fn a_folder_has_all_that_is_in_it() {
     }
 }
 
+/// A folder with a table in one of its folders is refused: the files of a table are also those that it had before.
+#[tokio::test]
+async fn a_folder_with_tables_in_it_is_refused() {
+    for place in Place::all().await {
+        place.put("dir/t/_delta_log/00000000000000000000.json").await;
+        place.put("dir/t/a.csv").await;
+        let sql = format!("SELECT n FROM '{}/dir/'", place.root);
+        let e = place.context.sql(&sql).await.unwrap_err();
+        assert!(e.to_string().contains("name the tables one by one"), "{e}");
+        assert_eq!(place.named("dir/x/").await, ["dir/x/b.csv", "dir/x/y/c.csv"]);
+        assert_eq!(place.named("dir/{t,x}/*.csv").await, ["dir/t/a.csv", "dir/x/b.csv"]);
+    }
+}
+
 /// A table over a pattern, and the pattern as a source of every statement.
 #[tokio::test]
 async fn statements_read_what_a_pattern_names() {
@@ -171,6 +186,12 @@ async fn statements_read_what_a_pattern_names() {
         assert_eq!(text(&checks, "check", "files read", "reached"), "3.0");
         let release = format!("ANONYMIZE '{root}/dir/**/*.csv' QUASI IDENTIFIERS (n) SATISFYING k_anonymity(3)");
         assert_eq!(rows(&collect(&place.context, &release).await), 3);
+        let target = tempfile::tempdir().unwrap();
+        let to = target.path().join("out");
+        let release = release.replace(" QUASI", &format!(" TO '{}' QUASI", to.display()));
+        collect(&place.context, &release).await;
+        let manifest = Manifest::read(&to).unwrap().unwrap();
+        assert!(manifest.input.len() == 3 && manifest.input[2].name.ends_with("dir/x/y/c.csv"));
         // What comes later is there, too.
         let view = format!("CREATE VIEW v AS SELECT n FROM '{root}/lake/*/*.csv'");
         collect(&place.context, &view).await;

@@ -63,7 +63,7 @@ impl Listing {
             false => chosen(files, options)?,
         };
         let Some(first) = files.first() else {
-            return Err(Error::usage(NO_FILE));
+            return Err(no_file(&place));
         };
         let files: Vec<ObjectMeta> = files.iter().filter(|file| file.size > 0).cloned().collect();
         let Some(full) = files.first() else {
@@ -209,6 +209,14 @@ impl Listing {
     }
 }
 
+fn no_file(place: &Files) -> Error {
+    let error = Error::usage(NO_FILE);
+    match place.is_pattern() {
+        true => error.advised("in a pattern ** goes across folders, and / at the end means all in a folder"),
+        false => error,
+    }
+}
+
 /// Returns the URLs of the files that an expanded pattern matches. Fails with `ErrorKind::Usage` if there is none.
 pub(in crate::session) async fn matched(state: &SessionState, pattern: &str) -> Result<Vec<String>> {
     let place = Files::of(pattern)?;
@@ -217,7 +225,7 @@ pub(in crate::session) async fn matched(state: &SessionState, pattern: &str) -> 
     let files = place.list(store.as_ref()).await?.into_iter();
     let urls = files.map(|file| format!("{}{}", root.as_str(), encoded(file.location.as_ref().as_bytes())));
     match urls.collect::<Vec<String>>() {
-        none if none.is_empty() => Err(Error::usage(format!("cannot read {pattern:?}: {NO_FILE}"))),
+        none if none.is_empty() => Err(no_file(&place).context(format!("cannot read {pattern:?}"))),
         urls => Ok(urls),
     }
 }

@@ -1,8 +1,9 @@
 //! Values that the log of a table cannot say exactly, and decimals beyond 64 bits.
 
 use super::outside::python;
-use super::{action, commit, entry};
+use super::{action, commit, deletion_vector, entry};
 use crate::common::{collect, context, holds, number, rows};
+use anonsql::manifest::Manifest;
 use serde_json::{Value, json};
 
 /// Decimals whose digits exceed 64 bits are released from a table as from a file, whatever the scale.
@@ -36,6 +37,24 @@ async fn decimals_beyond_64_bits_are_released() {
         rows(&collect(&context, &format!("ANONYMIZE {source} {request}")).await),
         200
     );
+
+    // With a deletion vector, which is applied each time that the rows are read.
+    let added = action(&entry(&table, 0), "add").clone();
+    let mut deleted = added.clone();
+    deleted["deletionVector"] = deletion_vector(&[1, 4]);
+    let vectors = ["deletionVectors"];
+    commit(
+        &table,
+        1,
+        &[
+            json!({"protocol": {"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": vectors, "writerFeatures": vectors}}),
+            json!({"remove": {"path": added["path"], "dataChange": true, "deletionTimestamp": 0}}),
+            json!({"add": deleted}),
+        ],
+    );
+    let to = from_table.join("fewer");
+    collect(&context, &format!("ANONYMIZE {source} TO '{}' {request}", to.display())).await;
+    assert_eq!(Manifest::read(&to).unwrap().unwrap().rows_out, 198);
 }
 
 /// Replaces the statistics of the only file of a table.
