@@ -2,7 +2,7 @@
 
 use super::at::{At, time};
 use super::change::{MANIFEST_TEXT, RELEASE};
-use super::commit::commit_info;
+use super::entry::commit_info;
 use super::error::{failed, of_transaction};
 use super::place::Place;
 use crate::error::{Error, Result};
