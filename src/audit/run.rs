@@ -18,7 +18,10 @@ use std::sync::Arc;
 
 /// Runs all checks of a claim.
 pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Verification> {
-    let mut found = Verification::default();
+    let mut found = Verification {
+        files_read: claim.files_read,
+        ..Verification::default()
+    };
     let known = known(claim, &mut found)?;
     let manifest = claim.evidence.as_ref().map(|e| &e.manifest);
     for sensitive in &claim.sensitive {

@@ -30,6 +30,8 @@ pub struct Verification {
     /// Of what could not be checked, the promises, labels and files that more information would check: a hierarchy of the
     /// release, or its manifest. A strict VERIFY does not pass with them.
     pub gaps: Vec<String>,
+    /// How many files were read, if no manifest says how many there are: a pattern may match fewer than was meant.
+    pub files_read: Option<u64>,
 }
 
 impl Verification {

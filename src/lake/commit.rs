@@ -2,7 +2,7 @@
 
 use super::keeper::cleaned_up;
 use super::lease::is_condition;
-use super::names::{Layout, SUCCESS, manifest_of};
+use super::names::{Layout, SUCCESS};
 use super::prefix::{Standing, Version};
 use super::run::Run;
 use super::shared::Outcome;
@@ -83,10 +83,10 @@ impl Run {
         blocking("putting the release in its place", show).await
     }
 
-    /// Puts the manifest into the folder of the run.
+    /// Puts the manifest of the run to its own place.
     async fn put_own(&self, manifest: &str) -> Result<()> {
         let (shared, prefix) = (&self.shared, &self.shared.prefix);
-        let own = prefix.inside(&manifest_of(&shared.run));
+        let own = prefix.inside(&shared.layout.manifest(&shared.run));
         shared.written.lock().insert(own.clone());
         let put = prefix.store().put(&own, manifest.to_string().into()).await;
         put.map(|_| ()).map_err(|e| prefix.failed("cannot write to", &e))

@@ -48,6 +48,7 @@ mod prefix;
 mod properties;
 mod record;
 mod release;
+mod restore;
 mod run;
 mod shared;
 mod upload;

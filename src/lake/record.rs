@@ -5,7 +5,7 @@
 //! run has ended, so that a folder without a lock is of a run that was killed. Its files are deleted, those beside the log too
 //! unless the log has an entry of them.
 
-use super::names::{OWN, RUN, RUNS, is_run};
+use super::names::{OWN, RUN, RUNS, beside_table, is_run};
 use super::prefix::Prefix;
 use crate::delta::{LOG, Place};
 use crate::error::{Error, Result};
@@ -95,9 +95,11 @@ fn sweep(table: &Path) -> io::Result<()> {
         let Ok(Some(_held)) = hold(&folder) else {
             continue;
         };
-        let shown = table.join(format!("{RUN}{run}"));
-        if shown.is_dir() && !may_be_named(&table.join(LOG), run)? {
-            fs::remove_dir_all(&shown)?;
+        let left = [format!("{RUN}{run}"), beside_table(run)].map(|name| table.join(name));
+        if left.iter().any(|folder| folder.is_dir()) && !may_be_named(&table.join(LOG), run)? {
+            for folder in left.iter().filter(|folder| folder.is_dir()) {
+                fs::remove_dir_all(folder)?;
+            }
         }
         fs::remove_dir_all(&folder)?;
     }
@@ -137,7 +139,7 @@ mod tests {
         let table = scratch.path().to_path_buf();
         let alive = Record::begin(table.clone(), ALIVE).unwrap();
         for run in [DEAD, NAMED] {
-            for folder in [format!("{RUNS}/{run}/{RUN}{run}"), format!("{RUN}{run}")] {
+            for folder in [format!("{RUNS}/{run}/{RUN}{run}"), format!("{RUN}{run}"), beside_table(run)] {
                 fs::create_dir_all(table.join(&folder)).unwrap();
                 fs::write(table.join(folder).join("part-0.parquet"), "x").unwrap();
             }
@@ -152,6 +154,8 @@ mod tests {
         let next = Record::begin(table.clone(), "20260101T000000Z00000004").unwrap();
         let shown = |run: &str| table.join(format!("{RUN}{run}")).is_dir();
         assert!(!shown(DEAD) && shown(NAMED) && shown("other"));
+        let manifest = |run: &str| table.join(beside_table(run));
+        assert!(!manifest(DEAD).exists() && manifest(NAMED).is_dir());
         assert!(alive.folder.is_dir() && next.folder.is_dir());
         assert_eq!(fs::read_dir(table.join(RUNS)).unwrap().count(), 2);
         // Of a log whose entries were cleaned up, nobody knows what they named.
@@ -164,6 +168,7 @@ mod tests {
         .unwrap();
         sweep(&table).unwrap();
         assert!(shown(ALIVE) && !table.join(RUNS).join(ALIVE).exists());
+        fs::remove_dir_all(manifest(NAMED).parent().unwrap()).unwrap();
         next.end();
         assert!(!table.join(OWN).exists());
     }

@@ -1,5 +1,6 @@
 //! The context in which statements run: a DataFusion session, its hierarchies and an observer.
 
+use super::numbers::planned;
 use super::registry::Registry;
 use crate::engine::Observer;
 use crate::error::{Error, Result};
@@ -139,7 +140,7 @@ impl AnonContext {
     pub(super) async fn plan(&self, sql: &str) -> DfResult<LogicalPlan> {
         let state = self.session.state();
         let statement = state.sql_to_statement(&with_versions(sql), &Dialect::Generic)?;
-        state.statement_to_plan(statement).await
+        planned(&state, statement).await
     }
 
     /// Plans a text like [`Self::plan`], and executes what is no query.

@@ -11,6 +11,7 @@ mod context;
 mod deep;
 mod functions;
 mod hierarchies;
+mod numbers;
 mod options;
 mod register;
 mod registry;

@@ -7,21 +7,21 @@ pub(crate) mod csv;
 mod delta;
 mod digits;
 mod ducklake;
+mod files;
 mod guard;
 pub(crate) mod json;
-mod null_folders;
 mod pins;
 mod stored;
 mod text;
 
-pub(crate) use arrow_file::check as check_arrow_files;
+pub(crate) use arrow_file::{check as check_arrow_files, check_all as check_all_arrow_files};
 pub(crate) use columns::{in_type, same_types, select_columns};
 pub(crate) use delta::DeltaRows;
 pub(crate) use ducklake::DuckLakeRows;
+pub(crate) use files::FileTable;
 #[cfg(feature = "cluster")]
 pub(crate) use guard::read_again;
 pub(crate) use guard::{GuardReaders, SOURCE, guard_readers, reading, source_plan};
-pub(crate) use null_folders::NullFolders;
 pub use pins::Pins;
 pub(crate) use pins::forget_files;
 pub(crate) use stored::{has_header, stored};

@@ -31,11 +31,6 @@ impl SingleObject {
     pub(crate) fn open(state: &SessionState, url: &str) -> Result<Self> {
         check_written(url)?;
         let place = listing_url(url)?;
-        if place.get_glob().is_some() {
-            return Err(Error::usage(format!(
-                "{url:?}: in a URL *, ? and [ stand for other characters; name one object"
-            )));
-        }
         Ok(Self {
             store: Stores::open(state, place.get_url())?,
             path: place.prefix().clone(),

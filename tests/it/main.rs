@@ -39,6 +39,7 @@ mod moto;
 mod nights;
 mod nodes;
 mod partitions;
+mod patterns;
 mod planted;
 mod proxy;
 mod recoding;

@@ -27,7 +27,7 @@ const BLANKS: &str = " \t\r\n\u{c}";
 pub(super) async fn read_csv(
     session: &SessionContext,
     listing: &Listing,
-    partitions: Vec<(String, DataType)>,
+    folders: &[String],
     options: &PathOptions,
 ) -> Result<DataFrame> {
     let Sniffed {
@@ -44,7 +44,7 @@ pub(super) async fn read_csv(
         .with_comment(dialect.comment)
         .with_newlines_in_values(true)
         .with_file_compression_type(listing.compression);
-    let rows = table(session, listing, Arc::new(format), schema, partitions)?;
+    let rows = table(session, listing, Arc::new(format), schema, folders)?;
     let files = Arc::new(CsvFiles {
         paths: listing.local(),
         dialect,

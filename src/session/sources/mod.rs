@@ -18,4 +18,5 @@ pub(super) mod source;
 mod stated;
 mod table;
 
+pub(super) use listing::matched;
 pub(super) use options::OPTIONS as PATH_OPTIONS;

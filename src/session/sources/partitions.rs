@@ -7,13 +7,11 @@
 //! as in CSV: `zip=01067` would lose its first digit. OPTIONS (hive_types 'month BIGINT') says otherwise.
 
 use crate::error::{Error, Result};
-use crate::folder::NULL_FOLDER;
 use arrow::array::{Array, ArrayRef, StringArray};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
-use datafusion::functions::core::expr_fn::nullif;
-use datafusion::logical_expr::{cast, lit};
+use datafusion::logical_expr::cast;
 use datafusion::prelude::Expr;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -98,8 +96,7 @@ fn is_plain_date(text: &str) -> bool {
     }
 }
 
-/// Returns the rows with values of these types in place of folder names, and with NULL in place of the name that stands for
-/// it.
+/// Returns the rows with values of these types in place of folder names.
 pub(super) fn typed(rows: DataFrame, columns: &[FolderColumn], types: &HiveTypes) -> Result<DataFrame> {
     types.check(columns)?;
     if columns.is_empty() {
@@ -114,10 +111,9 @@ pub(super) fn typed(rows: DataFrame, columns: &[FolderColumn], types: &HiveTypes
         let Some(data_type) = of_columns.get(field.name().as_str()) else {
             return column;
         };
-        let text = nullif(column, lit(NULL_FOLDER));
         let value = match data_type {
-            DataType::Utf8 => text,
-            data_type => cast(text, data_type.clone()),
+            DataType::Utf8 => return column,
+            data_type => cast(column, data_type.clone()),
         };
         value.alias_qualified(table.cloned(), field.name())
     });

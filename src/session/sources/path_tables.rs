@@ -6,7 +6,7 @@ use super::listing::NO_FILE;
 use super::read::read_path;
 use crate::source::reading;
 use crate::sql::path_options::divided;
-use crate::store::Stores;
+use crate::store::{Stores, is_pattern};
 use async_trait::async_trait;
 use datafusion::catalog::{DynamicFileCatalog, TableProvider, UrlTableFactory};
 use datafusion::error::Result;
@@ -57,7 +57,7 @@ impl UrlTableFactory for PathTables {
         let (path, options) = divided(path)?.unwrap_or_else(|| (path.to_string(), vec![]));
         let path = path.as_str();
         // A plain word names a table that does not exist; DataFusion reports that error.
-        let is_word = !path.contains(['/', '.', '*']);
+        let is_word = !path.contains(['/', '.']) && !is_pattern(path);
         if is_word && !Path::new(path).exists() {
             return Ok(None);
         }

@@ -14,6 +14,7 @@ use crate::pool::blocking;
 use crate::session::context::AnonContext;
 use crate::sql::Lake;
 use crate::sql::clause::SourceClause;
+use crate::store::is_pattern;
 use datafusion::datasource::listing::ListingTable;
 use datafusion::datasource::source_as_provider;
 use datafusion::execution::SessionState;
@@ -23,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 /// Returns the release under an expanded URL; `None` for a URL that can name none: of a file, a pattern or a web server.
 pub(in crate::session) async fn release_at(state: &SessionState, url: &str) -> Result<Option<Release>> {
-    if is_of_web(url) || url.contains(['*', '?', '[']) || Format::of_name(url).0.is_some() {
+    if is_of_web(url) || is_pattern(url) || Format::of_name(url).0.is_some() {
         return Ok(None);
     }
     Release::of(state, url).await

@@ -10,11 +10,13 @@ use crate::pool::blocking;
 use crate::session::advice::check_variables;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
+use crate::session::numbers::planned;
+use crate::session::sources::matched;
 use crate::session::sources::released::release_at;
 use crate::source::{SOURCE, check_arrow_files, reading};
 use crate::sql::cursor::Cursor;
 use crate::sql::nearest;
-use crate::store::Stores;
+use crate::store::{Stores, is_pattern};
 use datafusion::logical_expr::{CreateView, DdlStatement, LogicalPlan};
 use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::sqlparser::ast;
@@ -92,7 +94,8 @@ impl Plain {
     }
 
     /// Returns the statement with the files of the release that stands now in place of its prefix in an object store: a list
-    /// of the prefix would have the files of replaced and killed runs, too.
+    /// of the prefix would have the files of replaced and killed runs, too. In place of a pattern are the files that it
+    /// matches now.
     async fn released(&self, located: Option<DfStatement>, context: &AnonContext) -> Result<Option<DfStatement>> {
         let DfStatement::CreateExternalTable(table) = located.as_ref().unwrap_or(&self.statement) else {
             return Ok(located);
@@ -100,6 +103,11 @@ impl Plain {
         let (mut table, mut is_another) = (table.clone(), located.is_some());
         let mut locations = vec![];
         for location in std::mem::take(&mut table.locations) {
+            if is_pattern(&location) {
+                is_another = true;
+                locations.extend(matched(&context.session.state(), &location).await?);
+                continue;
+            }
             let release = match is_url(&location) {
                 true => release_at(&context.session.state(), &location).await?,
                 false => None,
@@ -172,7 +180,7 @@ impl Run for Plain {
             }
             let planned = async {
                 let planned = match located {
-                    Some(statement) => context.session.state().statement_to_plan(statement).await,
+                    Some(statement) => planned(&context.session.state(), statement).await,
                     None => context.plan(&self.text).await,
                 };
                 let executed = match planned {

@@ -10,6 +10,7 @@ use super::explain::Explain;
 use super::lattice::Lattice;
 use super::pareto::Pareto;
 use super::parse::{keywords, parse};
+use super::restore_manifest::RestoreManifest;
 use super::risk::spec::RiskSpec;
 use super::suggest::{ScriptFile, SuggestRoles};
 use super::utility::UtilitySpec;
@@ -376,6 +377,9 @@ fn statement() -> impl Strategy<Value = Statement> {
         1 => (source(), of((text(), any::<bool>()))).prop_map(|(source, script)| Statement::new(SuggestRoles {
             source,
             script: script.map(|(path, overwrite)| ScriptFile { path, overwrite }),
+        })),
+        1 => (text(), any::<u64>()).prop_map(|(path, n)| Statement::new(RestoreManifest {
+            table: PathClause { path, options: vec![], lake: Some((Lake::Delta, At::Version(n))) },
         })),
         1 => (text(), of(text()), any::<bool>()).prop_map(|(path, retain, dry_run)| Statement::new(Vacuum { path, retain, dry_run })),
         1 => (name(), any::<bool>()).prop_map(|(name, if_exists)| Statement::new(DropHierarchy { name, if_exists })),

@@ -17,9 +17,7 @@ pub use constraint::{ConstraintClause, ScopeClause};
 pub use definition::DefinitionClause;
 pub use goal::{GoalClause, ObjectiveClause};
 pub use roles::{IdentifierClause, QuasiIdentifierClause, RandomizeClause, SecretClause, SensitiveClause};
-#[cfg(test)]
-pub use source::PathClause;
-pub use source::SourceClause;
+pub use source::{PathClause, SourceClause};
 pub use suppression::LimitClause;
 pub(crate) use suppression::Percent;
 pub use target::{ExistsClause, FormatClause, TargetClause};

@@ -1,6 +1,8 @@
 //! Delta tables as sources and targets: one version is read, one commit releases, and other tools read the same rows.
 
 mod beside;
+mod lost;
+mod numbers;
 mod outside;
 mod pipeline;
 
@@ -412,7 +414,13 @@ async fn a_late_writer_leaves_nothing() {
         let e = slow.sql(&release).await.unwrap_err();
         assert_eq!((e.kind(), e.exit_code()), ends, "{e}");
         let folders = std::fs::read_dir(&table).unwrap().count();
-        assert_eq!(folders as u64, version + 2, "the log, and a folder of each version");
+        assert_eq!(
+            folders as u64,
+            version + 3,
+            "the log, the manifests, and a folder of each version"
+        );
+        let manifests = std::fs::read_dir(table.join("_anonsql/manifests")).unwrap().count();
+        assert_eq!(manifests as u64, version + 1);
         let checks = collect(&session().await, &format!("VERIFY '{}' {VERIFY}", table.display())).await;
         assert!(holds(&checks), "{checks:?}");
     }

@@ -53,7 +53,7 @@ fn a_killed_run_leaves_a_whole_table() {
 }
 
 /// Runs Python with these arguments, and returns what it prints as JSON.
-fn python(script: &str, arguments: &[&str]) -> Value {
+pub(super) fn python(script: &str, arguments: &[&str]) -> Value {
     let output = Command::new("python3")
         .args(["-c", script])
         .args(arguments)

@@ -60,7 +60,9 @@ impl AnonContext {
             hierarchy: s.hierarchy.clone(),
             randomized: s.randomized.is_some(),
         });
+        let files = Some(source.pins.files_read()).filter(|files| *files > 0 && evidence.is_none());
         Ok(Claim {
+            files_read: files,
             rows: source.rows,
             folders,
             evidence,

@@ -1,7 +1,8 @@
 //! `VERIFY`: checks that privacy models hold on data, released by anonsql or not.
 //!
 //! Every row of the answer is one check of the auditor ([`crate::audit`]). What could not be checked is a row too: its
-//! name begins with `not checked:`, its `ok` is NULL, and it does not count as a failure. Under `SET anonsql.strict = true` it
+//! name begins with `not checked:`, its `ok` is NULL, and it does not count as a failure. The row `files read`, of files without
+//! a manifest, checks nothing either. Under `SET anonsql.strict = true` it
 //! does, if a hierarchy of the release or its manifest would have let it be checked.
 
 mod claim;
@@ -18,6 +19,9 @@ use arrow::record_batch::RecordBatch;
 use futures::future::BoxFuture;
 use spec::Verify;
 use std::sync::Arc;
+
+/// The row that says how many files were read, and checks nothing.
+const FILES_READ: &str = "files read";
 
 pub(super) const ENTRY: Entry = Entry {
     name: "VERIFY",
@@ -55,14 +59,20 @@ fn answer(found: Verification, strict: bool) -> Result<Answer> {
         checks,
         unchecked,
         gaps,
+        files_read,
     } = found;
     let none = || unchecked.iter().map(|_| None);
     let texts = checks.iter().map(|c| c.check.clone());
+    let told = files_read.map(|_| FILES_READ.to_string());
     let not_checked = unchecked.iter().map(|u| format!("not checked: {u}"));
-    let name: StringArray = texts.chain(not_checked).map(Some).collect();
-    let required: Float64Array = checks.iter().map(|c| Some(c.required)).chain(none()).collect();
-    let reached: Float64Array = checks.iter().map(|c| c.reached).chain(none()).collect();
-    let ok = checks.iter().map(|c| Some(c.ok)).chain(unchecked.iter().map(|_| None));
+    let name: StringArray = texts.chain(told).chain(not_checked).map(Some).collect();
+    let required = checks.iter().map(|c| Some(c.required));
+    let required: Float64Array = required.chain(files_read.map(|_| None)).chain(none()).collect();
+    let reached = checks.iter().map(|c| c.reached);
+    let files = files_read.map(|files| Some(files as f64));
+    let reached: Float64Array = reached.chain(files).chain(none()).collect();
+    let ok = checks.iter().map(|c| Some(c.ok));
+    let ok = ok.chain(files_read.map(|_| None)).chain(unchecked.iter().map(|_| None));
     let batch = RecordBatch::try_from_iter_with_nullable([
         ("check", Arc::new(name) as ArrayRef, false),
         ("required", Arc::new(required), true),
