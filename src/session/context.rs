@@ -7,14 +7,16 @@ use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use crate::report::FrontChart;
 use crate::settings::Settings;
+use crate::source::without_keys;
 use crate::sql::variable::Variables;
-use crate::sql::{Hidden, with_versions};
+use crate::sql::{Hidden, state_frames, with_versions};
 use crate::store::{Stores, Traffic};
 use datafusion::common::config::Dialect;
 use datafusion::dataframe::DataFrame;
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::SessionContext;
+use datafusion::sql::parser::Statement as DfStatement;
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -140,7 +142,14 @@ impl AnonContext {
     pub(super) async fn plan(&self, sql: &str) -> DfResult<LogicalPlan> {
         let state = self.session.state();
         let statement = state.sql_to_statement(&with_versions(sql), &Dialect::Generic)?;
-        planned(&state, statement).await
+        self.planned(statement).await
+    }
+
+    /// Plans a statement, with the frames of its windows as SQL defines them, and without the keys that it declares.
+    pub(super) async fn planned(&self, mut statement: DfStatement) -> DfResult<LogicalPlan> {
+        state_frames(&mut statement);
+        let plan = planned(&self.session.state(), statement).await?;
+        Ok(without_keys(plan))
     }
 
     /// Plans a text like [`Self::plan`], and executes what is no query.

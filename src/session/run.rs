@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::operator::stop_joins;
 use crate::pool::SessionPool;
 use crate::settings::Settings;
-use crate::source::guard_readers;
+use crate::source::{forget_claims, guard_readers};
 use crate::sql::Expectation;
 use crate::store::Stores;
 use arrow::record_batch::RecordBatch;
@@ -29,6 +29,7 @@ impl AnonContext {
         Stores::set(session.state_ref().write().config_mut());
         #[cfg(feature = "cluster")]
         crate::cluster::Cluster::enable(session.state_ref().write().config_mut(), crate::engine::CODEC);
+        forget_claims(&session);
         guard_readers(&session);
         stop_joins(&session);
         let registry = SharedRegistry::default();
@@ -63,6 +64,7 @@ impl AnonContext {
     pub async fn execute(&self, statement: Statement) -> Result<Answer> {
         // A program that has the session may have set it otherwise.
         answer_rightly(self.session.state_ref().write().config_mut());
+        forget_claims(&self.session);
         Stores::follow(&self.session.copied_config());
         let (is_deep, context) = (statement.is_deep(), self.on_course());
         let (answer, apart) = self

@@ -86,7 +86,7 @@ impl Cursor<'_> {
         dialect.check()?;
         let mut statements = parsed.map_err(|e| self.retell(e))?;
         match (statements.pop_front(), statements.pop_front()) {
-            (Some(one), None) => Ok(one),
+            (Some(one), None) => self.heard(one, tokens),
             _ => Err(self.expected("one statement", [])),
         }
     }
@@ -131,6 +131,19 @@ impl Cursor<'_> {
     }
 }
 
+/// Shows a visitor the queries of a statement.
+pub(super) fn visited<V: Visitor>(statement: &DfStatement, visitor: &mut V) -> ControlFlow<V::Break> {
+    match statement {
+        DfStatement::Statement(statement) => statement.visit(visitor),
+        DfStatement::Explain(explain) => visited(&explain.statement, visitor),
+        DfStatement::CopyTo(copy) => match &copy.source {
+            CopyToSource::Query(query) => query.visit(visitor),
+            CopyToSource::Relation(_) => ControlFlow::Continue(()),
+        },
+        _ => ControlFlow::Continue(()),
+    }
+}
+
 /// Returns how many queries of a statement are `FROM t` alone.
 fn without_select(statement: &DfStatement) -> usize {
     struct Found(usize);
@@ -152,15 +165,7 @@ fn without_select(statement: &DfStatement) -> usize {
         }
     }
     let mut found = Found(0);
-    let parsed = match statement {
-        DfStatement::Statement(statement) => statement.visit(&mut found),
-        DfStatement::Explain(explain) => return without_select(&explain.statement),
-        DfStatement::CopyTo(copy) => match &copy.source {
-            CopyToSource::Query(query) => query.visit(&mut found),
-            CopyToSource::Relation(_) => ControlFlow::Continue(()),
-        },
-        _ => ControlFlow::Continue(()),
-    };
+    let parsed = visited(statement, &mut found);
     debug_assert!(parsed.is_continue());
     found.0
 }

@@ -7,6 +7,7 @@ mod azurite;
 mod beyond_memory;
 mod book;
 mod cancelling;
+mod claims;
 mod cli;
 mod closeness;
 #[cfg(feature = "cluster")]

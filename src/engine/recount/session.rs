@@ -7,14 +7,16 @@
 use super::sql::answer_rightly;
 use crate::error::Result;
 use crate::operator::{Operator, OperatorExec, Rows};
-use crate::source::GuardReaders;
+use crate::source::{GuardReaders, forgetting, forgetting_first};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use datafusion::common::config::{ConfigOptions, Dialect};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::{SendableRecordBatchStream, SessionState, SessionStateBuilder, TaskContext};
+use datafusion::optimizer::Optimizer;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionContext;
 use futures::{StreamExt, TryStreamExt};
@@ -42,6 +44,8 @@ pub(super) fn session_with(
     let own = SessionStateBuilder::new()
         .with_config(config)
         .with_runtime_env(Arc::clone(state.runtime_env()))
+        .with_optimizer_rules(forgetting(&Optimizer::new().rules))
+        .with_physical_optimizer_rules(forgetting_first(&PhysicalOptimizer::new().rules))
         .with_default_features();
     let own = rules
         .into_iter()
@@ -112,7 +116,7 @@ mod tests {
     use super::*;
     use datafusion::prelude::CsvReadOptions;
 
-    /// The order that a file declares is kept, and its rows are counted each time they are read.
+    /// Whatever order a file declares, its rows are counted each time they are read.
     #[tokio::test]
     async fn rows_are_told_and_nothing_else_changes() {
         let scratch = tempfile::tempdir().unwrap();

@@ -16,6 +16,10 @@ use std::sync::Arc;
 ///   table is that column itself: in `SELECT name, s['x'] FROM (SELECT md5(name) AS name, s FROM t)` the names are raw
 ///   (apache/datafusion issue 25414).
 ///
+/// Two more have no setting. What a table, a file or a node claims of its rows is believed, whether it holds or not: the
+/// plans of a session forget it ([`crate::source::forget_claims`]). Clauses such as TABLESAMPLE are read and not done: the
+/// parser refuses them (`crate::sql`, `unheard.rs`).
+///
 /// Returns true if one was enabled.
 pub(crate) fn answer_rightly(config: &mut SessionConfig) -> bool {
     let optimizer = &mut config.options_mut().optimizer;

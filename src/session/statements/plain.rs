@@ -180,7 +180,7 @@ impl Run for Plain {
             }
             let planned = async {
                 let planned = match located {
-                    Some(statement) => planned(&context.session.state(), statement).await,
+                    Some(statement) => context.planned(statement).await,
                     None => context.plan(&self.text).await,
                 };
                 let executed = match planned {

@@ -1,0 +1,178 @@
+//! What is said of rows and checked by nobody: keys, dependencies between columns, and orders.
+//!
+//! DataFusion believes a declared PRIMARY KEY or UNIQUE, and it keeps dependencies where they no longer hold: of
+//! `SELECT a, unnest(array_agg(b)) AS b ... GROUP BY a` it says that `a` decides `b`. It then leaves columns out of GROUP BY
+//! and ORDER BY, a DISTINCT, or a join. It also believes WITH ORDER, takes the order of the first row group of a Parquet file
+//! for the order of the whole file, and the name of a nested column for that of a column. An aggregation of rows that are
+//! in another order has several groups for one value. Each of these is a wrong count, and none can be disabled by a
+//! setting. The plans of a session therefore forget what they are told.
+
+use crate::error::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::{Constraints, DFSchemaRef, FunctionalDependencies};
+use datafusion::datasource::memory::{DataSourceExec, MemorySourceConfig};
+use datafusion::datasource::physical_plan::{FileScanConfig, FileScanConfigBuilder};
+use datafusion::error::Result as DfResult;
+use datafusion::execution::SessionStateBuilder;
+use datafusion::logical_expr::{DdlStatement, Distinct, LogicalPlan};
+use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+const NAME: &str = "forget_claims";
+
+type LogicalRules = Vec<Arc<dyn OptimizerRule + Send + Sync>>;
+type PhysicalRules = Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>;
+
+/// Makes every later plan of the session forget what is said of its rows.
+pub(crate) fn forget_claims(session: &SessionContext) {
+    let state = session.state();
+    let has_both = state.optimizers().first().is_some_and(|rule| rule.name() == NAME)
+        && state
+            .physical_optimizers()
+            .first()
+            .is_some_and(|rule| rule.name() == NAME);
+    if has_both {
+        return;
+    }
+    let logical = forgetting(state.optimizers());
+    let physical = forgetting_first(state.physical_optimizers());
+    let builder = SessionStateBuilder::new_from_existing(state).with_session_id(session.session_id());
+    *session.state_ref().write() = builder
+        .with_optimizer_rules(logical)
+        .with_physical_optimizer_rules(physical)
+        .build();
+}
+
+/// Returns these rules with one before each of them that removes dependencies: a rule makes nodes anew, which are told again
+/// what their tables declare.
+pub(crate) fn forgetting(rules: &[Arc<dyn OptimizerRule + Send + Sync>]) -> LogicalRules {
+    let others = rules.iter().filter(|rule| rule.name() != NAME);
+    others
+        .flat_map(|rule| [Arc::new(ForgetClaims) as _, Arc::clone(rule)])
+        .collect()
+}
+
+/// Returns these rules after one that removes keys and orders of what is read.
+pub(crate) fn forgetting_first(rules: &[Arc<dyn PhysicalOptimizerRule + Send + Sync>]) -> PhysicalRules {
+    let others = rules.iter().filter(|rule| rule.name() != NAME);
+    std::iter::once(Arc::new(ForgetClaims) as _)
+        .chain(others.cloned())
+        .collect()
+}
+
+/// Returns a statement without the keys that it declares. A table that has them says so to every plan over it, also while
+/// SQL is turned into a plan: the frame of a window, and which columns a GROUP BY may leave out, follow from them.
+pub(crate) fn without_keys(plan: LogicalPlan) -> LogicalPlan {
+    match plan {
+        LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(mut table)) => {
+            table.constraints = Constraints::default();
+            LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(table))
+        }
+        LogicalPlan::Ddl(DdlStatement::CreateExternalTable(mut table)) => {
+            table.constraints = Constraints::default();
+            LogicalPlan::Ddl(DdlStatement::CreateExternalTable(table))
+        }
+        other => other,
+    }
+}
+
+#[derive(Debug)]
+struct ForgetClaims;
+
+impl OptimizerRule for ForgetClaims {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn supports_rewrite(&self) -> bool {
+        true
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> DfResult<Transformed<LogicalPlan>> {
+        plan.transform_down_with_subqueries(|mut plan| {
+            let forgot = match schema_of(&mut plan) {
+                Some(schema) => forget(schema)?,
+                None => false,
+            };
+            Ok(match forgot {
+                true => Transformed::yes(plan),
+                false => Transformed::no(plan),
+            })
+        })
+    }
+}
+
+/// Returns the schema of a node that has one of its own. All others have that of their input.
+fn schema_of(plan: &mut LogicalPlan) -> Option<&mut DFSchemaRef> {
+    Some(match plan {
+        LogicalPlan::Projection(node) => &mut node.schema,
+        LogicalPlan::Window(node) => &mut node.schema,
+        LogicalPlan::Aggregate(node) => &mut node.schema,
+        LogicalPlan::Join(node) => &mut node.schema,
+        LogicalPlan::Union(node) => &mut node.schema,
+        LogicalPlan::TableScan(node) => &mut node.projected_schema,
+        LogicalPlan::EmptyRelation(node) => &mut node.schema,
+        LogicalPlan::SubqueryAlias(node) => &mut node.schema,
+        LogicalPlan::Values(node) => &mut node.schema,
+        LogicalPlan::Unnest(node) => &mut node.schema,
+        LogicalPlan::Distinct(Distinct::On(node)) => &mut node.schema,
+        _ => return None,
+    })
+}
+
+/// Removes the dependencies of a schema. Returns true if it had any.
+fn forget(schema: &mut DFSchemaRef) -> DfResult<bool> {
+    if schema.functional_dependencies().is_empty() {
+        return Ok(false);
+    }
+    let forgotten = schema.as_ref().clone();
+    *schema = Arc::new(forgotten.with_functional_dependencies(FunctionalDependencies::empty())?);
+    Ok(true)
+}
+
+impl PhysicalOptimizerRule for ForgetClaims {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> DfResult<Arc<dyn ExecutionPlan>> {
+        plan.transform_up(|plan| {
+            Ok(match unordered(&plan)? {
+                Some(unordered) => Transformed::yes(unordered),
+                None => Transformed::no(plan),
+            })
+        })
+        .data()
+    }
+
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// Returns the reader of a plan without keys and orders; `None` for what is no reader, or has none.
+fn unordered(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let Some(reader) = plan.downcast_ref::<DataSourceExec>() else {
+        return Ok(None);
+    };
+    if let Some(files) = reader.data_source().downcast_ref::<FileScanConfig>() {
+        let has_claims = !files.output_ordering.is_empty() || !files.constraints.is_empty();
+        return Ok(has_claims.then(|| {
+            let files = FileScanConfigBuilder::from(files.clone())
+                .with_output_ordering(vec![])
+                .with_constraints(Constraints::default());
+            DataSourceExec::from_data_source(files.build()) as _
+        }));
+    }
+    match reader.data_source().downcast_ref::<MemorySourceConfig>() {
+        Some(rows) if !rows.sort_information().is_empty() => {
+            let rows = rows.clone().try_with_sort_information(vec![])?;
+            Ok(Some(DataSourceExec::from_data_source(rows)))
+        }
+        _ => Ok(None),
+    }
+}

@@ -1,0 +1,62 @@
+//! Frames of windows that a statement leaves out.
+//!
+//! In SQL a window with ORDER BY and without a frame reaches to the last of the rows that are equal to the current one.
+//! DataFusion stops at the current row where it takes the column of the order for a key, which it need not be
+//! (see [`crate::source::forget_claims`]). So the frame is written down before the statement is planned.
+
+use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
+use datafusion::sql::sqlparser::ast::{
+    Expr, NamedWindowExpr, Select, VisitMut, VisitorMut, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec,
+    WindowType,
+};
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+
+/// Writes the frames that SQL defines into the windows of a statement that have an order and no frame.
+pub(crate) fn state_frames(statement: &mut DfStatement) {
+    let visited = match statement {
+        DfStatement::Statement(statement) => statement.visit(&mut Frames),
+        DfStatement::Explain(explain) => return state_frames(&mut explain.statement),
+        DfStatement::CopyTo(copy) => match &mut copy.source {
+            CopyToSource::Query(query) => query.visit(&mut Frames),
+            CopyToSource::Relation(_) => ControlFlow::Continue(()),
+        },
+        _ => ControlFlow::Continue(()),
+    };
+    debug_assert!(visited.is_continue());
+}
+
+struct Frames;
+
+impl VisitorMut for Frames {
+    type Break = Infallible;
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<Infallible> {
+        for window in &mut select.named_window {
+            if let NamedWindowExpr::WindowSpec(window) = &mut window.1 {
+                state(window);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Infallible> {
+        if let Expr::Function(function) = expr
+            && let Some(WindowType::WindowSpec(window)) = &mut function.over
+        {
+            state(window);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn state(window: &mut WindowSpec) {
+    // A window that extends a named one has the frame of that one.
+    if window.window_name.is_none() && !window.order_by.is_empty() && window.window_frame.is_none() {
+        window.window_frame = Some(WindowFrame {
+            units: WindowFrameUnits::Range,
+            start_bound: WindowFrameBound::Preceding(None),
+            end_bound: Some(WindowFrameBound::CurrentRow),
+        });
+    }
+}

@@ -1,0 +1,81 @@
+//! Orders that Parquet files claim: a count does not depend on them.
+
+use crate::common::{collect, context};
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, StructArray};
+use arrow::datatypes::{DataType, Field};
+use arrow::util::pretty::pretty_format_batches;
+use parquet::arrow::ArrowWriter;
+use parquet::file::metadata::SortingColumn;
+use parquet::file::properties::WriterProperties;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Writes row groups of three rows, each of them ordered by the leaf column `sorted`, as the file says.
+fn write(path: &Path, columns: Vec<(&str, ArrayRef)>, sorted: i32) {
+    let rows = RecordBatch::try_from_iter(columns).unwrap();
+    let ascending = SortingColumn {
+        column_idx: sorted,
+        descending: false,
+        nulls_first: false,
+    };
+    let properties = WriterProperties::builder()
+        .set_sorting_columns(Some(vec![ascending]))
+        .set_max_row_group_row_count(Some(3))
+        .build();
+    let mut writer = ArrowWriter::try_new(File::create(path).unwrap(), rows.schema(), Some(properties)).unwrap();
+    writer.write(&rows).unwrap();
+    writer.close().unwrap();
+}
+
+fn numbers(values: [i64; 6]) -> ArrayRef {
+    Arc::new(Int64Array::from_iter_values(values))
+}
+
+/// The order is that of each row group, and DataFusion takes it for that of the file.
+#[tokio::test]
+async fn the_order_of_row_groups_is_not_that_of_the_file() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("t.parquet");
+    let columns = vec![("a", numbers([1, 2, 3, 1, 2, 3])), ("b", numbers([7, 7, 7, 7, 7, 7]))];
+    write(&path, columns, 0);
+    assert_counts(&path).await;
+}
+
+/// The column of a struct is ordered, and DataFusion takes it for a column of the same name.
+#[tokio::test]
+async fn the_order_of_a_nested_column_is_not_that_of_its_namesake() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("t.parquet");
+    let inner = Arc::new(Field::new("a", DataType::Int64, false));
+    let nested = StructArray::from(vec![(inner, numbers([1, 2, 3, 4, 5, 6]))]);
+    let columns = vec![
+        ("s", Arc::new(nested) as ArrayRef),
+        ("a", numbers([1, 2, 3, 1, 2, 3])),
+        ("b", numbers([7, 7, 7, 7, 7, 7])),
+    ];
+    write(&path, columns, 0);
+    assert_counts(&path).await;
+}
+
+/// Each `a` is in two rows, which have the same `b`, in batches of two rows.
+async fn assert_counts(path: &Path) {
+    let context = context(1);
+    collect(&context, "SET datafusion.execution.batch_size = 2").await;
+    let path = path.display();
+    let groups = collect(&context, &format!("SELECT a, count(*) FROM '{path}' GROUP BY a")).await;
+    let groups: usize = groups.iter().map(|batch| batch.num_rows()).sum();
+    assert_eq!(groups, 3);
+    let ordered = collect(&context, &format!("SELECT a FROM '{path}' ORDER BY a")).await;
+    let ordered = pretty_format_batches(&ordered).unwrap().to_string();
+    let ordered: Vec<&str> = ordered
+        .split(|c: char| !c.is_ascii_digit())
+        .filter(|n| !n.is_empty())
+        .collect();
+    assert_eq!(ordered, ["1", "1", "2", "2", "3", "3"]);
+    let holds = "k_anonymity(2)";
+    let verify = format!("VERIFY '{path}' QUASI IDENTIFIERS (a) SENSITIVE (b) SATISFYING");
+    context.sql(&format!("{verify} {holds}")).await.unwrap();
+    let refused = context.sql(&format!("{verify} l_diversity(2) ON b")).await.unwrap_err();
+    assert!(refused.to_string().contains("l_diversity(2)"), "{refused}");
+}
