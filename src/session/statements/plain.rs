@@ -10,7 +10,6 @@ use crate::pool::blocking;
 use crate::session::advice::check_variables;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
-use crate::session::numbers::planned;
 use crate::session::sources::matched;
 use crate::session::sources::released::release_at;
 use crate::source::{SOURCE, check_arrow_files, reading};
