@@ -19,6 +19,9 @@ const BEFORE: &[&str] = &["FROM", "JOIN", "DESCRIBE", "DESC", "TABLE"];
 /// What stands between a path and its options.
 const BETWEEN: &str = " OPTIONS (";
 
+/// A path, and how its files are read.
+pub(crate) type PathWithOptions = (String, Vec<(String, Value)>);
+
 /// Returns the name of the table whose path is the token at `at`, and the last token of its options; `None` if no options
 /// follow.
 pub(super) fn optioned(tokens: &[TokenWithSpan], at: usize) -> Option<(usize, String)> {
@@ -56,7 +59,7 @@ pub(crate) fn named(path: String, given: &[(String, Value)]) -> String {
 }
 
 /// Returns the path and the options in a name of a table; `None` if it has no options.
-pub(crate) fn divided(name: &str) -> Result<Option<(String, Vec<(String, Value)>)>> {
+pub(crate) fn divided(name: &str) -> Result<Option<PathWithOptions>> {
     let Some((path, inside)) = name.strip_suffix(')').and_then(|name| name.split_once(BETWEEN)) else {
         return Ok(None);
     };

@@ -53,6 +53,7 @@ pub(crate) fn sniff(sample: &[u8], whole: bool, most: usize, asked: &Asked) -> R
     dialect.trim = asked.trim.unwrap_or_else(|| blanks::separate(&records));
     if dialect.trim {
         records.iter_mut().for_each(ByteRecord::trim);
+        blanks::before_quotes(&records, text, &dialect)?;
     }
     if let Some(has_header) = asked.has_header {
         dialect.has_header = has_header;

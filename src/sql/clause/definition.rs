@@ -138,10 +138,11 @@ fn item(c: &mut Cursor, item: Item, what: &str) -> Result<Value> {
         Item::Word => c.name(what).map(|word| Value::Word(word.to_ascii_lowercase())),
         Item::Literal => {
             let before = c.clone();
-            match c.value(what)? {
-                Value::Word(word) if word != "null" => {
-                    Err(before.expected("a value in quotes, a number, true, false or NULL", []))
-                }
+            let value = c.value(what)?;
+            let what = "a value in quotes, a number, true, false or NULL";
+            match value {
+                Value::Word(word) if word != "null" => Err(before.expected(what, [])),
+                Value::Fraction(..) => Err(before.expected(what, [])),
                 value => Ok(value),
             }
         }
