@@ -11,6 +11,7 @@ mod cli;
 mod closeness;
 #[cfg(feature = "cluster")]
 mod cluster;
+mod codes;
 mod common;
 mod cover;
 mod damaged;

@@ -232,7 +232,7 @@ impl AnonContext {
         for q in &statement.quasi_identifiers {
             let level = manifest.node.get(&q.column).copied().unwrap_or(0);
             columns.push(match &q.hierarchy {
-                Some(hierarchy) if level > 0 => {
+                Some(hierarchy) if level > 0 || self.hierarchy(hierarchy)?.rule().codes().is_some() => {
                     manifest.require_hierarchy(&q.column, self.hierarchy(hierarchy)?.as_ref())?;
                     let arguments = vec![lit(hierarchy), ident(&q.column), lit(i64::from(level))];
                     generalize.call(arguments).alias(&q.column)
