@@ -7,7 +7,8 @@
 //! - lists that are no sets: whose items are in another order, or twice in a list ([`items`]);
 //! - the budget of a differentially private release ([`budget`]);
 //! - each batch of a release that grew, as a table of its own ([`batches`]);
-//! - labels of another level than was promised, in columns and in the folder names of partitions ([`labels`]);
+//! - labels of another level than was promised, in columns and in the folder names of partitions, and labels that say more than
+//!   a TOP CODE or BOTTOM CODE lets them ([`labels`]);
 //! - with AGAINST, rows that the source does not generalize to ([`against`]), rows of a local recoding whose labels are
 //!   not true of the source ([`cover`]), and rows left in the source's order ([`order`]).
 //!

@@ -93,6 +93,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     found.unchecked.extend(unread);
     checks.append(&mut found.checks);
     checks.extend(labels::check(&own, &released, &known).await?);
+    checks.extend(labels::check_codes(&own, &released, &known).await?);
     checks.extend(items::check(&own, claim).await?);
     let computed = known
         .iter()

@@ -108,8 +108,32 @@ fn check(h: &Hierarchy, values: &ArrayRef) {
         (h.height(), usize::from(h.height()) + 1)
     );
     assert_eq!(lookup.values(), values);
-    assert_eq!(lookup.level(0).codes, (0..n as u32).collect::<Vec<_>>());
-    assert_eq!(lookup.level(0).leaves, vec![1; n]);
+    let (zero, hidden) = (lookup.level(0), h.rule().hidden(values).unwrap());
+    match h.rule().codes() {
+        None => {
+            assert_eq!(zero.codes, (0..n as u32).collect::<Vec<_>>());
+            assert_eq!(zero.leaves, vec![1; n]);
+        }
+        Some(codes) => {
+            // Each value is itself, and those that a code hides have one label at every level.
+            for i in 0..n {
+                let label = text(&zero.labels, zero.codes[i] as usize);
+                let own = match hidden[i] {
+                    Some(_) => own.iter().map(|level| level.value(i).to_string()).collect(),
+                    None => vec![text(values, i).unwrap_or_default()],
+                };
+                assert!(own.iter().all(|own| label.as_ref() == Some(own) || values.is_null(i)));
+                let alike = (0..n).filter(|j| zero.codes[*j] == zero.codes[i]).count();
+                assert_eq!(zero.leaves[zero.codes[i] as usize], alike as u64);
+                assert!(alike == 1 || hidden[i].is_some());
+                for level in 0..h.height() {
+                    let level = lookup.level(level);
+                    let label = text(&level.labels, level.codes[i] as usize);
+                    assert!(!codes.are_told_by(label.as_deref(), false, values.data_type()));
+                }
+            }
+        }
+    }
 
     let top_label = listed
         .last()

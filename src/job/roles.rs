@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, LabelForm};
+use crate::partition::Numbers;
 use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
 use std::fmt;
@@ -81,6 +82,20 @@ pub struct QuasiIdentifier {
     pub weight: f64,
     /// The form in which the labels are released.
     pub labels: LabelForm,
+}
+
+impl QuasiIdentifier {
+    /// Returns what local recoding labels values of a column with an order by; `asked` says that an option asks for ranges.
+    /// LEVELS, and labels that say more than the intervals that they are, are those of the hierarchy.
+    pub fn numbers(&self, asked: bool) -> Numbers {
+        let is_free = asked || self.labels != LabelForm::Text || self.hierarchy.is_intervals();
+        match self.levels {
+            Some(_) => Numbers::Hierarchy,
+            None if self.labels.is_of_class() => Numbers::Values,
+            None if is_free => Numbers::Ranges,
+            None => Numbers::Hierarchy,
+        }
+    }
 }
 
 /// A quasi-identifier whose rows have sets of items: a column of lists. It is in no class; models ON the column judge

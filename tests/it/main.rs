@@ -12,6 +12,7 @@ mod cli;
 mod closeness;
 #[cfg(feature = "cluster")]
 mod cluster;
+mod codes;
 mod common;
 mod cover;
 mod damaged;

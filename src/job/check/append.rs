@@ -217,8 +217,12 @@ fn same_levels(job: &Job, standing: &Manifest) -> Result<()> {
     Ok(())
 }
 
-/// Returns true if the labels of a column above level 0 have the type of its values.
+/// Returns true if the labels of a column above level 0 have the type of those at level 0.
 pub(crate) fn rises_from_zero(job: &Job, column: &str) -> bool {
+    let mut quasi_identifiers = job.quasi_identifiers.iter();
+    if quasi_identifiers.any(|q| q.column == column && q.hierarchy.rule().codes().is_some()) {
+        return true;
+    }
     let field = job.source.rows.schema().field_with_unqualified_name(column);
     field.is_ok_and(|field| matches!(plain_type(field.data_type()), DataType::Utf8 | DataType::Utf8View))
 }

@@ -248,7 +248,7 @@ impl AnonContext {
         for q in &statement.quasi_identifiers {
             let level = manifest.node.get(&q.column).copied().unwrap_or(0);
             columns.push(match &q.hierarchy {
-                Some(hierarchy) if level > 0 => {
+                Some(hierarchy) if level > 0 || self.hierarchy(hierarchy)?.rule().codes().is_some() => {
                     manifest.require_hierarchy(&q.column, self.hierarchy(hierarchy)?.as_ref())?;
                     let value = match manifest.type_in_source(&q.column) {
                         Some(data_type) => in_type(&rows, &q.column, &data_type)?.unalias(),
