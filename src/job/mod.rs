@@ -7,6 +7,7 @@ mod constraint;
 mod replay;
 mod report_file;
 mod roles;
+mod secret;
 mod source;
 mod target;
 #[cfg(test)]

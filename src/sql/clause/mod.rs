@@ -3,6 +3,7 @@
 mod choice;
 pub(crate) mod constraint;
 pub(crate) mod definition;
+pub(crate) mod file;
 mod goal;
 pub mod list;
 pub(crate) mod options;
@@ -14,6 +15,7 @@ mod target;
 pub use choice::{ChoiceClause, RecodingClause};
 pub use constraint::{ConstraintClause, ScopeClause};
 pub use definition::DefinitionClause;
+pub use file::FileClause;
 pub use goal::{GoalClause, ObjectiveClause};
 pub use roles::{IdentifierClause, QuasiIdentifierClause, RandomizeClause, SecretClause, SensitiveClause};
 #[cfg(test)]
