@@ -13,6 +13,7 @@ mod null_folders;
 mod pins;
 mod stored;
 mod text;
+mod types;
 
 pub(crate) use arrow_file::check as check_arrow_files;
 pub(crate) use columns::{same_types, select_columns};
@@ -25,3 +26,4 @@ pub(crate) use null_folders::NullFolders;
 pub use pins::Pins;
 pub(crate) use pins::forget_files;
 pub(crate) use stored::{has_header, stored};
+pub(crate) use types::{Inferred, Types, inferred};

@@ -18,6 +18,7 @@ mod lake;
 pub(crate) mod name;
 mod redact;
 mod script;
+mod unnamed;
 pub(crate) mod variable;
 mod versioned;
 pub(crate) mod words;

@@ -28,6 +28,7 @@ mod first_hour;
 mod footer;
 mod front;
 mod golden;
+mod hidden;
 mod labels;
 mod lake;
 mod lineage;

@@ -132,6 +132,7 @@ impl PathOptions {
                 comment: byte("comment")?,
                 has_header: given.given("has_header", Arguments::boolean)?,
                 null: given.given("null_value", Arguments::word)?.map(String::from),
+                exact: false,
             },
             all_text: given.given("types", Arguments::word)? == Some("text"),
             hive: HiveTypes {

@@ -39,6 +39,7 @@ impl AnonContext {
         let pins = Pins::of(&self.session.state(), rows.logical_plan()).await?;
         Ok(SourceTable {
             name: self.hidden.in_statement(source.to_string()),
+            depends: self.made.depends(rows.logical_plan())?,
             rows,
             files: pins.local_files(),
             pins,

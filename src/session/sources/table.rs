@@ -2,7 +2,7 @@
 
 use super::listing::Listing;
 use crate::error::{Error, Result};
-use crate::source::NullFolders;
+use crate::source::{NullFolders, Types};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::file_format::FileFormat;
@@ -14,10 +14,11 @@ use datafusion::prelude::SessionContext;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Returns the rows of the files, which have this schema besides the columns that are folder names.
+/// Returns the rows of the files, which have this schema besides the columns that are folder names. `types` says where their
+/// types are from.
 pub(super) fn table(
     session: &SessionContext,
-    listing: &Listing,
+    (listing, types): (&Listing, Types),
     format: Arc<dyn FileFormat>,
     schema: SchemaRef,
     partitions: Vec<(String, DataType)>,
@@ -30,7 +31,9 @@ pub(super) fn table(
         .with_listing_options(options)
         .with_schema(schema);
     let caches = &session.runtime_env().cache_manager;
-    let table = ListingTable::try_new(config)?.with_cache(caches.get_file_statistic_cache());
+    let table = ListingTable::try_new(config)?
+        .with_definition(types.definition(""))
+        .with_cache(caches.get_file_statistic_cache());
     Ok(match listing.has_null_folders() {
         true => session.read_table(Arc::new(NullFolders(table)))?,
         false => session.read_table(Arc::new(table))?,

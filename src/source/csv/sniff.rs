@@ -24,6 +24,8 @@ pub(crate) struct Asked {
     pub(crate) has_header: Option<bool>,
     /// The text that stands for NULL, besides the empty text.
     pub(crate) null: Option<String>,
+    /// Whether nothing is found out from the rows: what the statement does not say is not there.
+    pub(crate) exact: bool,
 }
 
 /// How a file is written.
@@ -111,7 +113,7 @@ fn dialect(text: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Diale
     let has = |bytes: &[u8]| text.windows(bytes.len()).any(|w| w == bytes);
     let delimiters = asked.delimiter.map_or(DELIMITERS.to_vec(), |d| vec![d]);
     let mut quotes = vec![(asked.quote.unwrap_or(b'"'), asked.escape)];
-    if asked.escape.is_none() && has(&[b'\\', quotes[0].0]) {
+    if asked.escape.is_none() && !asked.exact && has(&[b'\\', quotes[0].0]) {
         quotes.push((quotes[0].0, Some(b'\\')));
     }
     if asked.quote.is_none() && !has(b"\"") && has(b"'") {
