@@ -54,6 +54,7 @@
 //! | `plain` | yes | text that is safe to look at |
 //! | `quoting` | no | how a name or a text stands in SQL |
 //! | `location` | yes | what a path in a statement stands for: home, `file://`, compression |
+//! | `sealed` | no | single files that statements write, and which of those that are there may be replaced |
 //! | `pool` | yes | threads: one pool a session for what computes, and threads that may wait |
 //! | `arithmetic` | no | divisors and multiples |
 //! | `catalogue` | no | how an SQL name becomes an object with checked arguments |
@@ -219,6 +220,7 @@ mod quoting;
 mod recode;
 mod report;
 mod risk;
+mod sealed;
 mod search;
 mod session;
 mod settings;

@@ -1,7 +1,8 @@
 //! The auditor: recounts promises on any table, released by anonsql or not, and finds what else gives a release away.
 //!
 //! Every row of the result is one check:
-//! - every privacy model, recounted on the rows; NULL is a value like any other, and suppressed rows form no class;
+//! - every privacy model, recounted on the rows; NULL is a value like any other, and suppressed rows form no class; a model
+//!   of the whole table is recounted with AGAINST, or where no row was suppressed ([`undecided`]);
 //! - the entries of the manifest ([`evidence`]): rows, classes, the smallest class, columns, and the content of its folder
 //!   and of its files ([`files`]);
 //! - lists that are no sets: whose items are in another order, or twice in a list ([`items`]);
@@ -38,6 +39,7 @@ mod people;
 mod run;
 mod spelling;
 mod tables;
+mod undecided;
 mod verification;
 
 pub(crate) use claim::{Claim, ClaimedAttribute};

@@ -8,7 +8,7 @@ use super::people::people;
 use super::spelling::{TEXT, align, in_zones_of_source};
 use super::tables::{CHECKED, PEOPLE, POPULATION, WHOLE, session};
 use super::verification::Verification;
-use super::{against, batches, budget, cover, items, labels, order};
+use super::{against, batches, budget, cover, items, labels, order, undecided};
 use crate::engine::{Answers, Generalized, Observer, Phase, Promise, ReleasedTable, bounds_as_text};
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest, Role, SuppressedRows, with_nulls};
@@ -80,6 +80,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     notes.for_each(|note| observer.advised(&note));
     let mut checks = released.check(&own, &promises).await?;
     checks.extend(released.check_second_bounds(&own, &promises).await?);
+    undecided::set_apart(&mut checks, &promises, claim, &mut found);
     match &claim.evidence {
         Some(evidence) => {
             checks.extend(evidence.check(&own, &released, &claim.columns()).await?);

@@ -3,8 +3,9 @@
 //! The kind decides the exit code of the command. Messages name columns, hierarchies and counts. They never contain a
 //! data value unless the caller asked for it. An error that another crate raised while it read data is therefore
 //! passed through `Error::from_data`, which keeps what it says about the schema and drops what may be a value. No
-//! message shows the credentials that a URL in it may have.
+//! message shows the credentials that a URL in it may have, or the text that a store answered.
 
+mod answers;
 mod away;
 mod foreign;
 mod redact;
@@ -104,7 +105,7 @@ impl Error {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
-            message: urls::without_credentials(message.into()),
+            message: shown(message.into()),
             is_foreign: false,
             source: None,
         }
@@ -170,13 +171,13 @@ impl Error {
 
     /// Returns the same error with advice behind its message: `message; advice`.
     pub(crate) fn advised(mut self, advice: impl fmt::Display) -> Self {
-        self.message = urls::without_credentials(format!("{}; {advice}", self.message));
+        self.message = format!("{}; {}", self.message, shown(advice.to_string()));
         self
     }
 
     /// Returns the same error with a context before its message: `context: message`.
     pub(crate) fn context(mut self, context: impl fmt::Display) -> Self {
-        self.message = urls::without_credentials(format!("{context}: {}", self.message));
+        self.message = format!("{}: {}", shown(context.to_string()), self.message);
         self
     }
 
@@ -224,6 +225,11 @@ impl Error {
             _ => 1,
         }
     }
+}
+
+/// Returns a message without what no message shows.
+fn shown(message: String) -> String {
+    urls::without_credentials(answers::without_answers(message))
 }
 
 impl fmt::Display for Error {

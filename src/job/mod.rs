@@ -8,6 +8,7 @@ mod notes;
 mod replay;
 mod report_file;
 mod roles;
+mod secret;
 mod source;
 mod target;
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The roles of the columns of a source.
 
+use super::secret;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, LabelForm};
 use crate::partition::Numbers;
@@ -49,9 +50,9 @@ impl Secret {
         }
     }
 
-    /// Reads the secret of `what`. Fails if it has fewer than 16 bytes.
+    /// Reads the secret of `what`. Fails if it could be guessed.
     pub(crate) fn read(&self, what: &str) -> Result<Vec<u8>> {
-        let secret = match self {
+        let read = match self {
             Self::Environment(name) => std::env::var(name)
                 .map_err(|_| Error::usage(format!("the environment variable {name} with the secret is not set")))?
                 .into_bytes(),
@@ -60,12 +61,12 @@ impl Secret {
                 bytes.trim_ascii_end().to_vec()
             }
         };
-        if secret.len() < 16 {
-            return Err(Error::usage(format!(
-                "the secret of {what} has fewer than 16 bytes, and could be guessed; use a longer one, such as 32 random bytes"
-            )));
+        match secret::fault(&read) {
+            Some(fault) => Err(Error::usage(format!(
+                "the secret of {what} {fault}, and could be guessed; use a longer one, such as 32 random bytes"
+            ))),
+            None => Ok(read),
         }
-        Ok(secret)
     }
 }
 

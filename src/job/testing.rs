@@ -41,6 +41,7 @@ pub(crate) fn source(rows: RecordBatch) -> SourceTable {
         name: "people".into(),
         rows: SessionContext::new().read_batch(rows).unwrap(),
         files: vec![],
+        depends: None,
         pins: Pins::default(),
     }
 }

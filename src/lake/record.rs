@@ -139,7 +139,11 @@ mod tests {
         let table = scratch.path().to_path_buf();
         let alive = Record::begin(table.clone(), ALIVE).unwrap();
         for run in [DEAD, NAMED] {
-            for folder in [format!("{RUNS}/{run}/{RUN}{run}"), format!("{RUN}{run}"), beside_table(run)] {
+            for folder in [
+                format!("{RUNS}/{run}/{RUN}{run}"),
+                format!("{RUN}{run}"),
+                beside_table(run),
+            ] {
                 fs::create_dir_all(table.join(&folder)).unwrap();
                 fs::write(table.join(folder).join("part-0.parquet"), "x").unwrap();
             }

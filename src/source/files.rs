@@ -6,6 +6,7 @@
 //! rules out folders by filters that it does not apply to the rows again, though a folder that stands
 //! for NULL is neither in nor out.
 
+use super::types::Types;
 use crate::error::Result;
 use crate::store::Files;
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
@@ -37,6 +38,8 @@ pub(crate) struct FileTable {
     folders: DFSchema,
     /// The folder name that stands for NULL.
     null: &'static str,
+    /// Where the types are from.
+    types: Types,
 }
 
 impl FileTable {
@@ -59,7 +62,23 @@ impl FileTable {
                 .build(),
             folders: DFSchema::try_from(Schema::new(folders))?,
             null,
+            types: Types::OfFormat,
         })
+    }
+
+    /// Returns the table with a note of where its types are from.
+    pub(crate) fn with_types(self, types: Types) -> Self {
+        Self { types, ..self }
+    }
+
+    /// Returns where the types are from.
+    pub(super) fn types(&self) -> Types {
+        self.types
+    }
+
+    /// Returns the format of the files.
+    pub(super) fn format(&self) -> &dyn FileFormat {
+        self.format.as_ref()
     }
 
     /// Returns the files, by the folders of a release.

@@ -14,6 +14,7 @@ pub(crate) mod json;
 mod pins;
 mod stored;
 mod text;
+mod types;
 
 pub(crate) use arrow_file::{check as check_arrow_files, check_all as check_all_arrow_files};
 pub(crate) use claims::{forget_claims, forgetting, forgetting_first, without_keys};
@@ -27,3 +28,4 @@ pub(crate) use guard::{GuardReaders, SOURCE, guard_readers, reading, source_plan
 pub use pins::Pins;
 pub(crate) use pins::forget_files;
 pub(crate) use stored::{has_header, stored};
+pub(crate) use types::{Inferred, Types, inferred};

@@ -73,8 +73,8 @@ impl Hidden {
         spliced(&script, &tokens, replaced.into_iter())
     }
 
-    /// Returns an error of the text of a statement, before it runs, with what was written in place of such values.
-    pub(super) fn in_message(&self, error: Error) -> Error {
+    /// Returns an error with what was written in place of such values, as they are.
+    pub(crate) fn in_message(&self, error: Error) -> Error {
         match self.is_empty() {
             true => error,
             false => Error::new(error.kind(), self.values.hidden_in(error.message())),

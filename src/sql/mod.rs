@@ -21,6 +21,7 @@ pub(crate) mod path_options;
 mod redact;
 mod script;
 mod unheard;
+mod unnamed;
 pub(crate) mod variable;
 mod versioned;
 pub(crate) mod words;

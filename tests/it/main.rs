@@ -30,6 +30,7 @@ mod first_hour;
 mod footer;
 mod front;
 mod golden;
+mod hidden;
 mod kept;
 mod labels;
 mod lake;

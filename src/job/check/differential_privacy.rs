@@ -29,7 +29,10 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
         ),
     };
     let found = match found {
-        None => rows(job.source.rows.logical_plan())?,
+        None => match job.source.depends {
+            Some(why) => Some(why.into()),
+            None => rows(job.source.rows.logical_plan())?,
+        },
         found => found,
     };
     found.map_or(Ok(()), |why| Err(Error::usage(format!("{name}: {why}"))))

@@ -57,8 +57,11 @@ impl AnonContext {
     pub(in crate::session) async fn bind(&self, statement: &AnonymizeSpec, purpose: Purpose) -> Result<Job> {
         self.observer.begin(Phase::Prepare);
         let state = self.session.state();
-        let report = statement.report.as_deref().map(|path| ReportFile::new(path, &state));
-        let report = report.transpose()?.map(|file| file.hiding(self.seen().secrets()));
+        let report = statement.report.as_ref().map(|file| {
+            let made = ReportFile::new(&file.path, &state)?.replacing(file.overwrite);
+            Ok::<_, Error>(made.hiding(self.seen().secrets()))
+        });
+        let report = report.transpose()?;
         if let Some(file) = &report {
             file.reach().await?;
         }

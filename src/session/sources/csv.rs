@@ -4,6 +4,7 @@ use super::listing::Listing;
 use super::options::PathOptions;
 use super::table::table;
 use crate::error::{Error, Result};
+use crate::source::Types;
 use crate::source::csv::{CsvFiles, Kinds, Sniffed, Source, continued, sniff, typed};
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::Column;
@@ -26,10 +27,14 @@ const BLANKS: &str = " \t\r\n\u{c}";
 /// Reads CSV files whose format is not known yet.
 pub(super) async fn read_csv(
     session: &SessionContext,
-    listing: &Listing,
+    (listing, types): (&Listing, Types),
     folders: &[String],
     options: &PathOptions,
 ) -> Result<DataFrame> {
+    let types = match types {
+        Types::OfFormat if listing.asked(options).exact => Types::Given,
+        types => types,
+    };
     let Sniffed {
         dialect, names, kinds, ..
     } = sniffed(listing, options).await?;
@@ -44,7 +49,7 @@ pub(super) async fn read_csv(
         .with_comment(dialect.comment)
         .with_newlines_in_values(true)
         .with_file_compression_type(listing.compression);
-    let rows = table(session, listing, Arc::new(format), schema, folders)?;
+    let rows = table(session, (listing, types), Arc::new(format), schema, folders)?;
     let files = Arc::new(CsvFiles {
         paths: listing.local(),
         dialect,

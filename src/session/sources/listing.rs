@@ -128,6 +128,8 @@ impl Listing {
         if self.format == Format::Tsv {
             asked.delimiter = asked.delimiter.or(Some(b'\t'));
         }
+        let is_described = asked.delimiter.is_some() && asked.quote.is_some() && asked.has_header.is_some();
+        asked.exact = options.all_text && is_described;
         asked
     }
 

@@ -2,6 +2,7 @@
 
 mod csv;
 mod delta;
+pub(super) mod depends;
 mod ducklake;
 mod format;
 mod json;

@@ -152,6 +152,7 @@ impl PathOptions {
                 has_header: given.given("has_header", Arguments::boolean)?,
                 null: given.given("null_value", Arguments::word)?.map(String::from),
                 trim: given.given("trim", Arguments::boolean)?,
+                exact: false,
             },
             all_text: is_called("text"),
             types: match types {

@@ -35,6 +35,11 @@ pub(super) struct HiveTypes {
 }
 
 impl HiveTypes {
+    /// Returns true if the names of folders are looked at for the type of one of these columns.
+    pub(super) fn looks_at(&self, columns: &[FolderColumn]) -> bool {
+        self.are_inferred && columns.iter().any(|column| !self.stated.contains_key(&column.name))
+    }
+
     /// Fails with `ErrorKind::Usage` if a type is given to a column that no folder names.
     pub(super) fn check(&self, columns: &[FolderColumn]) -> Result<()> {
         let known = || columns.iter().map(|c| c.name.as_str());

@@ -16,7 +16,7 @@ use crate::folder::Manifest;
 use crate::lake::Release;
 use crate::location::{expanded, is_url};
 use crate::pool::blocking;
-use crate::source::{check_all_arrow_files, has_header};
+use crate::source::{Types, check_all_arrow_files, has_header};
 use crate::store::is_pattern;
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::dataframe::DataFrame;
@@ -100,25 +100,30 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
         None => listing.folders()?,
     };
     let partitions: Vec<String> = folders.iter().map(|c| c.name.clone()).collect();
+    let is_typed = !(is_release && asked.hive.stated.is_empty());
+    let types = match is_typed && asked.hive.looks_at(&folders) {
+        true => Types::OfFolders,
+        false => Types::OfFormat,
+    };
     let rows = files(
         session,
-        (&listing, &partitions),
+        (&listing, types, &partitions),
         (&release, &local),
         &asked,
         options.is_empty(),
     )
     .await?;
-    match is_release && asked.hive.stated.is_empty() {
+    match is_typed {
         // The labels of a release are texts, also those that look like numbers. Its readers know its name for NULL.
-        true => Ok(rows),
-        false => typed(rows, &folders, &asked.hive),
+        false => Ok(rows),
+        true => typed(rows, &folders, &asked.hive),
     }
 }
 
 /// Reads the files of a listing, in which the columns that are folder names are texts.
 async fn files(
     session: &SessionContext,
-    (listing, partitions): (&Listing, &[String]),
+    (listing, types, partitions): (&Listing, Types, &[String]),
     (release, local): (&Option<Release>, &str),
     asked: &PathOptions,
     is_plain: bool,
@@ -150,13 +155,23 @@ async fn files(
                 _ => blocking("reading a manifest", released).await?,
             };
             let Some(schema) = schema else {
-                return read_csv(session, listing, partitions, asked).await;
+                return read_csv(session, (listing, types), partitions, asked).await;
             };
             let format = CsvFormat::default()
                 .with_options(tables.csv)
                 .with_has_header(true)
                 .with_newlines_in_values(true);
-            return table(session, listing, Arc::new(format), Arc::new(schema), partitions);
+            let types = match types {
+                Types::OfFormat => Types::Given,
+                types => types,
+            };
+            return table(
+                session,
+                (listing, types),
+                Arc::new(format),
+                Arc::new(schema),
+                partitions,
+            );
         }
         Format::Json => {
             let first = listing.head.trim_ascii_start().first();
@@ -179,7 +194,7 @@ async fn files(
         Format::Json => numbers_as_written(schema(&state, listing, &format).await?, listing, asked).await?,
         _ => schema(&state, listing, &format).await?,
     };
-    table(session, listing, format, schema, partitions)
+    table(session, (listing, types), format, schema, partitions)
 }
 
 /// Returns the schema of the CSV files of a release, from its manifest: a schema inferred from the first rows may be

@@ -41,6 +41,7 @@ impl AnonContext {
         let rows = spelled_once(rows)?;
         Ok(SourceTable {
             name: self.hidden.in_statement(source.to_string()),
+            depends: self.made.depends(rows.logical_plan())?,
             rows,
             files: pins.local_files(),
             pins,

@@ -3,7 +3,7 @@
 use super::listing::Listing;
 use crate::error::{Error, Result};
 use crate::folder::NULL_FOLDER;
-use crate::source::FileTable;
+use crate::source::{FileTable, Types};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::file_format::FileFormat;
@@ -14,16 +14,17 @@ use datafusion::prelude::SessionContext;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Returns the rows of the files, which have this schema besides the columns that are folder names.
+/// Returns the rows of the files, which have this schema besides the columns that are folder names. `types` says where their
+/// types are from.
 pub(super) fn table(
     session: &SessionContext,
-    listing: &Listing,
+    (listing, types): (&Listing, Types),
     format: Arc<dyn FileFormat>,
     schema: SchemaRef,
     folders: &[String],
 ) -> Result<DataFrame> {
     let table = FileTable::new(listing.places.clone(), format, schema, folders, NULL_FOLDER)?;
-    Ok(session.read_table(Arc::new(table))?)
+    Ok(session.read_table(Arc::new(table.with_types(types)))?)
 }
 
 /// Returns the schema that all files have together; a column that a file lacks is NULL there. The error names a file that

@@ -233,7 +233,7 @@ fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
         (of(recoding()), choice()),
         options(),
         vec(name(), 0..3),
-        of(text()),
+        of(file()),
     );
     (source(), of(target()), roles, constraints(), rest).prop_map(|(source, target, roles, satisfying, rest)| {
         let (identifiers, quasi_identifiers, sensitive, class, keep, entity, population) = roles;
@@ -259,6 +259,10 @@ fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
             report,
         }
     })
+}
+
+fn file() -> impl Strategy<Value = FileClause> {
+    (text(), any::<bool>()).prop_map(|(path, overwrite)| FileClause { path, overwrite })
 }
 
 /// Generates a definition of any kind of hierarchy from the description of its clause.
@@ -369,7 +373,7 @@ fn statement() -> impl Strategy<Value = Statement> {
                     source, quasi_identifiers, sensitive, entity, population, weight, per_row, options
                 })
             }),
-        1 => ((source(), source()), prop_oneof![Just(vec![]), quasi()], of((name(), of(source()))), of(text())).prop_map(
+        1 => ((source(), source()), prop_oneof![Just(vec![]), quasi()], of((name(), of(source()))), of(file())).prop_map(
             |((release, source), quasi_identifiers, class, report)| {
                 let (class, testing) = class.map_or((None, None), |(class, testing)| (Some(class), testing));
                 Statement::new(UtilitySpec { release, source, quasi_identifiers, class, testing, report })

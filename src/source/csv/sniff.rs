@@ -26,6 +26,8 @@ pub(crate) struct Asked {
     /// The text that stands for NULL, besides the empty text.
     pub(crate) null: Option<String>,
     pub(crate) trim: Option<bool>,
+    /// Whether nothing is found out from the rows: what the statement does not say is not there.
+    pub(crate) exact: bool,
 }
 
 /// How a file is written.
@@ -50,7 +52,7 @@ pub(crate) fn sniff(sample: &[u8], whole: bool, most: usize, asked: &Asked) -> R
     let text = text(sample, whole)?;
     let mut dialect = dialect(text, whole, most, asked)?;
     let mut records = records(text, whole, most.saturating_add(1), &dialect);
-    dialect.trim = asked.trim.unwrap_or_else(|| blanks::separate(&records));
+    dialect.trim = asked.trim.unwrap_or_else(|| !asked.exact && blanks::separate(&records));
     if dialect.trim {
         records.iter_mut().for_each(ByteRecord::trim);
         blanks::before_quotes(&records, text, &dialect)?;
@@ -118,7 +120,7 @@ fn dialect(text: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Diale
     let has = |bytes: &[u8]| text.windows(bytes.len()).any(|w| w == bytes);
     let delimiters = asked.delimiter.map_or(DELIMITERS.to_vec(), |d| vec![d]);
     let mut quotes = vec![(asked.quote.unwrap_or(b'"'), asked.escape)];
-    if asked.escape.is_none() && has(&[b'\\', quotes[0].0]) {
+    if asked.escape.is_none() && !asked.exact && has(&[b'\\', quotes[0].0]) {
         quotes.push((quotes[0].0, Some(b'\\')));
     }
     if asked.quote.is_none() && !has(b"\"") && has(b"'") {
