@@ -143,7 +143,7 @@ mod tests {
             "{text}"
         );
         assert_eq!(text.matches("CHECK HIERARCHY").count(), 1, "{text}");
-        assert_eq!(error.exit_code(), 1);
+        assert_eq!(error.exit_code(), 7);
     }
 
     #[test]

@@ -218,6 +218,10 @@ fn links_and_files_are_said_to_be_what_they_are() {
     let stage = Stage::open(&at("link/inner")).unwrap();
     assert!(stage.folder().starts_with(at("real").canonicalize().unwrap()));
     stage.publish_new(target_exists(Path::new("t"))).unwrap();
+    // An empty folder is not a release, and a folder with anything else in it is somebody's.
+    let again = Stage::open(&at("real/../link/./inner")).unwrap();
+    again.publish_new(target_exists(Path::new("t"))).unwrap();
+    fs::write(at("real/inner/mine"), "x").unwrap();
     let again = Stage::open(&at("real/../link/./inner")).unwrap();
     assert_eq!(
         again
@@ -227,6 +231,7 @@ fn links_and_files_are_said_to_be_what_they_are() {
         5
     );
     // An empty folder may be replaced.
+    fs::remove_file(at("real/inner/mine")).unwrap();
     Stage::open(&at("real/inner")).unwrap().publish_over().unwrap();
     assert_eq!(names(&at("real")), ["inner", "notes"]);
 }
