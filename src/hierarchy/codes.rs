@@ -6,7 +6,6 @@
 
 use super::line::Line;
 use super::number::Number;
-use super::rule::TOP;
 use super::units::Units;
 use crate::error::Result;
 use arrow::datatypes::DataType;
@@ -55,9 +54,10 @@ impl Codes {
     }
 
     /// Returns true if a released text of a column of this type tells apart what a code hides: a label, the text of bounds
-    /// (`[90, ]`), or with `is_point` one value that stands for a label. What cannot be read counts as told.
+    /// (`[90, ]`), or with `is_point` one value that stands for a label. `None` and the empty text say nothing, and what
+    /// cannot be read counts as told.
     pub(crate) fn are_told_by(&self, text: Option<&str>, is_point: bool, data_type: &DataType) -> bool {
-        let Some(text) = text.filter(|text| !text.is_empty() && *text != TOP) else {
+        let Some(text) = text.filter(|text| !text.is_empty()) else {
             return false;
         };
         // The value next below a code is the greatest that it hides, where there is one.
@@ -146,8 +146,8 @@ mod tests {
         ];
         assert_eq!(told(&codes, &DataType::Int64, false, &tells), all(true, tells.len()));
         let keeps = [
-            ">=90", "<20", "*", "", "20", "89", "20-24", "[85, 89]", ">=85", "[85, ]", "<35", "<=34", "[, 34]",
-            "[, 19]", "[90, ]", "<90",
+            ">=90", "<20", "", "20", "89", "20-24", "[85, 89]", ">=85", "[85, ]", "<35", "<=34", "[, 34]", "[, 19]",
+            "[90, ]", "<90",
         ];
         assert_eq!(told(&codes, &DataType::Int64, false, &keeps), all(false, keeps.len()));
         assert!(!codes.are_told_by(None, false, &DataType::Int64));

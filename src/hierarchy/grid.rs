@@ -6,13 +6,11 @@
 //! column: the cells are the least of 1, 2, 5, 10, 20, 50, ... units (days for dates, for timestamps also parts of days)
 //! that are a twentieth of that width or more, and never one value wide.
 
-use super::bounds::Bounds;
 use super::ground::{self, numbers};
-use super::lookup::Lookup;
 use super::units::Units;
 use crate::error::Result;
-use arrow::array::{Array, ArrayRef, AsArray, StringArray, UInt32Array};
-use arrow::compute::{cast, take};
+use arrow::array::{Array, ArrayRef, AsArray, StringArray};
+use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, TimeUnit};
 
 /// The cells of a column's values.
@@ -33,47 +31,8 @@ const DAY: i128 = 86_400;
 const SECONDS: [i128; 9] = [1, 5, 15, 60, 300, 900, 3_600, 21_600, 43_200];
 
 impl Grid {
-    /// Returns the grid of a column; `None` if there is no grid.
-    pub(super) fn of(lookup: &Lookup) -> Result<Option<Self>> {
-        match Self::of_hierarchy(lookup)? {
-            Some(grid) => Ok(Some(grid)),
-            None => Self::of_values(lookup.values()),
-        }
-    }
-
-    /// Returns the grid whose cells are the groups of a hierarchy: those of the first level with a group of more than one
-    /// value. Returns `None` if the labels of that level are no intervals in the order of the values.
-    fn of_hierarchy(lookup: &Lookup) -> Result<Option<Self>> {
-        for level in 1..lookup.top() {
-            let Ok(bounds) = Bounds::of_level(lookup, level) else {
-                return Ok(None);
-            };
-            let codes = &lookup.level(level).codes;
-            let (low, high) = bounds.ends()?;
-            let of_code = |ends: &ArrayRef| take(ends, &UInt32Array::from(codes.clone()), None);
-            let (low, high) = (of_code(&low)?, of_code(&high)?);
-            let (Some(lows), Some(highs)) = (numbers(&low)?, numbers(&high)?) else {
-                return Ok(None);
-            };
-            let known = lookup.values().len() - lookup.values().null_count();
-            if (0..known).all(|code| lows[code].is_some() && lows[code] == highs[code]) {
-                continue;
-            }
-            let apart = |code: usize| {
-                let (before, after) = (highs[code - 1], lows[code]);
-                codes[code - 1] == codes[code] || before.zip(after).is_some_and(|(before, after)| before <= after)
-            };
-            if !(1..known).all(apart) {
-                return Ok(None);
-            }
-            let is_same = |a: usize, b: usize| codes[a] == codes[b];
-            return Self::between((low, lows), (high, highs), is_same).map(Some);
-        }
-        Ok(None)
-    }
-
     /// Returns the grid of ascending values, NULL last, which depends on their width alone.
-    fn of_values(values: &ArrayRef) -> Result<Option<Self>> {
+    pub(super) fn of_values(values: &ArrayRef) -> Result<Option<Self>> {
         let values = ground::plain(values)?;
         let ends = match values.data_type() {
             t if t.is_floating() => fractions(&values)?,
@@ -94,7 +53,7 @@ impl Grid {
 
     /// Returns the grid with these ends by ground code, as values and as numbers. Neighbours for which `same` is true are
     /// in one cell.
-    fn between(
+    pub(super) fn between(
         (low, lows): (ArrayRef, Vec<Option<f64>>),
         (high, highs): (ArrayRef, Vec<Option<f64>>),
         same: impl Fn(usize, usize) -> bool,

@@ -222,12 +222,6 @@ impl Lookup {
         )
     }
 
-    /// Returns the cells of the column; `None` if it has no order or no cells can be computed.
-    pub(super) fn grid(&self) -> Option<&Grid> {
-        let grid = || Grid::of(self).ok().flatten();
-        self.grid.get_or_init(grid).as_ref().filter(|_| self.is_ordered())
-    }
-
     /// Returns true if the column contains numbers, dates or timestamps, whose codes are in the order of the values.
     pub fn is_ordered(&self) -> bool {
         self.extents.is_some()

@@ -11,6 +11,7 @@
 mod arguments;
 mod bounds;
 mod calendar;
+mod cells;
 mod clause;
 mod codes;
 mod cover;

@@ -6,7 +6,7 @@ use super::released::ReleasedTable;
 use crate::error::Result;
 use crate::folder::Check;
 use crate::frequency::distinct_values;
-use crate::hierarchy::{Codes, LabelForm, plain_type};
+use crate::hierarchy::{Codes, LabelForm, TOP, plain_type};
 use crate::job::Job;
 use crate::quoting::quote;
 use arrow::array::AsArray;
@@ -62,7 +62,7 @@ impl Coded<'_> {
             None => vec![DataType::Int64, DataType::Float64],
         };
         let is_told = |label: Option<&str>| {
-            let mut types = types.iter();
+            let (label, mut types) = (label.filter(|label| *label != TOP), types.iter());
             types.all(|data_type| self.codes.are_told_by(label, is_point, data_type))
         };
         let labels = labels.as_string::<i32>();
