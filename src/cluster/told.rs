@@ -12,8 +12,11 @@ pub(crate) enum Trouble {
     Distrusted,
 }
 
+/// A function of the address of a worker and its trouble.
+type Tell = dyn Fn(&str, Trouble) + Send + Sync;
+
 /// What is called with the address of a worker and its trouble.
-pub(crate) struct Told(Box<dyn Fn(&str, Trouble) + Send + Sync>);
+pub(crate) struct Told(Box<Tell>);
 
 impl Told {
     /// Makes the clusters of a session call `tell`.

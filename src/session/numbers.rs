@@ -94,10 +94,11 @@ fn mark_in(part: &mut impl ast::VisitMut) {
 fn operands_of_ast(expr: &mut ast::Expr) -> Vec<&mut ast::Expr> {
     use ast::BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq, Spaceship};
     match expr {
-        ast::Expr::BinaryOp { left, op, right } => match op {
-            Eq | NotEq | Lt | LtEq | Gt | GtEq | Spaceship => vec![left.as_mut(), right.as_mut()],
-            _ => vec![],
-        },
+        ast::Expr::BinaryOp {
+            left,
+            op: Eq | NotEq | Lt | LtEq | Gt | GtEq | Spaceship,
+            right,
+        } => vec![left.as_mut(), right.as_mut()],
         ast::Expr::IsDistinctFrom(left, right) | ast::Expr::IsNotDistinctFrom(left, right) => {
             vec![left.as_mut(), right.as_mut()]
         }
@@ -206,12 +207,11 @@ fn typed_in(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
 fn operands(expr: &mut Expr) -> Vec<&mut Expr> {
     use Operator::{Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq};
     match expr {
-        Expr::BinaryExpr(BinaryExpr { left, op, right }) => match op {
-            Eq | NotEq | Lt | LtEq | Gt | GtEq | IsDistinctFrom | IsNotDistinctFrom => {
-                vec![left.as_mut(), right.as_mut()]
-            }
-            _ => vec![],
-        },
+        Expr::BinaryExpr(BinaryExpr {
+            left,
+            op: Eq | NotEq | Lt | LtEq | Gt | GtEq | IsDistinctFrom | IsNotDistinctFrom,
+            right,
+        }) => vec![left.as_mut(), right.as_mut()],
         Expr::Between(Between { expr, low, high, .. }) => vec![expr.as_mut(), low.as_mut(), high.as_mut()],
         Expr::InList(InList { expr, list, .. }) => std::iter::once(expr.as_mut()).chain(list).collect(),
         Expr::Case(Case {

@@ -55,7 +55,7 @@ enum Listed {
     /// As DataFusion's table over the folder lists them.
     Table { extension: String, without_folders: bool },
     /// As the table of a path does.
-    Path(Files),
+    Path(Box<Files>),
 }
 
 impl fmt::Debug for Folder {
@@ -108,7 +108,7 @@ impl Pins {
             }
             if let Some(table) = (provider.as_ref() as &dyn Any).downcast_ref::<FileTable>() {
                 for files in table.places() {
-                    pin(files.url(), Listed::Path(files.clone()))?;
+                    pin(files.url(), Listed::Path(Box::new(files.clone())))?;
                 }
             }
             if let Some(rows) = (provider.as_ref() as &dyn Any).downcast_ref::<DeltaRows>() {

@@ -57,7 +57,11 @@ fn others() -> Vec<Page> {
 
 #[test]
 fn every_block_runs_in_order_as_printed() {
-    let is_built = |page: &Page| !OPTIONAL.iter().any(|(path, built)| page.path == Path::new(path) && !built);
+    let is_built = |page: &Page| {
+        !OPTIONAL
+            .iter()
+            .any(|(path, built)| page.path == Path::new(path) && !built)
+    };
     let failed: Vec<String> = others()
         .iter()
         .chain(&book())
