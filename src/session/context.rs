@@ -12,7 +12,6 @@ use crate::sql::Hidden;
 use crate::sql::variable::Variables;
 use crate::store::{Stores, Traffic};
 use datafusion::prelude::SessionContext;
-use datafusion::sql::parser::Statement as DfStatement;
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -27,9 +27,12 @@ const FOLDERS: &str = "the types of columns that are folder names are found by l
 const COMPUTED: &str = "a view over an ANONYMIZE, or over a function that counts a table, has rows that follow from all rows of \
                         that table; name the table itself";
 
+/// A table, and why its rows depend on others.
+type Dependent = (Weak<dyn TableProvider>, &'static str);
+
 /// The tables of a session that were made of rows that depend on others, each with the reason.
 #[derive(Debug, Clone, Default)]
-pub(in crate::session) struct Made(Arc<RwLock<Vec<(Weak<dyn TableProvider>, &'static str)>>>);
+pub(in crate::session) struct Made(Arc<RwLock<Vec<Dependent>>>);
 
 impl Made {
     /// Notes a table.
