@@ -1,9 +1,11 @@
 //! Orders that Parquet files claim: a count does not depend on them.
 
-use crate::common::{collect, context};
+use crate::common::{collect, context, number};
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, StructArray};
 use arrow::datatypes::{DataType, Field};
 use arrow::util::pretty::pretty_format_batches;
+use datafusion::common::{Constraint, Constraints};
+use datafusion::datasource::MemTable;
 use parquet::arrow::ArrowWriter;
 use parquet::file::metadata::SortingColumn;
 use parquet::file::properties::WriterProperties;
@@ -56,6 +58,22 @@ async fn the_order_of_a_nested_column_is_not_that_of_its_namesake() {
     ];
     write(&path, columns, 0);
     assert_counts(&path).await;
+}
+
+/// A program may register a table with keys that do not hold.
+#[tokio::test]
+async fn the_keys_of_a_registered_table_are_not_believed() {
+    let context = context(2);
+    let columns = vec![("a", numbers([1, 1, 1, 2, 2, 2])), ("b", numbers([1, 2, 3, 1, 2, 3]))];
+    let rows = RecordBatch::try_from_iter(columns).unwrap();
+    let keys = Constraints::new_unverified(vec![Constraint::PrimaryKey(vec![0])]);
+    let table = MemTable::try_new(rows.schema(), vec![vec![rows]]).unwrap();
+    let table = Arc::new(table.with_constraints(keys));
+    context.session().register_table("keyed", table).unwrap();
+    let counted = collect(&context, "SELECT count(*) FROM (SELECT a, b FROM keyed GROUP BY a, b)").await;
+    assert_eq!(number(&counted), 6.0);
+    let verify = "VERIFY keyed QUASI IDENTIFIERS (a, b) SATISFYING k_anonymity(2)";
+    assert!(context.sql(verify).await.is_err());
 }
 
 /// Each `a` is in two rows, which have the same `b`, in batches of two rows.
