@@ -191,7 +191,7 @@ async fn statements_read_what_a_pattern_names() {
         let release = release.replace(" QUASI", &format!(" TO '{}' QUASI", to.display()));
         collect(&place.context, &release).await;
         let manifest = Manifest::read(&to).unwrap().unwrap();
-        assert!(manifest.input.len() == 3 && manifest.input[2].name.ends_with("dir/x/y/c.csv"));
+        assert!(manifest.input.len() == 3 && manifest.input[2].name.ends_with("c.csv"));
         // What comes later is there, too.
         let view = format!("CREATE VIEW v AS SELECT n FROM '{root}/lake/*/*.csv'");
         collect(&place.context, &view).await;
