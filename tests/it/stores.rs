@@ -297,7 +297,9 @@ fn the_command_reads_a_bucket() {
 async fn a_report_replaces_its_own_object_alone() {
     let (context, store) = registered(&[("people.csv", PEOPLE), ("mine.md", "mine")]).await;
     let report = |to: &str| {
-        format!("UTILITY OF 's3://lake/people.csv' AGAINST 's3://lake/people.csv' QUASI IDENTIFIERS (sex) REPORT TO {to}")
+        format!(
+            "UTILITY OF 's3://lake/people.csv' AGAINST 's3://lake/people.csv' QUASI IDENTIFIERS (sex) REPORT TO {to}"
+        )
     };
     let text = async |name: &str| {
         let found = store.get(&Path::from(name)).await.unwrap();
