@@ -27,7 +27,8 @@ pub(super) fn without_answers(text: String) -> String {
         _ => return text,
     };
     match code(answer) {
-        Some(code) => format!("{}: {code}", &text[..kept]),
+        // In parentheses, because a message can pass here again.
+        Some(code) => format!("{} ({code})", &text[..kept]),
         None => text[..kept].to_string(),
     }
 }
@@ -55,17 +56,17 @@ mod tests {
         for (said, left) in [
             (
                 format!("lake: {STATUS}403 Forbidden: {SIGNED}"),
-                "lake: Server returned non-2xx status code: 403 Forbidden: SignatureDoesNotMatch",
+                "lake: Server returned non-2xx status code: 403 Forbidden (SignatureDoesNotMatch)",
             ),
             (
                 format!("lake: {ANSWER}{SIGNED}"),
-                "lake: Server returned error response: SignatureDoesNotMatch",
+                "lake: Server returned error response (SignatureDoesNotMatch)",
             ),
             (
                 format!(
                     "{STATUS}403 Forbidden: {{\"error\": {{\"code\":403,\"status\":\"PERMISSION_DENIED\",\"x\":\"quixotica\"}}}}"
                 ),
-                "Server returned non-2xx status code: 403 Forbidden: PERMISSION_DENIED",
+                "Server returned non-2xx status code: 403 Forbidden (PERMISSION_DENIED)",
             ),
             (
                 format!("{STATUS}403 Forbidden: quixotica: no\n{ANSWER}quixotica"),
@@ -83,6 +84,7 @@ mod tests {
             ("no answer".into(), "no answer"),
         ] {
             assert_eq!(without_answers(said), left);
+            assert_eq!(without_answers(left.into()), left);
         }
     }
 
@@ -97,7 +99,7 @@ mod tests {
             Error::io("a", std::io::Error::other(said)),
         ] {
             let told = error.to_string();
-            assert!(told.contains("403 Forbidden: SignatureDoesNotMatch"), "{told}");
+            assert!(told.contains("403 Forbidden (SignatureDoesNotMatch)"), "{told}");
             assert!(!told.to_lowercase().contains("quixotica"), "{told}");
         }
     }

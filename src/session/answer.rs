@@ -94,7 +94,7 @@ impl Answer {
         let schema = Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()));
         let (hidden, named) = (hidden.clone(), Arc::clone(&schema));
         let rows = self.rows.map(move |batch| {
-            let batch = batch.map_err(|e| seen.in_message(hidden.in_error(Error::from(e))))?;
+            let batch = batch.map_err(|e| seen.in_error(hidden.in_error(Error::from(e))))?;
             if batch.schema_ref().fields() == named.fields() {
                 return Ok(batch);
             }

@@ -74,7 +74,7 @@ impl Hidden {
     }
 
     /// Returns an error with what was written in place of such values, as they are.
-    pub(crate) fn in_message(&self, error: Error) -> Error {
+    pub(super) fn in_message(&self, error: Error) -> Error {
         match self.is_empty() {
             true => error,
             false => Error::new(error.kind(), self.values.hidden_in(error.message())),
