@@ -99,7 +99,7 @@ pub(super) async fn replay(
             let stops = on_drift != OnDrift::Search;
             unlike.iter().for_each(|drift| context.observer.drifted(drift, stops));
             if stops {
-                return Err(error);
+                return Err(Error::new(ErrorKind::Drift, error.message()));
             }
             drift.extend(unlike);
             None
