@@ -116,6 +116,12 @@ mod tests {
             assert_eq!(said.exit_code(), code, "{text}");
             let said = Error::from(DataFusionError::ObjectStore(Box::new(generic(store, text))));
             assert_eq!(said.exit_code(), code, "{text}");
+            let written = std::io::Error::other(generic(store, text));
+            assert_eq!(
+                Error::from(DataFusionError::IoError(written)).exit_code(),
+                code,
+                "{text}"
+            );
             if store == "S3" {
                 let passed_on = ParquetError::External(Box::new(generic(store, text)));
                 assert_eq!(Error::from(passed_on).exit_code(), code, "{text}");

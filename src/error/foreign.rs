@@ -134,15 +134,20 @@ fn own(error: &DataFusionError) -> Option<Error> {
 fn kind_of(error: &DataFusionError) -> ErrorKind {
     match error {
         DataFusionError::ObjectStore(e) => away::kind_of_store(e),
+        DataFusionError::IoError(_)
+        | DataFusionError::ArrowError(..)
+        | DataFusionError::ParquetError(_)
+        | DataFusionError::Execution(_)
+        | DataFusionError::External(_)
+            if away::is_of_lost_request(error) =>
+        {
+            ErrorKind::Unavailable
+        }
         DataFusionError::IoError(_) => ErrorKind::Io,
         DataFusionError::ResourcesExhausted(_) => ErrorKind::Resources,
         DataFusionError::ArrowError(..) | DataFusionError::ParquetError(_) | DataFusionError::Execution(_) => {
-            match away::is_of_lost_request(error) {
-                true => ErrorKind::Unavailable,
-                false => ErrorKind::Data,
-            }
+            ErrorKind::Data
         }
-        DataFusionError::External(_) if away::is_of_lost_request(error) => ErrorKind::Unavailable,
         // DataFusion reports a file that it wrongly takes for Arrow as an internal error.
         DataFusionError::Internal(said) if said.starts_with("Failed to parse Arrow file") => ErrorKind::Data,
         DataFusionError::Internal(said) if said.starts_with(NO_STORE) => ErrorKind::Usage,

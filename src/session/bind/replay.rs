@@ -195,7 +195,7 @@ fn refused(folder: &str, manifest: &Manifest, quasi_identifiers: &[QuasiIdentifi
         .filter(|q| manifest.node.contains_key(&q.column));
     for q in of_both {
         if let Err(e) = manifest.require_hierarchy(&q.column, &q.hierarchy) {
-            return e.context(format!("USING MANIFEST {folder:?}"));
+            return Error::new(ErrorKind::Drift, e.message()).context(format!("USING MANIFEST {folder:?}"));
         }
     }
     let known = || quasi_identifiers.iter().map(|q| q.column.as_str());
