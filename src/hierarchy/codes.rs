@@ -53,6 +53,11 @@ impl Codes {
         })
     }
 
+    /// Returns the name of the check that the labels of a column keep to the codes.
+    pub(crate) fn check_of(&self, column: &str) -> String {
+        format!("values of {column} that say more than {self}")
+    }
+
     /// Returns true if a released text of a column of this type tells apart what a code hides: a label, the text of bounds
     /// (`[90, ]`), or with `is_point` one value that stands for a label. `None` and the empty text say nothing, and what
     /// cannot be read counts as told.

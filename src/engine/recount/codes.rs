@@ -73,7 +73,7 @@ impl Coded<'_> {
             .map(|(_, n)| n)
             .sum();
         Ok(Check {
-            check: format!("values of {} that say more than {}", self.column, self.codes),
+            check: self.codes.check_of(self.column),
             required: 0.0,
             reached: Some(told as f64),
             ok: told == 0,

@@ -138,7 +138,7 @@ fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
     }
     same_levels(job, standing)?;
     for check in &standing.checks {
-        if !job.constraints.iter().any(|c| is_as_strong(job, c, check)) {
+        if !is_of_codes(job, check) && !job.constraints.iter().any(|c| is_as_strong(job, c, check)) {
             return Err(Error::usage(format!(
                 "the release that stands holds {}, and a batch that need not would break that; ask for it, or for more, in \
                  SATISFYING",
@@ -225,6 +225,15 @@ pub(crate) fn rises_from_zero(job: &Job, column: &str) -> bool {
     }
     let field = job.source.rows.schema().field_with_unqualified_name(column);
     field.is_ok_and(|field| matches!(plain_type(field.data_type()), DataType::Utf8 | DataType::Utf8View))
+}
+
+/// Returns true if a check is that of the codes of a hierarchy, which are the same for every batch.
+fn is_of_codes(job: &Job, check: &Check) -> bool {
+    let mut quasi_identifiers = job.quasi_identifiers.iter();
+    quasi_identifiers.any(|q| {
+        let codes = q.hierarchy.rule().codes();
+        codes.is_some_and(|codes| codes.check_of(&q.column) == check.check)
+    })
 }
 
 /// Returns true if a model promises what `check` says, or more.
