@@ -61,7 +61,8 @@ impl PrivacyModel for KmAnonymity {
         }
         Audit {
             sql: format!(
-                "SELECT coalesce(min(f), CAST('Infinity' AS DOUBLE)) FROM ({})",
+                "SELECT coalesce(min(f), {}) FROM ({})",
+                self.0.k,
                 counts.join(" UNION ALL ")
             ),
             required: self.0.k as f64,
