@@ -116,16 +116,16 @@ fn check(h: &Hierarchy, values: &ArrayRef) {
         }
         Some(codes) => {
             // Each value is itself, and those that a code hides have one label at every level.
-            for i in 0..n {
+            for (i, by_code) in hidden.iter().enumerate() {
                 let label = text(&zero.labels, zero.codes[i] as usize);
-                let own = match hidden[i] {
+                let own = match by_code {
                     Some(_) => own.iter().map(|level| level.value(i).to_string()).collect(),
                     None => vec![text(values, i).unwrap_or_default()],
                 };
                 assert!(own.iter().all(|own| label.as_ref() == Some(own) || values.is_null(i)));
                 let alike = (0..n).filter(|j| zero.codes[*j] == zero.codes[i]).count();
                 assert_eq!(zero.leaves[zero.codes[i] as usize], alike as u64);
-                assert!(alike == 1 || hidden[i].is_some());
+                assert!(alike == 1 || by_code.is_some());
                 for level in 0..h.height() {
                     let level = lookup.level(level);
                     let label = text(&level.labels, level.codes[i] as usize);
