@@ -10,6 +10,7 @@ mod digits;
 mod ducklake;
 mod files;
 mod guard;
+mod inferred;
 pub(crate) mod json;
 mod pins;
 mod stored;
@@ -25,7 +26,8 @@ pub(crate) use files::FileTable;
 #[cfg(feature = "cluster")]
 pub(crate) use guard::read_again;
 pub(crate) use guard::{GuardReaders, SOURCE, guard_readers, reading, source_plan};
+pub(crate) use inferred::{Inferred, inferred};
 pub use pins::Pins;
 pub(crate) use pins::forget_files;
 pub(crate) use stored::{has_header, stored};
-pub(crate) use types::{Inferred, Types, inferred};
+pub(crate) use types::Types;

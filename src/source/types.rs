@@ -4,14 +4,8 @@
 //! Most statements may use what it found. A promise that no single row shows may not: `abc` in one row turns a column of
 //! numbers into one of texts, also where that row is not released.
 //!
-//! A [`FileTable`] remembers it. A [`ListingTable`], which DataFusion makes of CREATE EXTERNAL TABLE, does not; there it is told
-//! by the definition of the table.
-
-use super::files::FileTable;
-use datafusion::catalog::TableProvider;
-use datafusion::datasource::file_format::FileFormat;
-use datafusion::datasource::listing::ListingTable;
-use std::any::Any;
+//! A table of a path remembers it. DataFusion's `ListingTable`, which CREATE EXTERNAL TABLE makes, does not; there it is told by
+//! the definition of the table.
 
 /// What the definition of a table begins with if the statement gives its columns or their types.
 const GIVEN: &str = "-- types given";
@@ -29,17 +23,6 @@ pub(crate) enum Types {
     OfFolders,
 }
 
-/// What was looked at for the types of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Inferred {
-    /// The rows of CSV files.
-    Csv,
-    /// The rows of JSON files.
-    Json,
-    /// The names of folders.
-    Folders,
-}
-
 impl Types {
     /// Returns the definition of a table with such types. `statement` is the statement that makes the table, if one does.
     pub(crate) fn definition(self, statement: &str) -> Option<String> {
@@ -50,30 +33,14 @@ impl Types {
         };
         Some(format!("{begin}\n{statement}").trim_end().to_string())
     }
-}
 
-/// Returns what was looked at for the types of a table of files; `None` if nothing was, or if it is no table of files.
-pub(crate) fn inferred(provider: &dyn TableProvider) -> Option<Inferred> {
-    let provider = provider as &dyn Any;
-    if let Some(files) = provider.downcast_ref::<FileTable>() {
-        return looked_at(files.types(), files.format());
-    }
-    let listing = provider.downcast_ref::<ListingTable>()?;
-    let types = match listing.get_table_definition() {
-        Some(definition) if definition.starts_with(OF_FOLDERS) => Types::OfFolders,
-        Some(definition) if definition.starts_with(GIVEN) => Types::Given,
-        _ => Types::OfFormat,
-    };
-    looked_at(types, listing.options().format.as_ref())
-}
-
-fn looked_at(types: Types, format: &dyn FileFormat) -> Option<Inferred> {
-    match (types, format.get_ext().as_str()) {
-        (Types::Given, _) => None,
-        (Types::OfFolders, _) => Some(Inferred::Folders),
-        (Types::OfFormat, "csv") => Some(Inferred::Csv),
-        (Types::OfFormat, "json") => Some(Inferred::Json),
-        (Types::OfFormat, _) => None,
+    /// Returns where the types of a table with this definition are from.
+    pub(super) fn of_definition(definition: Option<&str>) -> Self {
+        match definition {
+            Some(definition) if definition.starts_with(OF_FOLDERS) => Self::OfFolders,
+            Some(definition) if definition.starts_with(GIVEN) => Self::Given,
+            _ => Self::OfFormat,
+        }
     }
 }
 
