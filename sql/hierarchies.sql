@@ -21,7 +21,7 @@ CREATE OR REPLACE HIERARCHY age AS INTERVALS (5, 10, 20) ORIGIN 0 BOTTOM CODE 20
 -- Numbers, in groups of about as many rows each: 16 of them, then 4. The bounds are computed once, from this column.
 CREATE OR REPLACE HIERARCHY income AS QUANTILES (16, 4) OF census.income;
 
--- Strings, by how many characters stay: 12345 becomes 1234*, 123**, 12***.
+-- Strings, by how many characters stay: 12345 becomes 1234, 123, 12; with MASK 1234*, 123**, 12***.
 CREATE OR REPLACE HIERARCHY zip AS PREFIX (4, 3, 2) MASK '*';
 
 -- Dates and timestamps.

@@ -26,5 +26,7 @@ pub mod search {
 
 /// Hierarchy kinds: the clause of CREATE HIERARCHY, and the rule that labels values.
 pub mod hierarchy {
-    pub use crate::hierarchy::{Arguments, Build, Clause, GeneralizationRule, Item, Kind, LevelRule, Part, Takes};
+    pub use crate::hierarchy::{
+        Arguments, Build, Clause, Codes, GeneralizationRule, Item, Kind, LevelRule, Part, Side, Takes,
+    };
 }

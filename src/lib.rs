@@ -54,6 +54,7 @@
 //! | `plain` | yes | text that is safe to look at |
 //! | `quoting` | no | how a name or a text stands in SQL |
 //! | `location` | yes | what a path in a statement stands for: home, `file://`, compression |
+//! | `sealed` | no | single files that statements write, and which of those that are there may be replaced |
 //! | `pool` | yes | threads: one pool a session for what computes, and threads that may wait |
 //! | `arithmetic` | no | divisors and multiples |
 //! | `catalogue` | no | how an SQL name becomes an object with checked arguments |
@@ -62,6 +63,7 @@
 //! | `lattice` | no | nodes, their order and neighbours |
 //! | `operator` | yes | operators of ours in a DataFusion plan: the one frame around them, and joins that stop |
 //! | `hierarchy` | no | hierarchies as Arrow lookup tables, one file per kind |
+//! | `canonical` | yes | one spelling for each value: one NaN, one zero, dates without a time; casts that keep every value |
 //! | `key` | no | combinations of codes as packed keys: layout, generalization, grouping |
 //! | `search` | no | one file per algorithm, written against an oracle |
 //! | `partition` | no | local recoding: one file per algorithm that divides the distinct combinations |
@@ -180,6 +182,7 @@
 
 mod arithmetic;
 mod audit;
+mod canonical;
 mod catalogue;
 #[cfg(feature = "cli")]
 mod cli;
@@ -217,6 +220,7 @@ mod quoting;
 mod recode;
 mod report;
 mod risk;
+mod sealed;
 mod search;
 mod session;
 mod settings;

@@ -54,7 +54,9 @@ pub(crate) fn expanded(path: &str) -> Result<Cow<'_, str>> {
         return Err(refused);
     }
     if path.starts_with("file:") && path.contains("://") {
-        let local = Url::parse(path).ok().and_then(|url| url.to_file_path().ok());
+        // A file has no query and no fragment: both characters are part of its name, or of a pattern.
+        let whole = path.replace('?', "%3F").replace('#', "%23");
+        let local = Url::parse(&whole).ok().and_then(|url| url.to_file_path().ok());
         let local = local.and_then(|path| path.to_str().map(String::from));
         return local.map(Cow::Owned).ok_or_else(|| {
             Error::usage(format!(
@@ -97,13 +99,17 @@ pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
 /// Returns the URL of an absolute folder, with percent encoding, because `*` and other characters have a meaning in a
 /// path.
 pub(crate) fn folder_url(folder: &Path) -> String {
+    format!("file://{}/", encoded(folder.as_os_str().as_encoded_bytes()))
+}
+
+/// Returns a path with percent encoding, as it stands in a URL.
+pub(crate) fn encoded(path: &[u8]) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
-    let bytes = folder.as_os_str().as_encoded_bytes().iter();
-    let spelled = bytes.map(|byte| match plain(*byte) {
+    let spelled = path.iter().map(|byte| match plain(*byte) {
         true => char::from(*byte).to_string(),
         false => format!("%{byte:02X}"),
     });
-    format!("file://{}/", spelled.collect::<String>())
+    spelled.collect()
 }
 
 /// Returns a file name without the ending of its compression, and the compression.
@@ -183,6 +189,7 @@ mod tests {
             ("a/~/b.csv", "a/~/b.csv".into()),
             ("file:///tmp/a%20b.csv", "/tmp/a b.csv".into()),
             ("file:///tmp/a/", "/tmp/a/".into()),
+            ("file:///tmp/a?#[1]{b,c}*.csv", "/tmp/a?#[1]{b,c}*.csv".into()),
             ("file:x.csv", "file:x.csv".into()),
             ("s3://a/b.csv", "s3://a/b.csv".into()),
             ("s3://a/b?.csv", "s3://a/b?.csv".into()),

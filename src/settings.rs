@@ -118,8 +118,8 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "strict",
-        summary: "Whether a request with an open warning fails before anything is written, and VERIFY if it lacks a hierarchy \
-                  or a manifest to check something: true or false; WITH (strict = ...) in a statement goes before it",
+        summary: "Whether a request with an open warning fails before anything is written, and VERIFY if it lacks a hierarchy, \
+                  a manifest or AGAINST to check something: true or false; WITH (strict = ...) in a statement goes before it",
         set: |settings, text| {
             settings.strict = boolean(text)?;
             Ok(())

@@ -48,6 +48,7 @@ impl Table<'_> {
             name: self.file.into(),
             rows: rows.select_columns(&all).expect("the columns"),
             files: vec![],
+            depends: None,
             pins: Pins::default(),
         };
         let sensitive = self.sensitive.map(|column| Sensitive {

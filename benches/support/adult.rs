@@ -92,6 +92,7 @@ async fn job(session: &SessionContext, data: &Path, metric: &str, k: i64, percen
         name: "adult".into(),
         rows: rows.expect("the Adult table"),
         files: vec![],
+        depends: None,
         pins: Pins::default(),
     };
     let limit = SuppressionLimit::Share {

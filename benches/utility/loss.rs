@@ -6,8 +6,9 @@ use anonsql::AnonContext;
 use anonsql::manifest::Manifest;
 use std::io::Write;
 
-/// The searches, by the name of their column: `r` labels ages by tight ranges, `h` by their hierarchy.
-const SEARCHES: [(&str, &str); 8] = [
+/// The searches, by the name of their column: `r` labels ages by tight ranges, `h` by their hierarchy. The hierarchy of ages is
+/// a file, so RECODING LOCAL keeps to its labels; `range` is what it loses where these are left.
+const SEARCHES: [(&str, &str); 9] = [
     ("mondrian r", "SEARCH USING mondrian (ranges => exact)"),
     ("mondrian h", "SEARCH USING mondrian (numbers => hierarchy)"),
     ("adaptive_clustering", "SEARCH USING adaptive_clustering"),
@@ -18,6 +19,7 @@ const SEARCHES: [(&str, &str); 8] = [
     ),
     ("peel r", "SEARCH USING peel (ranges => exact)"),
     ("peel h", "SEARCH USING peel (numbers => hierarchy)"),
+    ("peel range", "SEARCH USING peel (numbers => range)"),
     ("RECODING LOCAL", "RECODING LOCAL"),
 ];
 

@@ -4,6 +4,7 @@
 use super::check::none_of;
 use super::evidence::Evidence;
 use super::verification::Verification;
+use crate::canonical::spelled_once;
 use crate::engine::{Answers, Promise, ReleasedTable};
 use crate::error::Result;
 use crate::folder::Check;
@@ -32,7 +33,7 @@ pub(super) async fn check(
     for files in batches {
         let rows = session.read_parquet(files, ParquetReadOptions::default()).await?;
         session.deregister_table(BATCH)?;
-        session.register_table(BATCH, rows.into_view())?;
+        session.register_table(BATCH, spelled_once(rows)?.into_view())?;
         let batch = ReleasedTable {
             name: BATCH.into(),
             whole: None,

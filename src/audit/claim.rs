@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 /// The rows to check, the promises about them, and the data to check them against.
 pub(crate) struct Claim {
+    /// How many files were read, if there is no manifest.
+    pub(crate) files_read: Option<u64>,
     /// The rows to check.
     pub(crate) rows: DataFrame,
     /// The columns whose values are folder names.

@@ -8,7 +8,7 @@ use super::spelling::TEXT;
 use super::verification::Verification;
 use crate::error::Result;
 use crate::folder::{MANIFEST, Manifest, Role};
-use crate::hierarchy::{Hierarchy, LabelForm};
+use crate::hierarchy::{Codes, Hierarchy, LabelForm};
 use std::sync::Arc;
 
 /// A quasi-identifier with the hierarchy and levels that the statement gives.
@@ -45,9 +45,25 @@ pub(super) fn known(claim: &Claim, found: &mut Verification) -> Result<Vec<Known
         };
         let form = manifest.and_then(|m| m.form_of(column)).unwrap_or(named.form);
         let is_folder = claim.folders.contains(&named.column);
-        known.push(Known::try_new(column, hierarchy, (levels, form), is_folder, text)?);
+        let mut one = Known::try_new(column, hierarchy, (levels, form), is_folder, text)?;
+        if let (None, Some(manifest)) = (one.codes, manifest.filter(|_| is_in_manifest)) {
+            one.codes = codes(claim, manifest, column)?;
+        }
+        known.push(one);
     }
     Ok(known)
+}
+
+/// Returns the codes of the hierarchy that the manifest names for a column, if it is known. They hold at every level.
+fn codes(claim: &Claim, manifest: &Manifest, column: &str) -> Result<Option<Codes>> {
+    let name = manifest.hierarchy_of(column).map(|h| &h.name);
+    let known = name.and_then(|name| claim.hierarchies.get(name)).into_iter();
+    for hierarchy in known.chain(claim.defined.get(column)) {
+        if manifest.used(column, hierarchy)? {
+            return Ok(hierarchy.rule().codes());
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the quasi-identifiers that the statement names, followed by those that the manifest adds.

@@ -8,13 +8,12 @@ use crate::error::Result;
 use crate::folder::{Check, MANIFEST, Manifest, Role};
 use datafusion::prelude::SessionContext;
 
-/// Checks the discernibility of a manifest by the sizes of the released `classes`. Returns `None` if the manifest says none,
+/// Checks the discernibility of a manifest by the sizes of the released classes. Returns `None` if the manifest says none,
 /// or one of classes that the files do not show: of items, of guarding nodes, or of several batches.
 pub(super) async fn check(
     manifest: &Manifest,
     session: &SessionContext,
     released: &ReleasedTable,
-    classes: u64,
 ) -> Result<Option<Check>> {
     let (Some(said), Some(read), Some(suppressed)) =
         (manifest.metrics.get("dm"), manifest.rows_in, manifest.rows_suppressed)
@@ -36,12 +35,10 @@ pub(super) async fn check(
     // A forger chooses these two, so that their product may be beyond every table.
     let suppressed = u128::from(suppressed) * u128::from(read);
     let dm = kept.saturating_add(suppressed) as f64;
-    // Classes that look the same in the files are one there, which costs more.
-    let is_merged = classes < manifest.classes;
     Ok(Some(Check {
         check: format!("dm as {MANIFEST} says"),
         required: *said,
         reached: Some(dm),
-        ok: dm == *said || is_merged && dm >= *said,
+        ok: dm == *said,
     }))
 }

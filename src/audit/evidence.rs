@@ -144,11 +144,6 @@ impl Evidence {
             SuppressedRows::Dropped => manifest.rows_suppressed,
             SuppressedRows::Starred => Some(0),
         };
-        let mut same_classes = says("classes", Some(manifest.classes), Some(classes));
-        // Groups of a local recoding may have the same labels, and classes the same mean. They form one class in the
-        // release.
-        let may_merge = manifest.partition.is_some() || !manifest.computed_columns().is_empty();
-        same_classes.ok |= may_merge && classes <= manifest.classes;
         let mut same_smallest = says("smallest class", manifest.reached_k, smallest);
         // The manifest counts entities. If the entity column is not released, rows are counted instead, which are at
         // least as many. The count may also be larger if suppressed rows can be told from a class only by their looks.
@@ -156,7 +151,7 @@ impl Evidence {
         same_smallest.ok |= is_no_fewer && smallest >= manifest.reached_k;
         let mut checks = vec![
             says("rows", Some(manifest.rows_out), Some(rows)),
-            same_classes,
+            says("classes", Some(manifest.classes), Some(classes)),
             same_smallest,
         ];
         match &manifest.differential_privacy {
@@ -168,7 +163,7 @@ impl Evidence {
             }
             Some(budget) => checks.extend(budget::figures(manifest, budget, smallest)),
         }
-        checks.extend(discernibility::check(manifest, session, &released, classes).await?);
+        checks.extend(discernibility::check(manifest, session, &released).await?);
         if manifest.suppressed_rows == SuppressedRows::Starred {
             let starred = format!(
                 "SELECT count(*) FROM {} WHERE {}",

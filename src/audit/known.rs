@@ -5,7 +5,7 @@ use super::spelling::{CSV_TEXT, compared, converted};
 use super::tables::released_type;
 use crate::engine::{bind, type_of, with_one_zero};
 use crate::error::{Error, Result};
-use crate::hierarchy::{Hierarchy, LabelForm};
+use crate::hierarchy::{Codes, Hierarchy, LabelForm};
 use crate::quoting::quote;
 use arrow::array::UInt32Array;
 use arrow::compute::{cast, take};
@@ -20,6 +20,8 @@ pub(super) struct Known {
     pub(super) column: String,
     /// The hierarchy by which the column was generalized.
     pub(super) hierarchy: Option<Arc<Hierarchy>>,
+    /// The codes of the hierarchy that the column was released with, also where the levels of its labels are not known.
+    pub(super) codes: Option<Codes>,
     /// The lowest and highest level of its labels.
     pub(super) levels: Option<(u8, u8)>,
     /// The form of its labels.
@@ -51,6 +53,7 @@ impl Known {
         }
         Ok(Self {
             column: column.into(),
+            codes: hierarchy.as_ref().and_then(|hierarchy| hierarchy.rule().codes()),
             hierarchy,
             levels,
             form,
@@ -66,7 +69,7 @@ impl Known {
             _ if self.form.is_of_class() => None,
             Some(_) if self.form.is_of_label() => self.hierarchy.as_ref().map(|_| self.text),
             None if self.form.is_of_label() => None,
-            Some(0) => compared(&released_type(session, &self.column).await?, other, self.text),
+            Some(0) if self.codes.is_none() => compared(&released_type(session, &self.column).await?, other, self.text),
             Some(_) if self.hierarchy.is_some() => Some(self.text),
             _ => None,
         })
@@ -92,7 +95,7 @@ pub(super) async fn generalized(session: &SessionContext, table: &str, columns: 
         };
         let level = known.level().ok_or_else(|| unknown("its level"))?;
         let other = type_of(session, table, &known.column).await?;
-        if level == 0 && known.form == LabelForm::Text {
+        if level == 0 && known.codes.is_none() && known.form == LabelForm::Text {
             let released = released_type(session, &known.column).await?;
             let value = with_one_zero(&format!("r.{column}"), &other);
             let value = match compared(&released, &other, known.text) {

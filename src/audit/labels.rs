@@ -1,4 +1,5 @@
-//! Checks that labels are of the promised level: no raw values in a column, or in the folder names of partitions.
+//! Checks that labels are of the promised level: no raw values in a column, or in the folder names of partitions; and
+//! that they say no more than the codes of their hierarchy (TOP CODE, BOTTOM CODE).
 //!
 //! - A hierarchy that lists its values lists its labels too, and any other text is foreign.
 //! - With AGAINST, the labels are those of the source's values.
@@ -14,7 +15,7 @@ use super::check::none_of;
 use super::known::Known;
 use super::spelling::CSV_TEXT;
 use super::tables::WHOLE;
-use crate::engine::{ReleasedTable, bind};
+use crate::engine::{Coded, ReleasedTable, bind, type_of};
 use crate::error::Result;
 use crate::folder::Check;
 use crate::frequency::distinct_values;
@@ -75,6 +76,30 @@ pub(super) async fn check(session: &SessionContext, released: &ReleasedTable, kn
             .map(|(n, _)| n)
             .sum();
         checks.push(none_of(name, foreign));
+    }
+    Ok(checks)
+}
+
+/// Returns one check for every quasi-identifier whose hierarchy is known to have codes, at whatever level it is.
+pub(super) async fn check_codes(
+    session: &SessionContext,
+    released: &ReleasedTable,
+    known: &[Known],
+) -> Result<Vec<Check>> {
+    let mut checks = vec![];
+    for known in known {
+        let Some(codes) = known.codes else { continue };
+        let has_whole = released.whole.is_some() && has_column(session, WHOLE, &known.column).await?;
+        let coded = Coded {
+            column: &known.column,
+            codes,
+            form: known.form,
+            data_type: match has_whole {
+                true => Some(type_of(session, WHOLE, &known.column).await?),
+                false => None,
+            },
+        };
+        checks.push(coded.check(session, released).await?);
     }
     Ok(checks)
 }

@@ -1,13 +1,15 @@
 //! The auditor: recounts promises on any table, released by anonsql or not, and finds what else gives a release away.
 //!
 //! Every row of the result is one check:
-//! - every privacy model, recounted on the rows; NULL is a value like any other, and suppressed rows form no class;
+//! - every privacy model, recounted on the rows; NULL is a value like any other, and suppressed rows form no class; a model
+//!   of the whole table is recounted with AGAINST, or where no row was suppressed ([`undecided`]);
 //! - the entries of the manifest ([`evidence`]): rows, classes, the smallest class, columns, and the content of its folder
 //!   and of its files ([`files`]);
 //! - lists that are no sets: whose items are in another order, or twice in a list ([`items`]);
 //! - the budget of a differentially private release ([`budget`]);
 //! - each batch of a release that grew, as a table of its own ([`batches`]);
-//! - labels of another level than was promised, in columns and in the folder names of partitions ([`labels`]);
+//! - labels of another level than was promised, in columns and in the folder names of partitions, and labels that say more than
+//!   a TOP CODE or BOTTOM CODE lets them ([`labels`]);
 //! - with AGAINST, rows that the source does not generalize to ([`against`]), rows of a local recoding whose labels are
 //!   not true of the source ([`cover`]), and rows left in the source's order ([`order`]).
 //!
@@ -33,9 +35,11 @@ mod items;
 mod known;
 mod labels;
 mod order;
+mod people;
 mod run;
 mod spelling;
 mod tables;
+mod undecided;
 mod verification;
 
 pub(crate) use claim::{Claim, ClaimedAttribute};

@@ -4,10 +4,11 @@ use super::claim::Claim;
 use super::columns::known;
 use super::evidence::Evidence;
 use super::known::{Known, generalized};
+use super::people::people;
 use super::spelling::{TEXT, align, in_zones_of_source};
 use super::tables::{CHECKED, PEOPLE, POPULATION, WHOLE, session};
 use super::verification::Verification;
-use super::{against, batches, budget, cover, items, labels, order};
+use super::{against, batches, budget, cover, items, labels, order, undecided};
 use crate::engine::{Answers, Generalized, Observer, Phase, Promise, ReleasedTable, bounds_as_text};
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest, Role, SuppressedRows, with_nulls};
@@ -17,7 +18,10 @@ use std::sync::Arc;
 
 /// Runs all checks of a claim.
 pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Verification> {
-    let mut found = Verification::default();
+    let mut found = Verification {
+        files_read: claim.files_read,
+        ..Verification::default()
+    };
     let known = known(claim, &mut found)?;
     let manifest = claim.evidence.as_ref().map(|e| &e.manifest);
     for sensitive in &claim.sensitive {
@@ -29,7 +33,9 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     let mut released = released(claim)?;
     let (state, checked) = with_nulls(claim.rows.clone(), &claim.folders)?.into_parts();
     let mut views = vec![(CHECKED, checked)];
-    let others = [(WHOLE, &claim.against), (PEOPLE, &claim.population)];
+    let population = claim.population.as_ref();
+    let population = population.map(|rows| people(claim, rows, &known)).transpose()?;
+    let others = [(WHOLE, &claim.against), (PEOPLE, &population)];
     for (name, rows) in others {
         views.extend(rows.iter().map(|rows| (name, rows.logical_plan().clone())));
     }
@@ -70,7 +76,11 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
         }
         is_checked
     });
+    let notes = claim.constraints.iter().filter_map(|c| c.model.note());
+    notes.for_each(|note| observer.advised(&note));
     let mut checks = released.check(&own, &promises).await?;
+    checks.extend(released.check_second_bounds(&own, &promises).await?);
+    undecided::set_apart(&mut checks, &promises, claim, &mut found);
     match &claim.evidence {
         Some(evidence) => {
             checks.extend(evidence.check(&own, &released, &claim.columns()).await?);
@@ -84,6 +94,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     found.unchecked.extend(unread);
     checks.append(&mut found.checks);
     checks.extend(labels::check(&own, &released, &known).await?);
+    checks.extend(labels::check_codes(&own, &released, &known).await?);
     checks.extend(items::check(&own, claim).await?);
     let computed = known
         .iter()

@@ -28,8 +28,13 @@ pub struct Verification {
     /// What could not be checked, with the reason.
     pub unchecked: Vec<String>,
     /// Of what could not be checked, the promises, labels and files that more information would check: a hierarchy of the
-    /// release, or its manifest. A strict VERIFY does not pass with them.
+    /// release, its manifest, or its source. A strict VERIFY does not pass with them.
     pub gaps: Vec<String>,
+    /// How many files were read, if no manifest says how many there are: a pattern may match fewer than was meant.
+    pub files_read: Option<u64>,
+    /// Of the gaps, the promises that only the source can decide (AGAINST), with what the released rows alone reach. `ok` is
+    /// false, because nothing was shown.
+    pub undecided: Vec<Check>,
 }
 
 impl Verification {

@@ -133,8 +133,18 @@ impl Arguments {
         match self.required(name)? {
             Value::Integer(v) => Ok(*v as f64),
             Value::Real(v) => Ok(*v),
+            Value::Fraction(over, under) => Ok(f64::from(*over) / f64::from(*under)),
             other => Err(self.mismatch(name, other)),
         }
+    }
+
+    /// Returns a parameter that was written as a fraction, as its numerator and its denominator; `None` for another
+    /// number.
+    pub(crate) fn fraction(&self, name: &str) -> Result<Option<(u32, u32)>> {
+        Ok(match self.required(name)? {
+            Value::Fraction(over, under) => Some((*over, *under)),
+            _ => None,
+        })
     }
 
     /// Returns a parameter that is a word or a name.
@@ -184,6 +194,7 @@ pub fn duration(value: &Value) -> Option<Duration> {
     let seconds = match value {
         Value::Integer(v) => *v as f64,
         Value::Real(v) => *v,
+        Value::Fraction(over, under) => f64::from(*over) / f64::from(*under),
         Value::Text(text) | Value::Word(text) => {
             let text = text.trim();
             let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -240,10 +251,11 @@ fn parse_default(text: &str) -> Value {
 fn check(info: &Info, param: &Param, value: &Value) -> Result<Value> {
     let fits = match (param.kind, value) {
         (Kind::Integer { min, max }, Value::Integer(v)) => min <= *v && *v <= max,
-        (Kind::Real { .. }, Value::Integer(_) | Value::Real(_)) => {
+        (Kind::Real { .. }, Value::Integer(_) | Value::Real(_) | Value::Fraction(..)) => {
             let v = match value {
                 Value::Integer(v) => *v as f64,
                 Value::Real(v) => *v,
+                Value::Fraction(over, under) => f64::from(*over) / f64::from(*under),
                 _ => f64::NAN,
             };
             matches!(param.kind, Kind::Real { min, max, open } if v <= max && (v > min || (v == min && !open)))

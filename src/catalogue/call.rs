@@ -10,6 +10,8 @@ pub enum Value {
     Integer(i64),
     /// Any other number.
     Real(f64),
+    /// A fraction of whole numbers, of which the second is above 0: `1/11`.
+    Fraction(u32, u32),
     /// A quoted string.
     Text(String),
     /// A bare word.
@@ -23,6 +25,7 @@ impl fmt::Display for Value {
         match self {
             Value::Integer(v) => write!(f, "{v}"),
             Value::Real(v) => write!(f, "{v:?}"),
+            Value::Fraction(over, under) => write!(f, "{over}/{under}"),
             Value::Text(v) => f.write_str(&literal(v)),
             Value::Word(v) => f.write_str(v),
             Value::Boolean(v) => write!(f, "{v}"),

@@ -252,6 +252,25 @@ impl Observer for Watch {
         self.say(console::style("note:").bold(), advice);
     }
 
+    fn worker_failed(&self, worker: &str, is_distrusted: bool) {
+        let (state, text) = match is_distrusted {
+            true => (
+                "distrusted",
+                format!(
+                    "{worker} reported something else than it was asked; it is asked no more, and others do its part"
+                ),
+            ),
+            false => ("lost", format!("{worker} was lost, and others do its part")),
+        };
+        let fields = [
+            ("worker", worker.into()),
+            ("state", state.into()),
+            ("message", text.clone().into()),
+        ];
+        self.log.event("worker", fields);
+        self.say(console::style("note:").bold(), &text);
+    }
+
     fn releasing(&self, target: &Path, sources: &[String]) {
         self.lineage.start(target, sources);
     }

@@ -22,13 +22,15 @@ const END: &str = "/anonsql-end";
 /// How often a task shows that it goes on.
 const BEAT: Duration = Duration::from_secs(5);
 
-const KINDS: [(ErrorKind, &str); 9] = [
+const KINDS: [(ErrorKind, &str); 11] = [
     (ErrorKind::Usage, "usage"),
     (ErrorKind::Data, "data"),
     (ErrorKind::Io, "io"),
     (ErrorKind::Infeasible, "infeasible"),
     (ErrorKind::Verification, "verification"),
     (ErrorKind::TargetExists, "target"),
+    (ErrorKind::Unavailable, "unavailable"),
+    (ErrorKind::Drift, "drift"),
     (ErrorKind::Interrupted, "interrupted"),
     (ErrorKind::Resources, "resources"),
     (ErrorKind::Internal, "internal"),
@@ -73,7 +75,9 @@ fn is_lost(error: &DataFusionError) -> bool {
 
 /// Returns the error of rows that another worker did not send, as one of ours: operators keep what those say.
 pub(super) fn lost(error: &DataFusionError) -> DataFusionError {
-    told(error).unwrap_or_else(|| Error::new(ErrorKind::Io, LOST)).into()
+    told(error)
+        .unwrap_or_else(|| Error::new(ErrorKind::Unavailable, LOST))
+        .into()
 }
 
 /// What a task has done so far, in any unit: it changes as long as the task goes on.

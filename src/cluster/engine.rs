@@ -20,8 +20,8 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What executes plans on other machines. An error that is `None` is a lost machine: what it had is asked for again.
 pub(super) trait Engine: Send + Sync {
-    /// Returns the members that answer. Fails with `ErrorKind::Usage` if one is of another version, and with `ErrorKind::Io` if
-    /// none answers.
+    /// Returns the members that answer. Fails with `ErrorKind::Usage` if one is of another version, and with
+    /// `ErrorKind::Unavailable` if none answers.
     fn greet(&self) -> BoxFuture<'_, Result<Vec<Member>>>;
 
     /// Returns those of these members that still answer. Fails as [`Engine::greet`] does.

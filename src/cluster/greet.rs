@@ -2,7 +2,7 @@
 
 use super::channels::{Connect, SILENCE};
 use super::server::{NAME, version};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::settings::{Address, Addresses, elsewhere};
 use datafusion_distributed::GetWorkerInfoRequest;
 use futures::future::join_all;
@@ -51,8 +51,8 @@ pub(super) async fn found(addresses: &Addresses) -> Result<Vec<Url>> {
     Ok(urls)
 }
 
-/// Returns the workers that answer. Fails with `ErrorKind::Usage` if one is of another version, and with `ErrorKind::Io` if
-/// none answers.
+/// Returns the workers that answer. Fails with `ErrorKind::Usage` if one is of another version, and with `ErrorKind::Unavailable`
+/// if none answers.
 pub(super) async fn greet(channels: &Connect, urls: &[Url]) -> Result<Vec<Member>> {
     let answers = join_all(urls.iter().map(|url| ask(channels, url))).await;
     let mut members = vec![];
@@ -68,9 +68,9 @@ pub(super) async fn greet(channels: &Connect, urls: &[Url]) -> Result<Vec<Member
                 true => "its name leads to no address".to_string(),
                 false => urls.join(", "),
             };
-            Err(Error::io(
+            Err(Error::new(
+                ErrorKind::Unavailable,
                 format!("no worker of the cluster answers ({urls})"),
-                std::io::ErrorKind::NotConnected.into(),
             )
             .advised(
                 "start them: anonsql worker --listen 127.0.0.1:8000; if they run, the certificates of both sides must be of one \

@@ -2,6 +2,7 @@
 
 use super::engine::{Answers, Engine, Shuffle};
 use super::greet::Member;
+use super::told::{Told, Trouble};
 use super::workers::Workers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::operator::Codec;
@@ -13,7 +14,7 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReser
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionConfig;
 use parking_lot::Mutex;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -27,6 +28,9 @@ pub(crate) const ATTEMPTS: usize = 4;
 pub(crate) struct Cluster {
     engine: Arc<dyn Engine>,
     memory: Arc<dyn MemoryPool>,
+    told: Option<Arc<Told>>,
+    /// The workers whose trouble was told.
+    troubled: Arc<Mutex<BTreeSet<(String, Trouble)>>>,
 }
 
 impl Cluster {
@@ -50,7 +54,28 @@ impl Cluster {
         Ok(Some(Self {
             engine,
             memory: Arc::clone(&state.runtime_env().memory_pool),
+            told: state.config().get_extension::<Told>(),
+            troubled: Arc::default(),
         }))
+    }
+
+    /// Tells the observer of the statement of a worker, once.
+    pub(crate) fn tell(&self, worker: &str, trouble: Trouble) {
+        if let Some(told) = &self.told
+            && self.troubled.lock().insert((worker.to_string(), trouble))
+        {
+            told.tell(worker, trouble);
+        }
+    }
+
+    /// Tells of those of these members that are not among the others: one of them was lost.
+    pub(crate) fn tell_lost(&self, before: &[Member], now: &[Member]) {
+        let gone = |member: &&Member| !now.iter().any(|other| other.url == member.url);
+        let mut gone = before.iter().filter(gone).peekable();
+        if gone.peek().is_none() {
+            self.tell("a worker", Trouble::Lost);
+        }
+        gone.for_each(|member| self.tell(member.url.as_str(), Trouble::Lost));
     }
 
     /// Returns the members that answer.
@@ -61,7 +86,7 @@ impl Cluster {
     /// Returns those of these members that still answer, or all that do if none of these does.
     pub(crate) async fn living(&self, members: &[Member]) -> Result<Vec<Member>> {
         match self.engine.living(members).await {
-            Err(e) if e.kind() == ErrorKind::Io => self.engine.greet().await,
+            Err(e) if e.kind() == ErrorKind::Unavailable => self.engine.greet().await,
             living => living,
         }
     }
@@ -148,6 +173,7 @@ impl Cluster {
                 }
                 Err(Some(told)) => return Err(told),
                 Err(None) => {
+                    self.tell(member.url.as_str(), Trouble::Lost);
                     queue.again(plan, attempts + 1)?;
                     if self.engine.living(std::slice::from_ref(member)).await.is_err() {
                         return Ok(());
@@ -219,10 +245,10 @@ impl Queue {
 
 /// Returns the error of a part of the statement that no worker has done as it was asked.
 pub(crate) fn left_undone() -> Error {
-    Error::io(
+    Error::new(
+        ErrorKind::Unavailable,
         "a part of the statement is not done: the workers that had it were lost, could not read it, or did something else than \
          they were asked",
-        std::io::ErrorKind::ConnectionAborted.into(),
     )
     .advised("nothing was released; look at what the workers said, and at their memory")
 }

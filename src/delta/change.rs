@@ -6,6 +6,10 @@ use std::collections::BTreeMap;
 
 /// Of what an entry says of a release, the property that names its run. An entry without it is of another tool.
 pub(crate) const RELEASE: &str = "anonsql.release";
+/// What an entry calls the text of the manifest. The properties of the table do not have it: other tools show and share
+/// them.
+#[cfg(feature = "delta")]
+pub(super) const MANIFEST_TEXT: &str = "anonsql.manifest_text";
 
 /// A data file that was written, and that the log is to name.
 #[derive(Debug, Clone)]
@@ -33,6 +37,8 @@ pub(crate) struct Change {
     pub(crate) partitioned_by: Vec<String>,
     /// What the properties of the table, and the entry of the commit, say of the release.
     pub(crate) properties: BTreeMap<String, String>,
+    /// The text of the manifest, which only the entry of the commit says.
+    pub(crate) manifest: String,
 }
 
 /// What became of a commit.

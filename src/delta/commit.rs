@@ -1,6 +1,7 @@
 //! The commit: one entry of the log, put on condition that there is none of its number.
 
-use super::change::{Addition, Change, RELEASE, Verdict};
+use super::change::{Addition, Change, MANIFEST_TEXT, RELEASE, Verdict};
+use super::entry::commit_info;
 use super::error::failed;
 use super::place::Place;
 use super::table::{Table, log};
@@ -31,7 +32,9 @@ pub(crate) async fn commit(place: &Place, before: Option<&Table>, change: Change
         Err(e) => return Verdict::Failed(e),
     };
     let information = change.properties.iter();
-    let information: HashMap<String, Value> = information.map(|(name, text)| (name.clone(), json!(text))).collect();
+    let information = information.map(|(name, text)| (name.clone(), json!(text)));
+    let manifest = (MANIFEST_TEXT.to_string(), json!(change.manifest));
+    let information: HashMap<String, Value> = information.chain([manifest]).collect();
     let operation = DeltaOperation::Write {
         mode: match (before, change.adds) {
             (Some(_), true) => SaveMode::Append,
@@ -86,13 +89,6 @@ async fn found_out(log: &LogStoreRef, version: u64, change: &Change, error: &Del
         // A put may still arrive whose answer did not.
         _ => Verdict::Unknown(failed(doing, error)),
     }
-}
-
-/// Returns what an entry of the log says of its commit.
-fn commit_info(entry: &[u8]) -> Option<Value> {
-    let lines = entry.split(|byte| *byte == b'\n');
-    let mut entries = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
-    entries.find_map(|entry| entry.get("commitInfo").cloned())
 }
 
 /// Returns true if an entry of the log is that of a release.

@@ -14,6 +14,7 @@ pub(super) fn failed(doing: impl fmt::Display, error: &DeltaTableError) -> Error
             "{doing}: the table has features that this version of anonsql does not know, so its rows could be read wrong: {}",
             kernel.to_string().lines().next().unwrap_or_default()
         )),
+        other if Error::says_away(&other.to_string()) => away(doing),
         _ => Error::data(format!(
             "{doing}: its log is damaged or incomplete, or in a form that this version of anonsql does not know"
         )),
@@ -36,8 +37,17 @@ pub(super) fn of_transaction(doing: impl fmt::Display, error: &TransactionError)
         TransactionError::DeltaTableAppendOnly => Error::usage(format!(
             "{doing}: delta.appendOnly is set, and what stands there cannot be replaced; write to another table"
         )),
+        other if Error::says_away(&other.to_string()) => away(doing),
         _ => Error::new(ErrorKind::Io, format!("{doing}: the log could not be written")),
     }
+}
+
+/// Returns the error of a request that the store did not answer, and that the crate passes on as a text.
+fn away(doing: impl fmt::Display) -> Error {
+    Error::new(
+        ErrorKind::Unavailable,
+        format!("{doing}: its store does not answer, or cannot now; run it again later"),
+    )
 }
 
 /// Returns true if an error of the kernel names features of a table, which are words of the protocol.

@@ -19,6 +19,8 @@ mod absent;
 #[cfg(feature = "delta")]
 mod commit;
 #[cfg(feature = "delta")]
+mod entry;
+#[cfg(feature = "delta")]
 mod error;
 #[cfg(feature = "delta")]
 mod statistics;

@@ -1,6 +1,8 @@
 //! One version of a table: its files, its properties and its rows.
 
 use super::at::{At, time};
+use super::change::{MANIFEST_TEXT, RELEASE};
+use super::entry::commit_info;
 use super::error::{failed, of_transaction};
 use super::place::Place;
 use crate::error::{Error, Result};
@@ -14,6 +16,7 @@ use deltalake_core::kernel::{EagerSnapshot, Remove};
 use deltalake_core::logstore::{LogStoreRef, StorageConfig, default_logstore};
 use futures::{StreamExt, TryStreamExt, stream};
 use object_store::prefix::PrefixStore;
+use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -118,6 +121,11 @@ impl Table {
         self.snapshot.metadata().configuration()
     }
 
+    /// Returns the partition columns.
+    pub(crate) fn partition_columns(&self) -> &[String] {
+        self.snapshot.metadata().partition_columns()
+    }
+
     /// Returns the data files with their sizes, by their paths relative to the table, sorted.
     pub(crate) fn data_files(&self) -> &[(String, u64)] {
         &self.files
@@ -167,6 +175,24 @@ impl Table {
         let config = DeltaScanConfig::new_from_session(state).with_wrap_partition_values(false);
         let scan = DeltaScanNext::new(Arc::clone(&self.snapshot), config)?;
         Ok(Arc::new(scan))
+    }
+
+    /// Returns the text of the manifest of the release that a run committed, from the entry of its commit; `None` if the log
+    /// does not have it any more.
+    pub(crate) async fn manifest_in_log(&self, run: &str) -> Result<Option<String>> {
+        let log = log(&self.place)?;
+        for version in (0..=self.version()).rev() {
+            let entry = log.read_commit_entry(version).await;
+            let entry = entry.map_err(|e| failed(format!("cannot read the log of {}", self.place.url), &e))?;
+            let Some(told) = entry.as_deref().and_then(commit_info) else {
+                // What was cleaned up is older than the rest.
+                break;
+            };
+            if told.get(RELEASE).and_then(Value::as_str) == Some(run) {
+                return Ok(told.get(MANIFEST_TEXT).and_then(Value::as_str).map(String::from));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the entries of the log that remove all data files.

@@ -136,14 +136,14 @@ mod tests {
     #[test]
     fn the_error_names_every_drift_and_gives_each_advice_once() {
         let drift = |column: &str| Drift::new(DriftKind::Values, vec![column.into()], format!("of column {column}"));
-        let error = refusal(ErrorKind::Data, &[drift("age"), drift("zip")]);
+        let error = refusal(ErrorKind::Drift, &[drift("age"), drift("zip")]);
         let text = error.to_string();
         assert!(
             text.contains("values: of column age; values: of column zip. CHECK"),
             "{text}"
         );
         assert_eq!(text.matches("CHECK HIERARCHY").count(), 1, "{text}");
-        assert_eq!(error.exit_code(), 1);
+        assert_eq!(error.exit_code(), 7);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::apply::Ascending;
 use super::recount::Ends;
 use super::write::WriteBuckets;
+use crate::canonical::function;
 use crate::cluster::{Answer, Fetch, Sent, guarded_again, telling};
 #[cfg(feature = "ballista")]
 use crate::cluster::{Each, Rest};
@@ -14,25 +15,28 @@ use arrow::datatypes::SchemaRef;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
-/// Every operator that may stand in a plan for another machine.
-pub(crate) const CODEC: Codec = Codec(&[
-    Kind::of::<Answer>(),
-    Kind::becoming::<Sent>(guarded_again),
-    Kind::of::<Fold>(),
-    Kind::becoming::<Recode>(recode),
-    Kind::of::<Deal>(),
-    Kind::of::<Fetch>(),
-    Kind::of::<PackedSort>(),
-    Kind::of::<Repeat>(),
-    Kind::becoming::<Decode>(decode),
-    Kind::of::<Ascending>(),
-    Kind::of::<Ends>(),
-    Kind::of::<WriteBuckets>(),
-    #[cfg(feature = "ballista")]
-    Kind::becoming::<Each>(each),
-    #[cfg(feature = "ballista")]
-    Kind::of::<Rest>(),
-]);
+/// Every operator and function that may stand in a plan for another machine.
+pub(crate) const CODEC: Codec = Codec {
+    function,
+    kinds: &[
+        Kind::of::<Answer>(),
+        Kind::becoming::<Sent>(guarded_again),
+        Kind::of::<Fold>(),
+        Kind::becoming::<Recode>(recode),
+        Kind::of::<Deal>(),
+        Kind::of::<Fetch>(),
+        Kind::of::<PackedSort>(),
+        Kind::of::<Repeat>(),
+        Kind::becoming::<Decode>(decode),
+        Kind::of::<Ascending>(),
+        Kind::of::<Ends>(),
+        Kind::of::<WriteBuckets>(),
+        #[cfg(feature = "ballista")]
+        Kind::becoming::<Each>(each),
+        #[cfg(feature = "ballista")]
+        Kind::of::<Rest>(),
+    ],
+};
 
 type Input = Option<Arc<dyn ExecutionPlan>>;
 

@@ -89,6 +89,10 @@ impl Observer for Course {
         self.caller.advised(advice);
     }
 
+    fn worker_failed(&self, worker: &str, is_distrusted: bool) {
+        self.caller.worker_failed(worker, is_distrusted);
+    }
+
     fn releasing(&self, target: &Path, sources: &[String]) {
         self.caller.releasing(target, sources);
     }

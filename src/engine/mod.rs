@@ -21,6 +21,7 @@ mod temporary;
 #[cfg(test)]
 mod testing;
 mod utility;
+mod waiting;
 mod write;
 
 #[cfg(feature = "cluster")]
@@ -33,7 +34,7 @@ pub use examine::{Findings, findings, named_warnings};
 pub use observe::{Observer, Phase, Silent};
 pub use publish::{Placed, ReleasedRows, StagedReport};
 pub use recount::{Answers, Generalized, Promise, ReleasedTable, recounting_session};
-pub(crate) use recount::{answer_rightly, bind, bounds_as_text, count, is_bounds, type_of, with_one_zero};
+pub(crate) use recount::{Coded, answer_rightly, bind, bounds_as_text, count, is_bounds, type_of, with_one_zero};
 pub use release::{Growth, Release};
 pub use run::{decide_job, foresee, measure, release_rows, release_to};
 #[cfg(feature = "internal-api")]

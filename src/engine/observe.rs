@@ -103,10 +103,16 @@ pub trait Observer: Send + Sync {
         let _ = (drift, stops);
     }
 
-    /// Called if another search would lose far less, or if a replaced release adds to a budget of differential privacy, with
-    /// the advice in one sentence.
+    /// Called if another search would lose far less, if a replaced release adds to a budget of differential privacy, or if the
+    /// statement does what its author may not expect, with the advice in one sentence.
     fn advised(&self, advice: &str) {
         let _ = advice;
+    }
+
+    /// Called for each worker of a cluster that a statement goes on without: it was lost, or is distrusted because it reported
+    /// something else than it was asked.
+    fn worker_failed(&self, worker: &str, is_distrusted: bool) {
+        let _ = (worker, is_distrusted);
     }
 
     /// Called when the target of a release is open, with the paths and URLs of the files that are read, as far as they are

@@ -5,10 +5,11 @@ use super::decide::{Decision, Evaluator, decide, join};
 use super::examine::{Findings, examine};
 use super::items::with_items;
 use super::observe::{Observer, Phase};
-use super::publish::{Inputs, Placed, ReleasedRows, publish, publish_rows};
+use super::publish::{Inputs, Placed, ReleasedRows, publish, publish_rows, refuse_repeated};
 use super::recount::{recount, recount_union};
 use super::release::Release;
 use super::scan::{Scanned, detail_requests, scan};
+use super::waiting::put_all;
 use super::write::{Staging, keep_rows, or_removed, removed, write_files};
 use crate::ducklake::Table as Snapshot;
 use crate::error::{Error, ErrorKind, Result};
@@ -22,7 +23,7 @@ pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<
     let Some(target) = &job.target else {
         return Err(Error::internal("a release without a target"));
     };
-    let Some(stage) = Staging::open(target).await? else {
+    let Some(stage) = Staging::open(job, target).await? else {
         return Ok(Placed::Kept);
     };
     let inputs = Inputs::of(job);
@@ -47,6 +48,11 @@ pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<
         Ok(staged) => staged,
         Err(rows) => {
             removed(stage).await?;
+            if let (Some(standing), Some(_)) = (job.grows(), &target.waiting) {
+                let input = inputs.all().await?;
+                refuse_repeated(standing, (job.statement_sha256.as_str(), &input), target)?;
+                put_all(job, (target, standing), input).await?;
+            }
             return Ok(Placed::Waiting(rows));
         }
     };
@@ -117,9 +123,8 @@ pub async fn release_rows(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Resul
 /// Returns the figures that the release of a job would have, without writing anything. Nothing is recounted, so there are
 /// no checks. Returns `None` if the target exists and the statement keeps it.
 pub async fn foresee(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Option<Release>> {
-    let target = job.target.clone();
-    let kept = move || Ok(target.is_some_and(|t| t.is_kept()));
-    if blocking("looking at the target", kept).await? {
+    let own = Arc::clone(job);
+    if blocking("looking at the target", move || own.keeps_target()).await? {
         return Ok(None);
     }
     let decision = decide_job(job, observer).await?;

@@ -1,5 +1,6 @@
 //! The rows of a release that grows, read from its files.
 
+use crate::canonical::spelled_once;
 use crate::error::{Error, Result};
 use crate::folder::{FileSummary, with_nulls};
 use crate::job::Target;
@@ -10,7 +11,8 @@ use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
 
-/// Returns the rows of the release that `target` grows: of the files that its manifest names.
+/// Returns the rows of the release that `target` grows: of the files that its manifest names. An earlier version may have
+/// written several spellings of a value.
 pub(super) async fn rows_that_stand(session: &SessionContext, target: &Target) -> Result<DataFrame> {
     let files = target.grows.as_ref().map_or(&[][..], |standing| &standing.output);
     let mut places: Vec<String> = vec![];
@@ -25,7 +27,7 @@ pub(super) async fn rows_that_stand(session: &SessionContext, target: &Target) -
             places.push(place);
         }
     }
-    parquet(session, places, target).await
+    spelled_once(parquet(session, places, target).await?)
 }
 
 /// Returns the rows of Parquet files, with the columns that are names of folders.

@@ -1,5 +1,6 @@
 //! Errors of other crates as errors of this one, without the data that they may quote.
 
+use super::away;
 use super::redact::{in_known_words, redact};
 use super::{Error, ErrorKind};
 use arrow::error::ArrowError;
@@ -35,7 +36,7 @@ impl Error {
     /// Returns the error of a request to an object store. It begins with `what`.
     pub(crate) fn of_store(what: impl fmt::Display, error: &object_store::Error) -> Self {
         Self::foreign(
-            ErrorKind::Io,
+            away::kind_of_store(error),
             format!("{what}: {}", without_metadata(error.to_string())),
         )
     }
@@ -141,7 +142,17 @@ fn again(error: &Error) -> Error {
 
 fn kind_of(error: &DataFusionError) -> ErrorKind {
     match error {
-        DataFusionError::IoError(_) | DataFusionError::ObjectStore(_) => ErrorKind::Io,
+        DataFusionError::ObjectStore(e) => away::kind_of_store(e),
+        DataFusionError::IoError(_)
+        | DataFusionError::ArrowError(..)
+        | DataFusionError::ParquetError(_)
+        | DataFusionError::Execution(_)
+        | DataFusionError::External(_)
+            if away::is_of_lost_request(error) =>
+        {
+            ErrorKind::Unavailable
+        }
+        DataFusionError::IoError(_) => ErrorKind::Io,
         DataFusionError::ResourcesExhausted(_) => ErrorKind::Resources,
         DataFusionError::ArrowError(..) | DataFusionError::ParquetError(_) | DataFusionError::Execution(_) => {
             ErrorKind::Data
@@ -215,8 +226,7 @@ fn without_appeal(said: String) -> String {
 /// Returns the text of an error. If a cloud's metadata server did not answer, which gives a machine the keys of its role, the
 /// environment has no keys, and the text says that instead.
 fn without_metadata(said: String) -> String {
-    const SERVERS: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "169.254.170.2"];
-    match SERVERS.iter().any(|server| said.contains(server)) {
+    match away::is_without_role(&said) {
         true => "there are no credentials for this store: neither the environment has keys, nor this machine a role; set \
                  AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for s3:// (AWS_SKIP_SIGNATURE=true for a public bucket), \
                  GOOGLE_APPLICATION_CREDENTIALS for gs://, AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY for az://"

@@ -3,8 +3,10 @@
 //! The kind decides the exit code of the command. Messages name columns, hierarchies and counts. They never contain a
 //! data value unless the caller asked for it. An error that another crate raised while it read data is therefore
 //! passed through `Error::from_data`, which keeps what it says about the schema and drops what may be a value. No
-//! message shows the credentials that a URL in it may have.
+//! message shows the credentials that a URL in it may have, or the text that a store answered.
 
+mod answers;
+mod away;
 mod foreign;
 mod redact;
 mod urls;
@@ -50,6 +52,10 @@ pub enum ErrorKind {
     Verification,
     /// The target exists and may not be overwritten (exit code 5).
     TargetExists,
+    /// A store or a worker does not answer, or another run was faster: the same statement may succeed later (exit code 6).
+    Unavailable,
+    /// The data drifted from the release of USING MANIFEST, and somebody has to look at it (exit code 7).
+    Drift,
     /// The user interrupted the work before there was an answer (exit code 1).
     Interrupted,
     /// Memory or disk ran out (exit code 1).
@@ -64,11 +70,16 @@ pub const EXIT_CODES: &[(u8, &str)] = &[
     (0, "done"),
     (
         1,
-        "wrong usage or SQL, a file that cannot be read or written, or interrupted",
+        "wrong usage or SQL, data that does not fit, a file that cannot be read or written, or interrupted",
     ),
     (3, "no way to generalize satisfies the request"),
     (4, "a check of what was released failed"),
-    (5, "the target exists already"),
+    (5, "the target exists already, or the rows were added before"),
+    (
+        6,
+        "run it again later: a store or a worker is away, or another run was faster",
+    ),
+    (7, "look: the data drifted from the release of USING MANIFEST"),
     (129, "ended by SIGHUP: the terminal is gone"),
     (143, "ended by SIGTERM"),
 ];
@@ -94,7 +105,7 @@ impl Error {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
-            message: urls::without_credentials(message.into()),
+            message: shown(message.into()),
             is_foreign: false,
             source: None,
         }
@@ -142,7 +153,14 @@ impl Error {
         let letters = |name: &str| name.to_lowercase().replace(['_', '-', ' '], "");
         let begins = |k: &&&str| !name.is_empty() && letters(k).starts_with(&letters(name));
         let longer: Vec<String> = known.iter().filter(begins).map(|k| format!("{k:?}")).collect();
+        let in_capitals = known
+            .iter()
+            .find(|k| **k != name && k.eq_ignore_ascii_case(name) && name == name.to_lowercase());
         let hint = match nearest {
+            _ if in_capitals.is_some() => {
+                let known = in_capitals.copied().unwrap_or_default();
+                format!("; write {known:?} in double quotes, because names without them are read in lower case")
+            }
             Some((_, k)) => format!("; did you mean {k:?}?"),
             None if !longer.is_empty() => format!("; did you mean {}?", longer.join(" or ")),
             None if known.is_empty() => format!("; there is no {what} yet"),
@@ -153,13 +171,13 @@ impl Error {
 
     /// Returns the same error with advice behind its message: `message; advice`.
     pub(crate) fn advised(mut self, advice: impl fmt::Display) -> Self {
-        self.message = urls::without_credentials(format!("{}; {advice}", self.message));
+        self.message = format!("{}; {}", self.message, shown(advice.to_string()));
         self
     }
 
     /// Returns the same error with a context before its message: `context: message`.
     pub(crate) fn context(mut self, context: impl fmt::Display) -> Self {
-        self.message = urls::without_credentials(format!("{context}: {}", self.message));
+        self.message = format!("{}: {}", shown(context.to_string()), self.message);
         self
     }
 
@@ -202,9 +220,16 @@ impl Error {
             ErrorKind::Infeasible => 3,
             ErrorKind::Verification => 4,
             ErrorKind::TargetExists => 5,
+            ErrorKind::Unavailable => 6,
+            ErrorKind::Drift => 7,
             _ => 1,
         }
     }
+}
+
+/// Returns a message without what no message shows.
+fn shown(message: String) -> String {
+    urls::without_credentials(answers::without_answers(message))
 }
 
 impl fmt::Display for Error {

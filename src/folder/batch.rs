@@ -31,6 +31,10 @@ pub struct Batch {
     /// SHA-256 of the full statement with the files that it read; absent if it read none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub source_sha256: Option<String>,
+    /// What tells the content of each file that the batch read from that of any other, whatever it is called: its SHA-256, or
+    /// what its store calls its content.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub inputs: Vec<String>,
     /// The level of each quasi-identifier.
     #[serde(deserialize_with = "named_once")]
     pub node: BTreeMap<String, u8>,

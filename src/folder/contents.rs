@@ -44,20 +44,36 @@ pub(crate) fn check(target: &Path) -> Result<()> {
     if strangers.is_empty() {
         return Ok(());
     }
-    let more = match strangers.len() - strangers.len().min(TOLD) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let told: Vec<String> = strangers
-        .iter()
-        .take(TOLD)
+    refused(format!(
+        "holds what its manifest does not name, and OVERWRITE would delete it: {}; move it away or choose another target",
+        named(strangers)
+    ))
+}
+
+/// Returns the first names of these in quotes, and how many more there are.
+pub(super) fn named(paths: impl IntoIterator<Item = PathBuf>) -> String {
+    let mut names: Vec<String> = paths
+        .into_iter()
         .map(|p| format!("{:?}", p.display().to_string()))
         .collect();
-    refused(format!(
-        "holds what its manifest does not name, and OVERWRITE would delete it: {}{more}; move it away or choose another \
-         target",
-        told.join(", ")
-    ))
+    names.sort();
+    let more = names.len().saturating_sub(TOLD);
+    names.truncate(TOLD);
+    match more {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
+}
+
+/// Returns what is in the folder of a release without being of it, and is not hidden from readers that list folders: files
+/// of rows, and folders.
+pub(super) fn read_by_others(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let is_read = |path: &PathBuf| {
+        let is_hidden = path.iter().any(|part| part.to_string_lossy().starts_with(['.', '_']));
+        let is_data = path.extension().is_some_and(|e| e == "parquet" || e == "csv");
+        !is_hidden && (is_data || folder.join(path).is_dir())
+    };
+    Ok(Contents::of(folder)?.strangers.into_iter().filter(is_read).collect())
 }
 
 /// Removes the files of a release, and its folder if nothing else is in it. Returns true if the folder was removed.

@@ -11,6 +11,11 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+/// Returns the SHA-256 of a text in hexadecimal.
+pub fn sha256(text: &str) -> String {
+    hex::encode(Sha256::digest(text))
+}
+
 /// A file with its name, size and checksum.
 ///
 /// ```
@@ -91,10 +96,27 @@ impl FileSummary {
 
     /// Returns what tells the content from another of the same name. The number of a version does not: a Delta table has a
     /// new one after every commit, and a DuckLake table after every commit to any table of its catalog.
-    pub(super) fn content(&self) -> String {
+    fn content(&self) -> String {
         let version = self.version.as_ref().filter(|_| !self.is_table());
         let tags = [&self.e_tag, &version.cloned()].map(|tag| tag.as_deref().unwrap_or_default().to_string());
         format!("{:?} {} {} {tags:?}", self.name, self.bytes, self.sha256)
+    }
+
+    /// Returns the checksum of a statement with the files that it read; `None` if it read none.
+    pub(crate) fn source_sha256(statement_sha256: &str, files: &[Self]) -> Option<String> {
+        let files: Vec<String> = files.iter().map(Self::content).collect();
+        (!files.is_empty()).then(|| sha256(&format!("{statement_sha256} {}", files.join(", "))))
+    }
+
+    /// Returns what tells the content from any other, whatever it is called and wherever it is; `None` if nothing does. The files
+    /// of a table have identities of their own, and so have the rows that stand in a catalog.
+    pub(crate) fn identity(&self) -> Option<String> {
+        let tag = self.e_tag.as_ref().map(|tag| tag.trim_matches('"'));
+        match (self.sha256.is_empty(), self.is_table()) {
+            (false, _) => Some(self.sha256.clone()),
+            (true, true) => tag.map(|tag| format!("{} {tag}", self.name)),
+            (true, false) => tag.map(|tag| format!("{tag} {}", self.bytes)),
+        }
     }
 
     /// Returns true for a version of a table: a Delta table is a folder, whose name ends in a slash, and a DuckLake table is

@@ -1,7 +1,7 @@
 //! The manifest beside a release. It contains everything needed to repeat and check the release, and no data value.
 
 use super::batch::Batch;
-use super::file::FileSummary;
+use super::file::{FileSummary, sha256};
 use super::summary::{
     Budget, Check, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, RandomizedColumn,
     ReleasedColumn, Role, SearchSummary, SuppressedRows, named_once,
@@ -10,6 +10,7 @@ use crate::drift::{ReplaySummary, SourceColumn};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, LabelForm};
 use crate::warning::Warning;
+use arrow::datatypes::DataType;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -143,11 +144,6 @@ pub fn hierarchy_key(statement_sha256: &str, seed: u64) -> [u8; 32] {
     Sha256::digest(format!("hierarchies of {statement_sha256} with seed {seed}")).into()
 }
 
-/// Returns the SHA-256 of a text in hexadecimal.
-pub fn sha256(text: &str) -> String {
-    hex::encode(Sha256::digest(text))
-}
-
 impl Manifest {
     /// Returns the columns of a role, each once.
     pub(crate) fn columns_of(&self, role: Role) -> Vec<String> {
@@ -161,6 +157,11 @@ impl Manifest {
     #[doc(hidden)]
     pub fn hierarchy_of(&self, column: &str) -> Option<&HierarchySummary> {
         self.columns.iter().find(|c| c.name == column)?.hierarchy.as_ref()
+    }
+
+    /// Returns the type that a column had in the table that was anonymized, if the manifest tells it.
+    pub(crate) fn type_in_source(&self, column: &str) -> Option<DataType> {
+        self.source.iter().find(|c| c.name == column)?.data_type.parse().ok()
     }
 
     /// Returns true if a column was released with this hierarchy, under any name.
@@ -201,6 +202,7 @@ impl Manifest {
             run: self.run.clone(),
             after: None,
             source_sha256: self.source_sha256(),
+            inputs: self.input.iter().filter_map(FileSummary::identity).collect(),
             node: self.node.clone(),
             rows_in: self.rows_in.unwrap_or(self.rows_out),
             rows_out: self.rows_out,
@@ -215,14 +217,13 @@ impl Manifest {
 
     /// Returns the checksum of the statement with the files that it read; `None` if it read none.
     fn source_sha256(&self) -> Option<String> {
-        let files: Vec<String> = self.input.iter().map(FileSummary::content).collect();
-        (!files.is_empty()).then(|| sha256(&format!("{} {}", self.statement_sha256, files.join(", "))))
+        FileSummary::source_sha256(&self.statement_sha256, &self.input)
     }
 
-    /// Returns true if a batch of this release read the same files with the same statement as `other` does.
-    pub(crate) fn has_batch_of(&self, other: &Self) -> bool {
-        let own = other.source_sha256();
-        own.is_some() && self.all_batches().iter().any(|batch| batch.source_sha256 == own)
+    /// Returns true if a batch of this release has this checksum of its statement with the files that it read.
+    pub(crate) fn has_batch_of(&self, source_sha256: &str) -> bool {
+        let is_it = |batch: &Batch| batch.source_sha256.as_deref() == Some(source_sha256);
+        self.all_batches().iter().any(is_it)
     }
 
     /// Returns the batches of the release, oldest first. A release that did not grow is one batch.

@@ -8,15 +8,17 @@ mod held;
 mod manifest;
 mod partitions;
 mod summary;
+mod whole;
 
 pub use batch::Batch;
 pub(crate) use contents::{check as check_replaceable, remove};
-pub use file::FileSummary;
+pub use file::{FileSummary, sha256};
 pub(crate) use held::{create_private, hold};
+pub(crate) use manifest::parse as parse_manifest;
 pub use manifest::{Footer, MANIFEST, Manifest, hierarchy_key};
-pub(crate) use manifest::{parse as parse_manifest, sha256};
 pub(crate) use partitions::{NULL_FOLDER, check_column as check_partition_column, name as partition_name, with_nulls};
 pub use summary::{
     Budget, Check, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, RandomizedColumn, Recoding,
     ReleasedColumn, Role, SearchSummary, SuppressedRows, Tried,
 };
+pub(crate) use whole::{is_free, not_whole, whole};

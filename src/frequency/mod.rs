@@ -15,7 +15,7 @@ pub(crate) mod testing;
 mod values;
 
 pub use encode::Encoder;
-pub(crate) use encode::{Dictionary, Interner, Local, Shared, one_zero, ranked};
+pub(crate) use encode::{Dictionary, Interner, Local, Shared, ranked};
 pub(crate) use scan::ROWS;
 pub use scan::{Columns, DetailRequest, Scan, read_dictionaries};
 pub use set::{Attribute, Base, BaseSet, Demand, Detail, FrequencySet, FrequencySets, KeyIndex, NodeAnswer};

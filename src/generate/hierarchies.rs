@@ -50,7 +50,7 @@ fn age(age: u32) -> Vec<String> {
 fn diagnosis() -> impl Iterator<Item = Vec<String>> {
     diagnoses()
         .into_iter()
-        .map(|d| vec![d.code, d.block, CHAPTERS[d.chapter].title.to_string()])
+        .map(|d| vec![d.code.into(), d.block.into(), CHAPTERS[d.chapter].title.into()])
 }
 
 /// Returns one line per ground value, with the top added.

@@ -189,7 +189,7 @@ impl Rows for Patients {
             Arc::new(zip.finish()),
             Arc::new(visited_at.finish()),
             wards.finish(WARDS.iter().copied())?,
-            codes.finish(self.diagnoses.iter().map(|d| d.code.as_str()))?,
+            codes.finish(self.diagnoses.iter().map(|d| d.code))?,
             Arc::new(cost.finish()),
             insurers.finish(INSURERS.iter().copied())?,
         ];

@@ -53,7 +53,7 @@ impl Bounds {
     pub fn of_level(lookup: &Lookup, level: u8) -> Result<Self> {
         let reader = Reader::of(lookup)?;
         let bounds = match level {
-            0 => reader.of_values(lookup.values(), lookup.values())?,
+            0 if !lookup.has_codes() => reader.of_values(lookup.values(), lookup.values())?,
             level if level == lookup.top() => reader.of_texts(&[None])?,
             level => reader.of_texts(&reader.texts(level)?)?,
         };
@@ -76,13 +76,14 @@ impl Bounds {
         let reader = Reader::of(lookup)?;
         let mut levels: Vec<Option<Bounds>> = vec![None; lookup.levels().len()];
         let ground = Self::of_level(lookup, 0)?;
+        let at_ground = |code: &u32| lookup.level(0).codes[*code as usize] as usize;
         let grid_ends = lookup.grid().map(|grid| {
             let rounded = labels.iter().filter_map(|label| match label {
                 Label::Rounded { low, high } => Some(grid.texts(*low, *high)),
                 _ => None,
             });
-            let (low, high): (Vec<&str>, Vec<&str>) = rounded.unzip();
-            let parse = |texts: Vec<&str>| ground::parse(&StringArray::from(texts), &reader.data_type);
+            let (low, high): (Vec<Option<&str>>, Vec<Option<&str>>) = rounded.unzip();
+            let parse = |texts: Vec<Option<&str>>| ground::parse(&StringArray::from(texts), &reader.data_type);
             Ok::<_, Error>((parse(low)?, parse(high)?))
         });
         let rounded = match grid_ends.transpose()? {
@@ -92,7 +93,9 @@ impl Bounds {
         let (mut bounds, mut next) = (reader.of_texts(&[])?, 0);
         for label in labels {
             match label {
-                Label::Level { level: 0, code } => bounds.push((&ground, *code as usize), (&ground, *code as usize))?,
+                Label::Level { level: 0, code } => {
+                    bounds.push((&ground, at_ground(code)), (&ground, at_ground(code)))?
+                }
                 Label::Level { level, code } => {
                     let own = &mut levels[usize::from(*level)];
                     if own.is_none() {
@@ -103,7 +106,7 @@ impl Bounds {
                         bounds.push((&*own, place), (&*own, place))?;
                     }
                 }
-                Label::Range { low, high } => bounds.push((&ground, *low as usize), (&ground, *high as usize))?,
+                Label::Range { low, high } => bounds.push((&ground, at_ground(low)), (&ground, at_ground(high)))?,
                 Label::Rounded { .. } => {
                     let rounded = rounded
                         .as_ref()
@@ -131,7 +134,7 @@ impl Bounds {
     }
 
     /// Returns the lower and the upper bounds as values of the column's type.
-    fn ends(&self) -> Result<(ArrayRef, ArrayRef)> {
+    pub(super) fn ends(&self) -> Result<(ArrayRef, ArrayRef)> {
         Ok(match &self.numbers {
             Numbers::Whole(units, ends) => (
                 units.write(ends.iter().map(|(low, _)| *low))?,

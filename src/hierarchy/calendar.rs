@@ -19,8 +19,7 @@ impl Calendar {
     pub(super) fn of(data_type: &DataType) -> Result<Option<Self>> {
         let seconds = 86_400;
         let (day, zone) = match data_type {
-            DataType::Date32 => (1, None),
-            DataType::Date64 => (seconds * 1_000, None),
+            DataType::Date32 | DataType::Date64 => (1, None),
             DataType::Timestamp(unit, zone) => {
                 let per_second = match unit {
                     TimeUnit::Second => 1,

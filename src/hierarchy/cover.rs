@@ -3,7 +3,7 @@
 //! The proof uses only what a reader has, the text of the label, and the value itself. How and by which algorithm the
 //! label was chosen plays no part. A label covers a value if it is the value's own label at some level of the
 //! hierarchy, the value itself, or a range of numbers, dates or timestamps with the value between its ends, both
-//! included.
+//! included, of which one may be open (`[20, 24]`, `>=85`, `<=34`).
 
 use super::bounds::spelled;
 use super::ground;
@@ -133,7 +133,10 @@ impl Ends {
             return Ok(None);
         }
         let range = |text: &str| {
-            let (low, high) = text.strip_prefix('[')?.strip_suffix(']')?.split_once(", ")?;
+            let open = text.strip_prefix(">=").map(|low| (low, ""));
+            let open = open.or_else(|| text.strip_prefix("<=").map(|high| ("", high)));
+            let closed = || text.strip_prefix('[')?.strip_suffix(']')?.split_once(", ");
+            let (low, high) = open.or_else(closed)?;
             Some((low.to_string(), high.to_string()))
         };
         let ends = labels.iter().map(|text| {

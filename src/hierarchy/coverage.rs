@@ -59,12 +59,18 @@ impl Lookup {
 impl Hierarchy {
     /// Returns the coverage of a column with these distinct values and the rows of each. NaN and infinity are unmapped.
     pub fn coverage(&self, values: &ArrayRef, counts: &[u64]) -> Result<Coverage> {
+        let is_unmapped = self.unmapped(values)?;
+        Coverage::count(values, counts, |i| is_unmapped[i])
+    }
+
+    /// Returns, for each of the distinct values of a column, true if it has no label. NULL may be either.
+    pub fn unmapped(&self, values: &ArrayRef) -> Result<Vec<bool>> {
         let told = |e: Error| e.context(format!("hierarchy {}", self.name()));
         self.rule().accepts(values.data_type()).map_err(told)?;
         let finite = ground::finite(values)?;
         let labels = self.rule().labels(values).map_err(told)?;
-        let unmapped = |i: usize| !finite(i) || labels.first().is_some_and(|l| l.is_null(i));
-        Coverage::count(values, counts, unmapped)
+        let is_unmapped = |i: usize| !finite(i) || labels.first().is_some_and(|l| l.is_null(i));
+        Ok((0..values.len()).map(is_unmapped).collect())
     }
 
     /// Fails if ON UNMAPPED ERROR or NULLS ERROR rules out the column. The error counts values and rows.
@@ -72,7 +78,7 @@ impl Hierarchy {
         if self.on_unmapped() == OnUnmapped::Error && coverage.values_unmapped > 0 {
             return Err(Error::data(format!(
                 "hierarchy {0} does not map {1} values ({2} rows) of column {column}; add them, or say ON UNMAPPED \
-                 SUPPRESS or ON UNMAPPED TOP when creating it; CHECK HIERARCHY {0} FOR table.{3} lists what is missing",
+                 SUPPRESS or ON UNMAPPED TOP when creating it; CHECK HIERARCHY {0} FOR table.{3} LIST UNMAPPED lists what is missing",
                 self.name(),
                 coverage.values_unmapped,
                 coverage.rows_unmapped,

@@ -1,7 +1,7 @@
 //! FROM file: a hierarchy in a CSV file, as ARX and anjana write them.
 //!
 //! One row per ground value, one column per level, level 0 first. The delimiter is `;`, or `,` if the first line has no
-//! `;`. Lines may end in CRLF, fields may be quoted, blank lines are skipped. A row that is longer or shorter than the
+//! `;`. A first line that names the columns is no row: it is found (see `header`), or said. Lines may end in CRLF, fields may be quoted, blank lines are skipped. A row that is longer or shorter than the
 //! first, and text that is not UTF-8, are errors that name the line. A file may be compressed, as the end of its name tells.
 //!
 //! Example: `CREATE HIERARCHY age FROM 'age.csv' OPTIONS (delimiter ';', has_header false)`.
@@ -9,12 +9,14 @@
 //! Reference: ARX, Prasser and Kohlmayer, 2015, doi:10.1007/978-3-319-23633-9_6 (its hierarchy files); RFC 4180.
 
 use super::clause::{Clause, Item, Kind, Part, Takes};
+use super::header::is_header;
 use super::listed::{Listed, Origin};
+use super::places::Places;
 use crate::catalogue::{self, Info, Kind as ParamKind, Param, Value};
 use crate::error::{Error, Result};
 use crate::location;
 use crate::quoting::literal;
-use arrow::array::{ArrayRef, StringBuilder};
+use arrow::array::{Array, ArrayRef, StringArray, StringBuilder};
 use csv::{ByteRecord, ReaderBuilder};
 use std::fmt;
 use std::sync::Arc;
@@ -24,8 +26,8 @@ use std::sync::Arc;
 pub struct FileOptions {
     /// The delimiter between fields; detected from the first line if `None`.
     pub delimiter: Option<u8>,
-    /// True if the first line names the columns.
-    pub has_header: bool,
+    /// True if the first line names the columns; found out from the lines if `None`.
+    pub has_header: Option<bool>,
     /// The quote around fields that contain a delimiter.
     pub quote: u8,
 }
@@ -34,7 +36,7 @@ impl Default for FileOptions {
     fn default() -> Self {
         Self {
             delimiter: None,
-            has_header: false,
+            has_header: None,
             quote: b'"',
         }
     }
@@ -53,9 +55,9 @@ pub const OPTIONS: Info = Info {
         },
         Param {
             name: "has_header",
-            summary: "whether the first line names the columns",
+            summary: "whether the first line names the columns; without it, whether it looks like names",
             kind: ParamKind::Boolean,
-            default: Some("false"),
+            default: Some(""),
         },
         Param {
             name: "quote",
@@ -75,7 +77,7 @@ impl FileOptions {
         let character = |name| options.given(name, catalogue::Arguments::character);
         Ok(Self {
             delimiter: character("delimiter")?,
-            has_header: options.boolean("has_header")?,
+            has_header: options.given("has_header", catalogue::Arguments::boolean)?,
             quote: character("quote")?.unwrap_or(Self::default().quote),
         })
     }
@@ -89,8 +91,8 @@ impl fmt::Display for FileOptions {
         if let Some(delimiter) = self.delimiter {
             options.push(format!("delimiter {}", text(delimiter)));
         }
-        if self.has_header {
-            options.push("has_header true".to_string());
+        if let Some(has_header) = self.has_header {
+            options.push(format!("has_header {has_header}"));
         }
         if self.quote != Self::default().quote {
             options.push(format!("quote {}", text(self.quote)));
@@ -136,11 +138,12 @@ fn of_bytes(path: &str, object: Option<&[u8]>, options: &FileOptions) -> Result<
         clause: Some(format!("FROM {}{options}", literal(whole.as_deref().unwrap_or(path)))),
     };
     columns(&bytes, options)
-        .and_then(|(ground, labels)| Listed::try_new(origin, &ground, &labels))
+        .and_then(|(ground, labels, places)| Listed::try_new(origin, &ground, &labels, places))
         .map_err(|e| e.context(what))
 }
 
-fn columns(bytes: &[u8], options: &FileOptions) -> Result<(ArrayRef, Vec<ArrayRef>)> {
+/// Returns the ground values, the labels of each level, and the lines of a file.
+fn columns(bytes: &[u8], options: &FileOptions) -> Result<(ArrayRef, Vec<ArrayRef>, Places)> {
     let delimiter = options.delimiter.unwrap_or_else(|| {
         let line = bytes.split(|b| *b == b'\n').find(|line| !line.trim_ascii().is_empty());
         let has = |delimiter| line.is_some_and(|line| line.contains(&delimiter));
@@ -149,11 +152,12 @@ fn columns(bytes: &[u8], options: &FileOptions) -> Result<(ArrayRef, Vec<ArrayRe
     let mut reader = ReaderBuilder::new()
         .delimiter(delimiter)
         .quote(options.quote)
-        .has_headers(options.has_header)
+        .has_headers(false)
         .flexible(true)
         .from_reader(bytes);
     let mut builders: Vec<StringBuilder> = vec![];
     let mut record = ByteRecord::new();
+    let mut lines = vec![];
     while reader.read_byte_record(&mut record).map_err(|e| malformed(&e))? {
         let line = record.position().map_or(0, csv::Position::line);
         if builders.is_empty() {
@@ -171,12 +175,24 @@ fn columns(bytes: &[u8], options: &FileOptions) -> Result<(ArrayRef, Vec<ArrayRe
                 std::str::from_utf8(field).map_err(|_| Error::data(format!("line {line} is not valid UTF-8")))?;
             builder.append_value(text);
         }
+        lines.push(line);
     }
-    let mut columns = builders.iter_mut().map(|b| Arc::new(b.finish()) as ArrayRef);
-    match columns.next() {
-        Some(ground) => Ok((ground, columns.collect())),
-        None => Err(Error::data("the file has no rows")),
+    let mut columns = builders.iter_mut().map(|b| b.finish());
+    let Some(ground) = columns.next() else {
+        return Err(Error::data("the file has no rows"));
+    };
+    let labels: Vec<StringArray> = columns.collect();
+    let names = usize::from(options.has_header.unwrap_or_else(|| is_header(&ground, &labels)));
+    if ground.len() == names {
+        return Err(Error::data("the file has no rows"));
     }
+    lines.drain(..names);
+    let rows = |column: StringArray| Arc::new(column.slice(names, column.len() - names)) as ArrayRef;
+    Ok((
+        rows(ground),
+        labels.into_iter().map(rows).collect(),
+        Places::Lines(lines),
+    ))
 }
 
 /// Returns the error for a file that the reader could not read. The reader's own message is not used, because it may
@@ -220,7 +236,6 @@ mod tests {
     use super::*;
     use crate::error::ErrorKind;
     use crate::hierarchy::GeneralizationRule;
-    use arrow::array::{Array, StringArray};
     use std::path::Path;
 
     fn written(content: &[u8]) -> (tempfile::TempDir, String) {
@@ -309,14 +324,17 @@ mod tests {
             (b"a;x;*\nsecret\xff;y;*\n", "line 2 is not valid UTF-8"),
             (b"", "the file has no rows"),
             (b"\n\r\n", "the file has no rows"),
-            (b"secret;x;*\nsecret;x;*\n", "1 ground values are repeated"),
-            (b"a;;*\n", "1 labels of level 1 are NULL or empty"),
+            (
+                b"secret;x;*\nsecret;x;*\n",
+                "1 ground values are repeated; every ground value must be there once: lines 1 and 2 give one value",
+            ),
+            (b"a;;*\n", "1 labels of level 1 are NULL or empty, the first in line 1"),
         ] {
             let e = load(content, &FileOptions::default()).unwrap_err().to_string();
             assert!(e.contains(said) && e.contains("h.csv") && !e.contains("secret"), "{e}");
         }
         let header = FileOptions {
-            has_header: true,
+            has_header: Some(true),
             ..FileOptions::default()
         };
         assert!(load(b"a;b\n", &header).unwrap_err().to_string().contains("no rows"));

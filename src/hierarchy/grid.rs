@@ -1,9 +1,10 @@
 //! A grid over a column of numbers, dates or timestamps: ends of ranges that reveal no value.
 //!
 //! A range that ends at the least and the greatest value of a group reveals that somebody has exactly these values. So
-//! its ends are moved outward to the lines of a grid, which depends only on the width of the whole column. The cells
-//! are the least of 1, 2, 5, 10, 20, 50, ... units (days for dates, for timestamps also parts of days) that are a
-//! twentieth of that width or more, and never one value wide.
+//! its ends are moved outward to the lines of a grid. Where a hierarchy has groups that are intervals, the lines are
+//! their ends, and nothing finer than the hierarchy is released. Otherwise they depend only on the width of the whole
+//! column: the cells are the least of 1, 2, 5, 10, 20, 50, ... units (days for dates, for timestamps also parts of days)
+//! that are a twentieth of that width or more, and never one value wide.
 
 use super::ground::{self, numbers};
 use super::units::Units;
@@ -30,8 +31,8 @@ const DAY: i128 = 86_400;
 const SECONDS: [i128; 9] = [1, 5, 15, 60, 300, 900, 3_600, 21_600, 43_200];
 
 impl Grid {
-    /// Returns the grid of ascending values, NULL last; `None` if there is no grid.
-    pub(super) fn of(values: &ArrayRef) -> Result<Option<Self>> {
+    /// Returns the grid of ascending values, NULL last, which depends on their width alone.
+    pub(super) fn of_values(values: &ArrayRef) -> Result<Option<Self>> {
         let values = ground::plain(values)?;
         let ends = match values.data_type() {
             t if t.is_floating() => fractions(&values)?,
@@ -45,22 +46,38 @@ impl Grid {
         if !complete(&low) || !complete(&high) {
             return Ok(None);
         }
-        let as_numbers = |ends: Vec<Option<f64>>| ends.into_iter().map(|x| x.unwrap_or(f64::NAN)).collect();
+        let own = lows.clone();
+        let same = |a: usize, b: usize| own[a].is_some() && own[a] == own[b];
+        Self::between((low, lows), (high, highs), same).map(Some)
+    }
+
+    /// Returns the grid with these ends by ground code, as values and as numbers. Neighbours for which `same` is true are
+    /// in one cell.
+    pub(super) fn between(
+        (low, lows): (ArrayRef, Vec<Option<f64>>),
+        (high, highs): (ArrayRef, Vec<Option<f64>>),
+        same: impl Fn(usize, usize) -> bool,
+    ) -> Result<Self> {
+        let as_numbers =
+            |ends: Vec<Option<f64>>, open: f64| -> Vec<f64> { ends.into_iter().map(|x| x.unwrap_or(open)).collect() };
         let text = |ends: &ArrayRef| Ok::<_, crate::error::Error>(cast(ends, &DataType::Utf8)?.as_string().clone());
-        let (low, high) = ((text(&low)?, as_numbers(lows)), (text(&high)?, as_numbers(highs)));
-        let same = |a: usize, b: usize| low.0.is_valid(a) && low.0.is_valid(b) && low.0.value(a) == low.0.value(b);
-        let (mut first, mut last): (Vec<u32>, Vec<u32>) = (0..values.len() as u32).map(|c| (c, c)).unzip();
-        for code in 1..values.len() {
+        let (mut first, mut last): (Vec<u32>, Vec<u32>) = (0..low.len() as u32).map(|c| (c, c)).unzip();
+        for code in 1..low.len() {
             if same(code - 1, code) {
                 first[code] = first[code - 1];
             }
         }
-        for code in (1..values.len()).rev() {
+        for code in (1..low.len()).rev() {
             if same(code - 1, code) {
                 last[code - 1] = last[code];
             }
         }
-        Ok(Some(Self { low, high, first, last }))
+        Ok(Self {
+            low: (text(&low)?, as_numbers(lows, f64::NEG_INFINITY)),
+            high: (text(&high)?, as_numbers(highs, f64::INFINITY)),
+            first,
+            last,
+        })
     }
 
     /// Returns the codes from the first of the cell of `low` to the last of the cell of `high`.
@@ -68,14 +85,17 @@ impl Grid {
         (self.first[low as usize], self.last[high as usize])
     }
 
-    /// Returns the ends of the range from the cell of `low` to the cell of `high`, as numbers.
+    /// Returns the ends of the range from the cell of `low` to the cell of `high`, as numbers. An open end is infinite.
     pub(super) fn ends(&self, low: u32, high: u32) -> (f64, f64) {
         (self.low.1[low as usize], self.high.1[high as usize])
     }
 
-    /// Returns the ends of the range from the cell of `low` to the cell of `high`, as text.
-    pub(super) fn texts(&self, low: u32, high: u32) -> (&str, &str) {
-        (self.low.0.value(low as usize), self.high.0.value(high as usize))
+    /// Returns the ends of the range from the cell of `low` to the cell of `high`, as text; `None` for an open end.
+    pub(super) fn texts(&self, low: u32, high: u32) -> (Option<&str>, Option<&str>) {
+        fn text(ends: &StringArray, code: u32) -> Option<&str> {
+            ends.is_valid(code as usize).then(|| ends.value(code as usize))
+        }
+        (text(&self.low.0, low), text(&self.high.0, high))
     }
 }
 
@@ -96,7 +116,6 @@ fn round_number(least: i128, unit: i128) -> i128 {
 fn step(data_type: &DataType, width: i128) -> i128 {
     let least = (width / CELLS + i128::from(width % CELLS > 0)).max(2);
     let a_second = match data_type {
-        DataType::Date64 => return round_number(least, DAY * 1_000),
         DataType::Timestamp(TimeUnit::Second, _) => 1,
         DataType::Timestamp(TimeUnit::Millisecond, _) => 1_000,
         DataType::Timestamp(TimeUnit::Microsecond, _) => 1_000_000,
@@ -171,10 +190,11 @@ mod tests {
     use std::sync::Arc;
 
     fn shown(values: ArrayRef) -> Vec<String> {
-        let grid = Grid::of(&values).unwrap().unwrap();
+        let grid = Grid::of_values(&values).unwrap().unwrap();
         let valid = (0..values.len() as u32).filter(|c| values.is_valid(*c as usize));
         let text = |code| grid.texts(code, code);
-        valid.map(|code| format!("{} {}", text(code).0, text(code).1)).collect()
+        let shown = |code| format!("{} {}", text(code).0.unwrap(), text(code).1.unwrap());
+        valid.map(shown).collect()
     }
 
     #[test]
@@ -221,7 +241,7 @@ mod tests {
                 true => Arc::new(values.iter().map(|x| Some(*x as i64)).collect::<Int64Array>()),
                 false => Arc::new(Float64Array::from(values.clone())),
             };
-            let Some(grid) = Grid::of(&array).unwrap() else { return Ok(()) };
+            let Some(grid) = Grid::of_values(&array).unwrap() else { return Ok(()) };
             for (code, value) in values.iter().enumerate() {
                 let (value, code) = (if whole { *value as i64 as f64 } else { *value }, code as u32);
                 let (low, high) = grid.ends(code, code);

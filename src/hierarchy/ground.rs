@@ -142,21 +142,30 @@ where
 /// Returns, for each of `values`, its position among `listed`; null if it is not there. Both arrays have the same type.
 /// NULL matches nothing.
 ///
-/// Fails with a count if two listed values are equal under this type, as `1` and `1.0` are for a number.
-pub(super) fn positions(listed: &ArrayRef, values: &ArrayRef) -> Result<UInt32Array> {
+/// Fails with a count if two listed values are equal under this type, as `1` and `1.0` are for a number. `places` says where
+/// two of them are written.
+pub(super) fn positions(
+    listed: &ArrayRef,
+    values: &ArrayRef,
+    places: impl Fn((usize, usize)) -> String,
+) -> Result<UInt32Array> {
     let converter = RowConverter::new(vec![SortField::new(listed.data_type().clone())])?;
     let known = converter.convert_columns(&[positive_zero(listed)?])?;
     let mut index = HashMap::with_capacity(listed.len());
-    let mut repeated = 0;
+    let mut repeated = (0, None);
     for (row, position) in known.iter().zip(0u32..) {
-        if listed.is_valid(position as usize) && index.insert(row, position).is_some() {
-            repeated += 1;
+        if listed.is_null(position as usize) {
+            continue;
+        }
+        if let Some(other) = index.insert(row, position) {
+            repeated = (repeated.0 + 1, repeated.1.or(Some((other as usize, position as usize))));
         }
     }
-    if repeated > 0 {
+    if let (repeated, Some(rows)) = repeated {
         return Err(Error::usage(format!(
-            "{repeated} listed ground values are equal to another one as values of type {}",
-            listed.data_type()
+            "{repeated} listed ground values are equal to another one as values of type {}: {} give one value",
+            listed.data_type(),
+            places(rows)
         )));
     }
     let sought = converter.convert_columns(&[positive_zero(&plain(values)?)?])?;

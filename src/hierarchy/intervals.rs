@@ -2,7 +2,8 @@
 //!
 //! Level i puts x into the group of all values with the same floor((x - origin) / width_i). Every width is a multiple
 //! of the one before, so groups nest for any data. At every level, values below BOTTOM CODE are `<code` and values from
-//! TOP CODE on are `>=code`. The group that contains a code ends at the code. Integers get labels with both ends
+//! TOP CODE on are `>=code`: at level 0 too, where all other values are themselves. The group that contains a code ends
+//! at the code. Integers get labels with both ends
 //! included (`20-24`), other numbers half-open ones (`[20.0, 25.0)`). Integers and decimals are computed exactly,
 //! floats in their shortest decimal form. NaN and infinity are in no group.
 //!
@@ -12,6 +13,7 @@
 //! and bottom coding), doi:10.1002/9781118348239.
 
 use super::clause::{Clause, Item, Kind, Part, Takes};
+use super::codes::{Codes, Side};
 use super::ground;
 use super::number::{Number, common_scale, decimal, floored, is_whole};
 use super::rule::{GeneralizationRule, LevelRule};
@@ -90,14 +92,21 @@ impl Intervals {
         }
     }
 
+    /// Returns the code that hides a value of `units`.
+    fn side(&self, units: i128) -> Option<Side> {
+        if self.bottom.is_some_and(|bottom| units < bottom) {
+            return Some(Side::Below);
+        }
+        self.top.filter(|top| units >= *top).map(|_| Side::Above)
+    }
+
     /// Returns the label of a value of `units` in groups of `width`; `None` if the ends of the group are too large to
     /// compute.
     fn label(&self, units: i128, width: i128, form: Form) -> Option<String> {
-        if let Some(bottom) = self.bottom.filter(|b| units < *b) {
-            return Some(format!("<{}", form.number(bottom)));
-        }
-        if let Some(top) = self.top.filter(|t| units >= *t) {
-            return Some(format!(">={}", form.number(top)));
+        match (self.side(units), self.bottom, self.top) {
+            (Some(Side::Below), Some(bottom), _) => return Some(format!("<{}", form.number(bottom))),
+            (Some(Side::Above), _, Some(top)) => return Some(format!(">={}", form.number(top))),
+            _ => {}
         }
         let group = units.checked_sub(self.origin)?.div_euclid(width);
         let low = group.checked_mul(width)?.checked_add(self.origin)?;
@@ -168,6 +177,23 @@ impl GeneralizationRule for Intervals {
             .collect();
         let level = |width: &i128| mapped.iter().map(|u| self.label((*u)?, *width, form)).collect();
         Ok(self.widths.iter().map(level).collect())
+    }
+
+    fn codes(&self) -> Option<Codes> {
+        let code = |units: Option<i128>| units.map(|units| self.number(units));
+        (self.bottom.is_some() || self.top.is_some()).then(|| Codes {
+            bottom: code(self.bottom),
+            top: code(self.top),
+        })
+    }
+
+    fn hidden(&self, values: &ArrayRef) -> Result<Vec<Option<Side>>> {
+        let units = floored(&ground::plain(values)?, self.scale)?;
+        Ok(units.into_iter().map(|units| self.side(units?)).collect())
+    }
+
+    fn is_intervals(&self) -> bool {
+        true
     }
 
     fn is_free_of_data(&self) -> bool {

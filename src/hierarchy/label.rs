@@ -63,14 +63,18 @@ impl Label {
 
     /// Returns the label of values from `low` to `high` in a column with an order: the value itself if there is only
     /// one, or else a range. If NULL is among other values, the label is the top, because NULL has no place in a range.
+    /// A range that begins or ends among values that a code hides is open there: so is a range of all values on both sides,
+    /// which is the top as well.
     pub fn range(lookup: &Lookup, low: u32, high: u32) -> Self {
-        if low == high {
+        let ground = lookup.level(0);
+        if ground.codes[low as usize] == ground.codes[high as usize] {
             return Self::at(lookup, 0, low);
         }
-        match lookup.values().is_null(high as usize) {
-            true => Self::at(lookup, lookup.top(), low),
-            false => Label::Range { low, high },
+        if lookup.values().is_null(high as usize) || lookup.is_open(low, high) == (true, true) {
+            return Self::at(lookup, lookup.top(), low);
         }
+        let (low, high) = lookup.unhidden(low, high);
+        Label::Range { low, high }
     }
 
     /// Returns [`Label::range`] with ends that reveal no value of the group. If the column has no round numbers,
@@ -79,7 +83,10 @@ impl Label {
         match (Self::range(lookup, low, high), lookup.grid()) {
             (Label::Range { low, high }, Some(grid)) => {
                 let (low, high) = grid.widened(low, high);
-                Label::Rounded { low, high }
+                match grid.texts(low, high) {
+                    (None, None) => Self::at(lookup, lookup.top(), low),
+                    _ => Label::Rounded { low, high },
+                }
             }
             (Label::Range { low, high }, None) => Self::ancestor(lookup, 0, low..=high),
             (label, _) => label,
@@ -113,7 +120,7 @@ impl Label {
                 Some(extents[level.codes[code as usize] as usize])
             }
             Label::Range { low, high } => {
-                let ground = lookup.level(0).extents.as_ref()?;
+                let ground = lookup.extents()?;
                 Some((ground[low as usize].0, ground[high as usize].1))
             }
             Label::Rounded { low, high } => Self::within(lookup, low, high).1,
@@ -143,12 +150,14 @@ impl<'a> LabelTexts<'a> {
         match label {
             Label::Level { level, code } => self.at(level, code),
             Label::Range { low, high } => {
-                let (low, high) = (self.at(0, low)?, self.at(0, high)?);
-                Ok(low.zip(high).map(|(low, high)| format!("[{low}, {high}]")))
+                let is_open = self.lookup.is_open(low, high);
+                let low = if is_open.0 { None } else { self.at(0, low)? };
+                let high = if is_open.1 { None } else { self.at(0, high)? };
+                Ok(spelled(low.as_deref(), high.as_deref()))
             }
             Label::Rounded { low, high } => {
                 let ends = self.lookup.grid().map(|grid| grid.texts(low, high));
-                Ok(ends.map(|(low, high)| format!("[{low}, {high}]")))
+                Ok(ends.and_then(|(low, high)| spelled(low, high)))
             }
         }
     }
@@ -160,6 +169,16 @@ impl<'a> LabelTexts<'a> {
         }
         let (texts, label) = (&self.levels[&level], labels.codes[code as usize] as usize);
         Ok((!texts.is_null(label)).then(|| texts.value(label).to_string()))
+    }
+}
+
+/// Returns the text of a range, of which one end may be open.
+fn spelled(low: Option<&str>, high: Option<&str>) -> Option<String> {
+    match (low, high) {
+        (Some(low), Some(high)) => Some(format!("[{low}, {high}]")),
+        (Some(low), None) => Some(format!(">={low}")),
+        (None, Some(high)) => Some(format!("<={high}")),
+        (None, None) => None,
     }
 }
 

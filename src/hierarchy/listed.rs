@@ -10,14 +10,15 @@
 //! doi:10.1142/S021848850200165X (value generalization hierarchies).
 
 use super::ground;
-use super::nesting::{does_not_nest, nests};
+use super::nesting::{does_not_nest, torn};
+use super::places::Places;
 use super::rule::{GeneralizationRule, LevelRule, MAX_LEVELS, TOP};
 use crate::error::{Error, Result};
 use crate::quoting::literal;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::compute::take;
 use arrow::datatypes::DataType;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 const NO_VALUES: &str = "a hierarchy needs at least one ground value";
@@ -37,13 +38,14 @@ pub struct Listed {
     origin: Origin,
     ground: StringArray,
     levels: Vec<StringArray>,
+    places: Places,
 }
 
 impl Listed {
     /// Returns the rule that lists the values `ground`, with one array of labels per level from level 1 on.
     ///
     /// Values and labels may be of any type that has a text form.
-    pub(super) fn try_new(origin: Origin, ground: &ArrayRef, labels: &[ArrayRef]) -> Result<Self> {
+    pub(super) fn try_new(origin: Origin, ground: &ArrayRef, labels: &[ArrayRef], places: Places) -> Result<Self> {
         if let Some(other) = labels.iter().find(|l| l.len() != ground.len()) {
             return Err(Error::internal(format!(
                 "a hierarchy with {} ground values and {} labels",
@@ -61,21 +63,23 @@ impl Listed {
             )));
         }
         let ground = ground::text(ground).map_err(|e| e.context("ground values"))?;
-        check_ground(&ground)?;
+        check_ground(&ground, &places)?;
         let mut levels = Vec::with_capacity(labels.len() + 1);
         for (labels, level) in labels.iter().zip(1..) {
             let labels = ground::text(labels).map_err(|e| e.context(format!("labels of level {level}")))?;
-            let missing = labels.iter().filter(|l| l.is_none_or(str::is_empty)).count();
-            if missing > 0 {
+            let is_missing = |label: Option<&str>| label.is_none_or(str::is_empty);
+            let missing = labels.iter().filter(|l| is_missing(*l)).count();
+            if let Some(first) = labels.iter().position(is_missing) {
                 return Err(Error::usage(format!(
-                    "{missing} labels of level {level} are NULL or empty"
+                    "{missing} labels of level {level} are NULL or empty, the first in {}",
+                    places.one(first)
                 )));
             }
             levels.push(labels);
         }
         for (pair, level) in levels.windows(2).zip(1..) {
-            if !nests(pair[0].iter().zip(pair[1].iter())) {
-                return Err(does_not_nest(level));
+            if let Some(rows) = torn(pair[0].iter().zip(pair[1].iter())) {
+                return Err(does_not_nest(level, Some(places.two(rows))));
             }
         }
         let topped = levels
@@ -84,7 +88,12 @@ impl Listed {
         if !topped {
             levels.push(StringArray::from(vec![TOP; ground.len()]));
         }
-        Ok(Self { origin, ground, levels })
+        Ok(Self {
+            origin,
+            ground,
+            levels,
+            places,
+        })
     }
 
     /// Returns the rule of rows, each a ground value and its labels; `None` is NULL.
@@ -99,25 +108,35 @@ impl Listed {
         let column = |i: usize| Arc::new(rows.iter().map(|r| r[i].as_deref()).collect::<StringArray>()) as ArrayRef;
         let columns: Vec<ArrayRef> = (0..width).map(column).collect();
         match columns.split_first() {
-            Some((ground, labels)) => Self::try_new(origin, ground, labels),
+            Some((ground, labels)) => Self::try_new(origin, ground, labels, Places::Rows),
             None => Err(Error::usage(NO_VALUES)),
         }
     }
 }
 
-fn check_ground(ground: &StringArray) -> Result<()> {
-    if ground.null_count() > 0 {
+fn check_ground(ground: &StringArray, places: &Places) -> Result<()> {
+    if let Some(first) = (0..ground.len()).find(|row| ground.is_null(*row)) {
         return Err(Error::usage(format!(
-            "{} ground values are NULL; what becomes of NULL is said with NULLS AS VALUE, AS TOP or ERROR",
-            ground.null_count()
+            "{} ground values are NULL, the first in {}; what becomes of NULL is said with NULLS AS VALUE, AS TOP or ERROR",
+            ground.null_count(),
+            places.one(first)
         )));
     }
-    let distinct: HashSet<Option<&str>> = ground.iter().collect();
-    match ground.len() - distinct.len() {
-        0 => Ok(()),
-        repeated => Err(Error::usage(format!(
-            "{repeated} ground values are repeated; every ground value must be there once"
+    let mut known = HashMap::with_capacity(ground.len());
+    let mut repeated = (0u64, None);
+    for (row, value) in ground.iter().enumerate() {
+        if let Some(first) = known.get(&value).copied() {
+            repeated = (repeated.0 + 1, repeated.1.or(Some((first, row))));
+        } else {
+            known.insert(value, row);
+        }
+    }
+    match repeated {
+        (n, Some(rows)) => Err(Error::usage(format!(
+            "{n} ground values are repeated; every ground value must be there once: {} give one value",
+            places.two(rows)
         ))),
+        _ => Ok(()),
     }
 }
 
@@ -147,7 +166,7 @@ impl GeneralizationRule for Listed {
 
     fn labels(&self, values: &ArrayRef) -> Result<Vec<StringArray>> {
         let listed = ground::parse(&self.ground, values.data_type())?;
-        let positions = ground::positions(&listed, values)?;
+        let positions = ground::positions(&listed, values, |rows| self.places.two(rows))?;
         let labels = self
             .levels
             .iter()
@@ -238,10 +257,14 @@ mod tests {
             e.contains("a group of level 1 lies in more than one group of level 2"),
             "{e}"
         );
+        assert!(e.ends_with("rows 1 and 2 have one label on level 1"), "{e}");
         let e = error(&[&["seven", "x"], &["seven", "x"], &["seven", "y"], &["b", "x"]]);
         assert!(e.starts_with("2 ground values are repeated"), "{e}");
+        assert!(e.ends_with("rows 1 and 2 give one value"), "{e}");
         assert!(!e.contains("seven"), "{e}");
-        assert!(error(&[&["a", ""], &["b", "x"]]).contains("1 labels of level 1 are NULL or empty"));
+        assert!(
+            error(&[&["a", ""], &["b", "x"]]).contains("1 labels of level 1 are NULL or empty, the first in row 1")
+        );
         assert!(error(&[&["a", "x"], &["b"]]).contains("row 2 has 1 values, the first has 2"));
         assert!(error(&[]).contains("at least one ground value"));
         let null = Listed::from_rows(STATED, &[vec![None, Some("x".into())]]).unwrap_err();
@@ -329,7 +352,7 @@ mod tests {
         ];
         for ground in all {
             let labels: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
-            let table = Listed::try_new(STATED, &ground, &[labels]).unwrap();
+            let table = Listed::try_new(STATED, &ground, &[labels], Places::Rows).unwrap();
             let found = table.labels(&ground).unwrap();
             assert_eq!(found[0], StringArray::from(vec!["1", "2"]), "{}", ground.data_type());
         }
@@ -341,6 +364,7 @@ mod tests {
         let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1]));
         let e = t.labels(&numbers).unwrap_err().to_string();
         assert!(e.starts_with("2 listed ground values are equal to another one"), "{e}");
+        assert!(e.ends_with("rows 1 and 2 give one value"), "{e}");
         assert_eq!(level_1(&t, StringArray::from(vec!["1.0"])), ["b"]);
         let e = table(&[&["red", "a"]])
             .unwrap()
@@ -360,7 +384,7 @@ mod tests {
         let ground: ArrayRef = Arc::new(StringArray::from_iter_values((0..50_000).map(|i| i.to_string())));
         let labels: ArrayRef = Arc::new(Int32Array::from_iter_values((0..50_000).map(|i| i / 10)));
         let start = std::time::Instant::now();
-        let table = Listed::try_new(STATED, &ground, &[labels]).unwrap();
+        let table = Listed::try_new(STATED, &ground, &[labels], Places::Rows).unwrap();
         let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..50_000));
         assert_eq!(table.labels(&numbers).unwrap()[0].value(49_999), "4999");
         // Quadratic work would take minutes.

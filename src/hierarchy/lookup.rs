@@ -1,10 +1,11 @@
 //! A hierarchy bound to the values of one column.
 
+use super::codes::Side;
 use super::exceptions::{OnNull, OnUnmapped};
 use super::grid::Grid;
 use super::ground::{self, finite, numbers};
 use super::named::Hierarchy;
-use super::nesting::{does_not_nest, nests};
+use super::nesting::{does_not_nest, torn};
 use super::rule::TOP;
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, StringArray};
@@ -14,7 +15,8 @@ use std::sync::{Arc, OnceLock};
 /// One level of a lookup table: the labels, and for each ground code its label and the representative of its group.
 #[derive(Debug, Clone)]
 pub struct Level {
-    /// The labels, ascending, NULL last. At level 0 these are the ground values, of the column's own type.
+    /// The labels, ascending, NULL last. At level 0 these are the ground values, of the column's own type; of a hierarchy
+    /// with codes they are texts, and those that a code hides have one.
     pub labels: ArrayRef,
     /// By ground code: the index of its label in `labels`.
     pub codes: Vec<u32>,
@@ -30,11 +32,17 @@ pub struct Level {
     pub extents: Option<Vec<(f64, f64)>>,
 }
 
-/// The lookup table of one column: level 0 is the value itself, the last level has the single value `*`.
+/// The lookup table of one column: level 0 is the value itself or the code that hides it, the last level has the single
+/// value `*`.
 #[derive(Debug, Clone)]
 pub struct Lookup {
+    pub(super) values: ArrayRef,
     pub(super) levels: Vec<Level>,
+    /// By ground code: the value as a number, in a column of numbers, dates or timestamps.
+    pub(super) extents: Option<Vec<(f64, f64)>>,
     pub(super) unmapped: Vec<bool>,
+    /// By ground code: the code that hides the value. `None` for a hierarchy without codes.
+    pub(super) hidden: Option<Vec<Option<Side>>>,
     pub(super) total_leaves: u64,
     /// The leaves as ascending numbers, for a hierarchy that lists its values over numbers, dates or timestamps.
     pub(super) listed: Option<Vec<f64>>,
@@ -79,7 +87,13 @@ impl Lookup {
             .map(|i| !flat.is_null(i) && own.first().is_some_and(|l| l.is_null(i)))
             .collect();
 
-        let mut levels = vec![ground_level(&values, &flat)?];
+        let extents: Option<Vec<(f64, f64)>> =
+            numbers(&flat)?.map(|n| n.into_iter().map(|x| x.map_or(EMPTY, |x| (x, x))).collect());
+        let hidden = rule.codes().map(|_| rule.hidden(&flat)).transpose()?;
+        let mut levels = vec![match (&hidden, own.first()) {
+            (Some(hidden), Some(first)) => coded_level(&flat, hidden, first, extents.as_deref())?,
+            _ => ground_level(&values, extents.clone()),
+        }];
         for (number, labels) in own.iter().enumerate() {
             let gaps = Gaps::of(hierarchy, number + 1 == own.len());
             let raised = |i: usize| {
@@ -99,8 +113,11 @@ impl Lookup {
         }
         check_nesting(&levels)?;
         Ok(Self {
+            values,
             levels,
+            extents,
             unmapped,
+            hidden,
             total_leaves: domain.leaves,
             listed: is_listed.then(|| domain.ascending()).flatten(),
             grid: OnceLock::new(),
@@ -124,7 +141,41 @@ impl Lookup {
 
     /// Returns the distinct ground values, ascending, NULL last. A ground code is an index into them.
     pub fn values(&self) -> &ArrayRef {
-        &self.levels[0].labels
+        &self.values
+    }
+
+    /// Returns, by ground code, the value as the least and the greatest number that it is, in a column of numbers, dates or
+    /// timestamps. NULL goes from infinity to minus infinity.
+    pub fn extents(&self) -> Option<&[(f64, f64)]> {
+        self.extents.as_deref()
+    }
+
+    /// Returns true if the hierarchy has codes, so that level 0 has labels, too.
+    pub fn has_codes(&self) -> bool {
+        self.hidden.is_some()
+    }
+
+    /// Returns the code that hides the value of a ground code.
+    pub(super) fn hidden(&self, code: u32) -> Option<Side> {
+        self.hidden.as_ref()?[code as usize]
+    }
+
+    /// Returns whether a range from the value of ground code `low` to that of `high` is open below and above, because a code
+    /// hides the values there.
+    pub(super) fn is_open(&self, low: u32, high: u32) -> (bool, bool) {
+        (
+            self.hidden(low) == Some(Side::Below),
+            self.hidden(high) == Some(Side::Above),
+        )
+    }
+
+    /// Returns the ground codes from `low` to `high` and all that the same codes hide, in a column with an order.
+    pub(super) fn unhidden(&self, low: u32, high: u32) -> (u32, u32) {
+        let (is_open, last) = (self.is_open(low, high), self.values.len() - self.values.null_count());
+        (
+            if is_open.0 { 0 } else { low },
+            if is_open.1 { last.saturating_sub(1) as u32 } else { high },
+        )
     }
 
     /// Returns the number of leaves of the whole hierarchy.
@@ -144,7 +195,7 @@ impl Lookup {
     /// with an order. Leaves are the listed values if the hierarchy lists them, or else the values of the column. NULL
     /// is not between values.
     pub(super) fn leaves_between(&self, low: u32, high: u32) -> u64 {
-        let ground = self.levels[0].extents.as_deref().unwrap_or_default();
+        let ground = self.extents().unwrap_or_default();
         match (&self.listed, ground.get(low as usize), ground.get(high as usize)) {
             (Some(listed), Some((least, _)), Some((_, greatest))) => {
                 let below = |x: f64, with: bool| listed.partition_point(|l| *l < x || (with && *l == x)) as u64;
@@ -163,7 +214,7 @@ impl Lookup {
             let extent = listed.get(from).zip(to.checked_sub(1).and_then(|to| listed.get(to)));
             return (to.saturating_sub(from) as u64, extent.map(|(low, high)| (*low, *high)));
         }
-        let ground = self.levels[0].extents.as_deref().unwrap_or_default();
+        let ground = self.extents().unwrap_or_default();
         let ends = ground.get(codes.0 as usize).zip(ground.get(codes.1 as usize));
         (
             self.leaves_between(codes.0, codes.1),
@@ -171,15 +222,9 @@ impl Lookup {
         )
     }
 
-    /// Returns the cells of the column; `None` if it has no order or no cells can be computed.
-    pub(super) fn grid(&self) -> Option<&Grid> {
-        let grid = || Grid::of(self.values()).ok().flatten();
-        self.grid.get_or_init(grid).as_ref().filter(|_| self.is_ordered())
-    }
-
     /// Returns true if the column contains numbers, dates or timestamps, whose codes are in the order of the values.
     pub fn is_ordered(&self) -> bool {
-        self.levels[0].extents.is_some()
+        self.extents.is_some()
     }
 
     /// Returns true if the hierarchy does not map the value of this ground code.
@@ -302,14 +347,44 @@ fn encode<'a>(own: &[Option<&'a str>]) -> (Vec<Option<&'a str>>, Vec<u32>) {
     (labels, codes)
 }
 
-fn ground_level(values: &ArrayRef, flat: &ArrayRef) -> Result<Level> {
+fn ground_level(values: &ArrayRef, extents: Option<Vec<(f64, f64)>>) -> Level {
     let codes: Vec<u32> = (0..values.len() as u32).collect();
-    let extents = numbers(flat)?.map(|n| n.into_iter().map(|x| x.map_or(EMPTY, |x| (x, x))).collect());
-    Ok(Level {
+    Level {
         labels: Arc::clone(values),
         representatives: codes.clone(),
         leaves: vec![1; values.len()],
         codes,
+        extents,
+    }
+}
+
+/// Returns level 0 of a hierarchy with codes: a value that a code hides has its label of level 1, and any other is itself.
+fn coded_level(
+    flat: &ArrayRef,
+    hidden: &[Option<Side>],
+    first: &StringArray,
+    numbers: Option<&[(f64, f64)]>,
+) -> Result<Level> {
+    let texts = ground::text(flat)?;
+    let own = (0..flat.len()).map(|i| match hidden[i] {
+        Some(_) => first.is_valid(i).then(|| first.value(i)),
+        None => texts.is_valid(i).then(|| texts.value(i)),
+    });
+    let (labels, codes) = encode(&own.collect::<Vec<_>>());
+    let mut leaves = vec![0; labels.len()];
+    let mut extents = numbers.map(|_| vec![EMPTY; labels.len()]);
+    for (i, code) in codes.iter().enumerate() {
+        leaves[*code as usize] += 1;
+        if let (Some(extents), Some(numbers)) = (&mut extents, numbers) {
+            let (low, high) = &mut extents[*code as usize];
+            (*low, *high) = (low.min(numbers[i].0), high.max(numbers[i].1));
+        }
+    }
+    Ok(Level {
+        representatives: representatives(&codes),
+        labels: Arc::new(StringArray::from(labels)),
+        codes,
+        leaves,
         extents,
     })
 }
@@ -338,8 +413,8 @@ fn with_top(hierarchy: &Hierarchy, mut labels: Vec<StringArray>, rows: usize) ->
 
 fn check_nesting(levels: &[Level]) -> Result<()> {
     for (pair, level) in levels.windows(2).zip(0..) {
-        if !nests(pair[0].codes.iter().zip(&pair[1].codes)) {
-            return Err(does_not_nest(level));
+        if torn(pair[0].codes.iter().zip(&pair[1].codes)).is_some() {
+            return Err(does_not_nest(level, None));
         }
     }
     match levels.last() {

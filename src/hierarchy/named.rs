@@ -59,6 +59,12 @@ impl Hierarchy {
         self.rule.levels() == 0
     }
 
+    /// Returns true if the labels say no more than the intervals that they are; there are none of a hierarchy that only
+    /// suppresses.
+    pub fn is_intervals(&self) -> bool {
+        self.only_suppresses() || self.rule.is_intervals()
+    }
+
     /// Returns the generalization rule.
     pub fn rule(&self) -> &dyn GeneralizationRule {
         self.rule.as_ref()
@@ -135,10 +141,18 @@ impl Hierarchy {
         Ok(hex::encode(mac.finalize().into_bytes()))
     }
 
+    /// Describes level 0, without any value of the data.
+    pub fn ground_rule(&self) -> String {
+        match self.rule.codes() {
+            Some(codes) => format!("the value itself, within {codes}"),
+            None => "the value itself".to_string(),
+        }
+    }
+
     /// Returns the rows of DESCRIBE HIERARCHY: `level`, `labels` (the number of labels, if they are listed) and `rule`.
     pub fn describe(&self) -> Result<RecordBatch> {
         let mut rules = vec![LevelRule {
-            rule: "the value itself".to_string(),
+            rule: self.ground_rule(),
             labels: self.rule.listed(),
         }];
         rules.extend(self.rule.describe());

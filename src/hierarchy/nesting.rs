@@ -4,26 +4,30 @@ use crate::error::Error;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Returns true if every group (first of the pairs) is in one group (second) only.
-pub(super) fn nests<A: Hash + Eq, B: Eq>(pairs: impl Iterator<Item = (A, B)>) -> bool {
-    let mut parents: HashMap<A, B> = HashMap::new();
-    for (below, above) in pairs {
+/// Returns the first two places at which one group (first of the pairs) is in two groups (second); `None` if all nest.
+pub(super) fn torn<A: Hash + Eq, B: Eq>(pairs: impl Iterator<Item = (A, B)>) -> Option<(usize, usize)> {
+    let mut parents: HashMap<A, (B, usize)> = HashMap::new();
+    for (at, (below, above)) in pairs.enumerate() {
         match parents.get(&below) {
-            Some(parent) if *parent != above => return false,
+            Some((parent, first)) if *parent != above => return Some((*first, at)),
             Some(_) => {}
             None => {
-                parents.insert(below, above);
+                parents.insert(below, (above, at));
             }
         }
     }
-    true
+    None
 }
 
-/// Returns the error for a group of level `level` that is in more than one group of the next level.
-pub(super) fn does_not_nest(level: usize) -> Error {
+/// Returns the error for a group of level `level` that is in more than one group of the next level, as two rows say that
+/// are called `places`.
+pub(super) fn does_not_nest(level: usize, places: Option<String>) -> Error {
+    let places = places.map_or(String::new(), |places| {
+        format!(": {places} have one label on level {level}")
+    });
     Error::usage(format!(
         "groups do not nest: a group of level {level} lies in more than one group of level {}; every label of a level \
-         must have exactly one label on the next",
+         must have exactly one label on the next{places}",
         level + 1
     ))
 }

@@ -12,6 +12,7 @@ use arrow::datatypes::{
     DataType, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int64Type,
     UInt64Type,
 };
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
@@ -96,6 +97,26 @@ impl Number {
 
     fn scale(self) -> i32 {
         0.max(-self.exponent)
+    }
+
+    /// Returns the order of two numbers.
+    pub fn compared(self, other: Self) -> Ordering {
+        let scale = self.scale().max(other.scale());
+        match self.floor_at(scale).zip(other.floor_at(scale)) {
+            Some((own, other)) => own.cmp(&other),
+            // Too far apart in size to be kept in one unit.
+            None => {
+                let float = |n: Self| n.digits as f64 * 10f64.powi(n.exponent);
+                float(self).total_cmp(&float(other))
+            }
+        }
+    }
+
+    /// Returns the sum of two numbers; `None` if it is too large to keep.
+    pub fn plus(self, other: Self) -> Option<Self> {
+        let scale = self.scale().max(other.scale());
+        let sum = self.floor_at(scale)?.checked_add(other.floor_at(scale)?)?;
+        Some(Self::new(sum, -scale))
     }
 }
 

@@ -1,48 +1,58 @@
-//! PREFIX: strings that keep fewer characters at each level.
+//! PREFIX: codes that keep fewer characters, or fewer parts, at each level.
 //!
-//! Level i keeps the first n_i characters (Unicode scalar values, not bytes) and replaces every other one by the mask.
-//! The numbers descend. Groups nest for any data and any length of values: a label has as many characters as its value,
-//! so the label of the next level follows from it alone.
+//! The label of level i is the first n_i characters of the value (Unicode scalar values, not bytes), or with `AT` its
+//! first n_i parts. A value that is shorter is its own label, so that codes of one group meet whatever their lengths:
+//! with `PREFIX (3)`, `E11`, `E11.9` and `E11.65` are all `E11`. The numbers descend. Groups nest for any data: the
+//! label of the next level follows from a label alone.
 //!
-//! Example: `CREATE HIERARCHY zip AS PREFIX (4, 3, 2)` turns 76133 into 7613*, 761** and 76***.
+//! `MASK` replaces what a label leaves out by one character, to the length of the longest value of the column, or to
+//! `WIDTH`. With `AT` it replaces parts: `10.0.*.*`.
+//!
+//! Integers are codes that have lost their leading zeros. They are written with zeros to `WIDTH` digits, or to the
+//! digits of the greatest value of the column. An integer that is negative, or has more digits than `WIDTH`, is
+//! unmapped.
+//!
+//! Example: `CREATE HIERARCHY zip AS PREFIX (4, 3, 2)` turns 76133 into 7613, 761 and 76.
+//!
+//! **Interpretation**: a level that keeps 0 characters has the single label `*`, and not an empty text, which CSV files
+//! do not tell from NULL.
 //!
 //! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, 2002,
 //! doi:10.1142/S021848850200165X (ZIP codes).
 
 use super::clause::{Clause, Item, Kind, Part, Takes};
 use super::ground;
-use super::rule::{GeneralizationRule, LevelRule};
+use super::rule::{GeneralizationRule, LevelRule, TOP};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use crate::quoting::literal;
-use arrow::array::{ArrayRef, StringArray};
+use arrow::array::{Array, ArrayRef, StringArray};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// The default mask.
-const MASK: &str = "*";
+/// The greatest WIDTH.
+const MAX_WIDTH: u32 = 255;
 
-/// The rule that masks the ends of strings.
+/// The rule that keeps the beginnings of codes.
 #[derive(Debug, Clone)]
 pub struct Prefix {
     kept: Vec<u32>,
-    mask: char,
+    /// The separator of parts; `None` if characters are counted.
+    at: Option<String>,
+    mask: Option<char>,
+    /// The characters, or parts, to which masks and zeros are added; `None` for those of the longest value.
+    width: Option<u32>,
 }
 
 impl Prefix {
-    /// Returns the rule that keeps the first `kept[i]` characters on level i + 1, and replaces the others by `mask`,
-    /// one character.
-    pub fn try_new(kept: &[u32], mask: &str) -> Result<Self> {
-        let mut characters = mask.chars();
-        let (Some(mask), None) = (characters.next(), characters.next()) else {
-            return Err(Error::usage("PREFIX: MASK must be one character"));
-        };
+    /// Returns the rule that keeps the first `kept[i]` characters on level i + 1.
+    pub fn try_new(kept: &[u32]) -> Result<Self> {
         if kept.is_empty() {
             return Err(Error::usage("PREFIX needs at least one number of characters"));
         }
         if let Some(level) = kept.windows(2).position(|pair| pair[1] >= pair[0]) {
             return Err(Error::usage(format!(
-                "PREFIX: level {} keeps {} characters, no fewer than level {} with {}",
+                "PREFIX: level {} keeps {}, no fewer than level {} with {}; write the greatest number first",
                 level + 2,
                 kept[level + 1],
                 level + 1,
@@ -51,14 +61,131 @@ impl Prefix {
         }
         Ok(Self {
             kept: kept.to_vec(),
-            mask,
+            at: None,
+            mask: None,
+            width: None,
         })
     }
 
-    fn label(&self, value: &str, kept: u32) -> String {
-        let masked = |(i, c)| if i < u64::from(kept) { c } else { self.mask };
-        (0..).zip(value.chars()).map(masked).collect()
+    /// Counts parts between these separators instead of characters.
+    fn at(self, separator: &str) -> Result<Self> {
+        if separator.is_empty() {
+            return Err(Error::usage(
+                "PREFIX: AT must be the text between two parts, as in AT '.'; leave AT out to count characters",
+            ));
+        }
+        Ok(Self {
+            at: Some(separator.to_string()),
+            ..self
+        })
     }
+
+    /// Replaces what is left out by `mask`, one character; by nothing if it is empty.
+    pub(super) fn mask(self, mask: &str) -> Result<Self> {
+        let mut characters = mask.chars();
+        let mask = match (characters.next(), characters.next()) {
+            (mask, None) => mask,
+            _ => {
+                return Err(Error::usage(
+                    "PREFIX: MASK must be one character, or '' for labels without it",
+                ));
+            }
+        };
+        Ok(Self { mask, ..self })
+    }
+
+    /// Adds masks, and zeros before integers, to this length.
+    fn width(self, width: u32) -> Result<Self> {
+        if !(1..=MAX_WIDTH).contains(&width) {
+            return Err(Error::usage(format!("PREFIX: WIDTH must be from 1 to {MAX_WIDTH}")));
+        }
+        if let Some(kept) = self.kept.first().filter(|kept| **kept > width) {
+            return Err(Error::usage(format!(
+                "PREFIX: level 1 keeps {kept}, more than WIDTH {width}"
+            )));
+        }
+        Ok(Self {
+            width: Some(width),
+            ..self
+        })
+    }
+
+    /// Returns the number of characters, or of parts.
+    fn length(&self, value: &str) -> usize {
+        match &self.at {
+            Some(separator) => value.split(separator.as_str()).count(),
+            None => value.chars().count(),
+        }
+    }
+
+    /// Returns the label of `value` that keeps `kept`, with masks to the length `width`.
+    fn label(&self, value: &str, kept: u32, width: usize) -> String {
+        let kept = kept as usize;
+        let beginning = match &self.at {
+            Some(separator) => {
+                let end = value.match_indices(separator.as_str()).nth(kept.saturating_sub(1));
+                &value[..end.map_or(value.len(), |(end, _)| end)]
+            }
+            None => {
+                let end = value.char_indices().nth(kept);
+                &value[..end.map_or(value.len(), |(end, _)| end)]
+            }
+        };
+        let beginning = if kept == 0 { "" } else { beginning };
+        let Some(mask) = self.mask else {
+            return if kept == 0 { TOP } else { beginning }.to_string();
+        };
+        let missing = width.saturating_sub(if kept == 0 { 0 } else { self.length(beginning) });
+        let mut label = beginning.to_string();
+        for i in 0..missing {
+            let follows = kept > 0 || i > 0;
+            if let Some(separator) = self.at.as_deref().filter(|_| follows) {
+                label.push_str(separator);
+            }
+            label.push(mask);
+        }
+        label
+    }
+
+    /// Returns the values as texts, integers with the zeros before them; null for one that is no code of this width.
+    fn texts(&self, values: &ArrayRef) -> Result<StringArray> {
+        let texts = ground::text(values)?;
+        if !is_whole(values.data_type()) {
+            return Ok(texts);
+        }
+        let longest = texts
+            .iter()
+            .flatten()
+            .filter(|t| !t.starts_with('-'))
+            .map(str::len)
+            .max();
+        let width = self.width.map_or(longest.unwrap_or(0), |width| width as usize);
+        let padded = |text: &str| {
+            let fits = text.len() <= width && !text.starts_with('-');
+            fits.then(|| format!("{text:0>width$}"))
+        };
+        Ok(texts.iter().map(|text| text.and_then(padded)).collect())
+    }
+
+    fn unit(&self) -> &'static str {
+        match self.at {
+            Some(_) => "parts",
+            None => "characters",
+        }
+    }
+}
+
+/// Returns true if values of the type are whole numbers.
+fn is_whole(data_type: &DataType) -> bool {
+    let plain = ground::plain_type(data_type);
+    plain.is_integer()
+        || matches!(
+            plain,
+            DataType::Decimal32(_, 0)
+                | DataType::Decimal64(_, 0)
+                | DataType::Decimal128(_, 0)
+                | DataType::Decimal256(_, 0)
+        )
 }
 
 impl GeneralizationRule for Prefix {
@@ -73,13 +200,21 @@ impl GeneralizationRule for Prefix {
     fn accepts(&self, data_type: &DataType) -> Result<()> {
         match ground::plain_type(data_type) {
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(()),
-            other => Err(ground::unfit("PREFIX", "strings", other)),
+            other if is_whole(other) && self.at.is_none() => Ok(()),
+            other if self.at.is_some() => Err(ground::unfit("PREFIX with AT", "strings", other)),
+            other => Err(ground::unfit("PREFIX", "strings and whole numbers", other)),
         }
     }
 
     fn labels(&self, values: &ArrayRef) -> Result<Vec<StringArray>> {
-        let values = ground::text(values)?;
-        let level = |kept: &u32| values.iter().map(|v| v.map(|v| self.label(v, *kept))).collect();
+        let texts = self.texts(values)?;
+        let width = match (self.mask, self.width) {
+            (None, _) => 0,
+            (Some(_), Some(width)) => width as usize,
+            (Some(_), None) => texts.iter().flatten().map(|v| self.length(v)).max().unwrap_or(0),
+        };
+        self.fits(&texts, width)?;
+        let level = |kept: &u32| texts.iter().map(|v| v.map(|v| self.label(v, *kept, width))).collect();
         Ok(self.kept.iter().map(level).collect())
     }
 
@@ -87,23 +222,52 @@ impl GeneralizationRule for Prefix {
         true
     }
 
+    fn reads_whole_column(&self, data_type: &DataType) -> bool {
+        self.width.is_none() && (self.mask.is_some() || is_whole(data_type))
+    }
+
     fn sql(&self) -> String {
         let kept: Vec<String> = self.kept.iter().map(ToString::to_string).collect();
-        let mask = self.mask.to_string();
-        let clause = if mask == MASK {
-            String::new()
-        } else {
-            format!(" MASK {}", literal(&mask))
-        };
-        format!("AS PREFIX ({}){clause}", kept.join(", "))
+        let mut clause = format!("AS PREFIX ({})", kept.join(", "));
+        if let Some(separator) = &self.at {
+            clause += &format!(" AT {}", literal(separator));
+        }
+        if let Some(mask) = self.mask {
+            clause += &format!(" MASK {}", literal(&mask.to_string()));
+        }
+        if let Some(width) = self.width {
+            clause += &format!(" WIDTH {width}");
+        }
+        clause
     }
 
     fn describe(&self) -> Vec<LevelRule> {
+        let unit = self.unit();
         let rules = self.kept.iter().map(|kept| LevelRule {
-            rule: format!("the first {kept} characters, the others masked"),
+            rule: match self.mask {
+                Some(_) => format!("the first {kept} {unit}, the others masked"),
+                None => format!("the first {kept} {unit}"),
+            },
             labels: None,
         });
         rules.collect()
+    }
+}
+
+impl Prefix {
+    /// Fails if the masks would make the labels of a level larger than an array of texts can be.
+    fn fits(&self, texts: &StringArray, width: usize) -> Result<()> {
+        let Some(mask) = self.mask else { return Ok(()) };
+        let separator = self.at.as_ref().map_or(0, String::len);
+        let masks = texts.len() * width.saturating_mul(mask.len_utf8() + separator);
+        if masks.saturating_add(texts.values().len()) <= i32::MAX as usize {
+            return Ok(());
+        }
+        Err(Error::usage(format!(
+            "PREFIX: the longest value has {width} {}, and MASK would make all labels as long; leave MASK out, or write \
+             WIDTH with the length of a label",
+            self.unit()
+        )))
     }
 }
 
@@ -111,68 +275,186 @@ impl GeneralizationRule for Prefix {
 pub(super) const KIND: Kind = Kind {
     info: Info {
         name: "prefix",
-        summary: "strings: how many characters stay, level by level",
+        summary: "codes: how many characters or parts stay, level by level",
         params: &[],
-        example: "CREATE HIERARCHY zip AS PREFIX (4, 3, 2) MASK '*'",
+        example: "CREATE HIERARCHY zip AS PREFIX (4, 3, 2)",
         reference: "Sweeney, 2002, doi:10.1142/S021848850200165X",
     },
     clause: Clause {
         start: "AS PREFIX",
-        syntax: "AS PREFIX (4, 3, 2) [MASK '*']",
+        syntax: "AS PREFIX (4, 3, 2) [AT '.'] [MASK '*'] [WIDTH 5]",
         parts: &[
             Part::First(
                 "characters",
                 Takes::List("characters", Item::Whole, "how many characters stay"),
             ),
+            Part::Maybe("AT", Takes::One(Item::Text, "a separator in quotes")),
             Part::Maybe("MASK", Takes::One(Item::Text, "a mask in quotes")),
+            Part::Maybe("WIDTH", Takes::One(Item::Whole, "a number of characters")),
         ],
     },
     build: |given| {
-        let mask = given.texts("MASK").pop();
-        let kept = given.wholes("characters")?;
-        Ok(Arc::new(Prefix::try_new(&kept, mask.as_deref().unwrap_or(MASK))?))
+        let mut rule = Prefix::try_new(&given.wholes("characters")?)?;
+        if let Some(separator) = given.texts("AT").pop() {
+            rule = rule.at(&separator)?;
+        }
+        if let Some(mask) = given.texts("MASK").pop() {
+            rule = rule.mask(&mask)?;
+        }
+        if let Some(width) = given.wholes("WIDTH")?.pop() {
+            rule = rule.width(width)?;
+        }
+        Ok(Arc::new(rule))
     },
 };
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{LargeStringArray, StringViewArray};
+    use arrow::array::{Decimal128Array, Int32Array, Int64Array, LargeStringArray, StringViewArray, UInt16Array};
 
-    fn labels(prefix: &Prefix, values: ArrayRef) -> Vec<Vec<String>> {
+    fn labels(prefix: &Prefix, values: impl Array + 'static) -> Vec<Vec<String>> {
+        let values: ArrayRef = Arc::new(values);
+        prefix.accepts(values.data_type()).unwrap();
         let level = |l: &StringArray| l.iter().map(|l| l.unwrap_or("-").to_string()).collect();
         prefix.labels(&values).unwrap().iter().map(level).collect()
     }
 
+    fn prefix(kept: &[u32]) -> Prefix {
+        Prefix::try_new(kept).unwrap()
+    }
+
     #[test]
-    fn characters_stay_and_the_others_are_masked() {
-        let p = Prefix::try_new(&[4, 2, 0], "*").unwrap();
-        let values = StringViewArray::from(vec![Some("76133"), Some("761"), Some(""), None]);
+    fn codes_of_different_lengths_meet() {
+        let codes = vec![Some("E11.9"), Some("E11.65"), Some("E11"), Some("I10"), Some(""), None];
         assert_eq!(
-            labels(&p, Arc::new(values)),
+            labels(&prefix(&[3, 1, 0]), StringViewArray::from(codes)),
             [
-                ["7613*", "761", "", "-"],
-                ["76***", "76*", "", "-"],
-                ["*****", "***", "", "-"]
+                ["E11", "E11", "E11", "I10", "", "-"],
+                ["E", "E", "E", "I", "", "-"],
+                ["*", "*", "*", "*", "*", "-"]
             ]
         );
-        let p = Prefix::try_new(&[2], "·").unwrap();
         assert_eq!(
-            labels(&p, Arc::new(LargeStringArray::from(vec!["äöüß", "日本語"]))),
-            [["äö··", "日本·"]]
+            labels(&prefix(&[2]), LargeStringArray::from(vec!["äöüß", "日本語"])),
+            [["äö", "日本"]]
         );
     }
 
     #[test]
+    fn a_mask_pads_to_the_longest_value_or_to_the_width() {
+        let codes = || StringArray::from(vec![Some("E11.9"), Some("E11.65"), Some("E11"), None]);
+        let masked = prefix(&[5, 3, 0]).mask("*").unwrap();
+        assert_eq!(
+            labels(&masked, codes()),
+            [
+                ["E11.9*", "E11.6*", "E11***", "-"],
+                ["E11***", "E11***", "E11***", "-"],
+                ["******", "******", "******", "-"]
+            ]
+        );
+        let wide = prefix(&[3]).mask("·").unwrap().width(8).unwrap();
+        assert_eq!(labels(&wide, codes()), [["E11·····", "E11·····", "E11·····", "-"]]);
+        let none = prefix(&[3]).mask("").unwrap();
+        assert_eq!(labels(&none, codes()), [["E11", "E11", "E11", "-"]]);
+    }
+
+    #[test]
+    fn parts_are_counted_at_separators_of_any_length() {
+        let addresses = || StringArray::from(vec!["192.168.1.17", "10.0.0.1", "10", "fe80::1", ".5", "10."]);
+        let octets = prefix(&[3, 1, 0]).at(".").unwrap();
+        assert_eq!(
+            labels(&octets, addresses()),
+            [
+                ["192.168.1", "10.0.0", "10", "fe80::1", ".5", "10."],
+                ["192", "10", "10", "fe80::1", "", "10"],
+                ["*"; 6]
+            ]
+        );
+        let masked = octets.mask("*").unwrap();
+        assert_eq!(
+            labels(&masked, StringArray::from(vec!["192.168.1.17", "10.0.0.1", "10.0"])),
+            [
+                ["192.168.1.*", "10.0.0.*", "10.0.*.*"],
+                ["192.*.*.*", "10.*.*.*", "10.*.*.*"],
+                ["*.*.*.*"; 3]
+            ]
+        );
+        let words = prefix(&[1]).at("::").unwrap();
+        assert_eq!(
+            labels(&words, StringArray::from(vec!["a::b::c", "a:b"])),
+            [["a", "a:b"]]
+        );
+        let outward = prefix(&[1]).at(" ").unwrap();
+        assert_eq!(
+            labels(&outward, StringArray::from(vec!["SW1A 1AA", "M1 1AE"])),
+            [["SW1A", "M1"]]
+        );
+    }
+
+    #[test]
+    fn integers_get_their_leading_zeros_back() {
+        let zips = || Int64Array::from(vec![Some(2116), Some(94110), Some(501), None]);
+        assert_eq!(
+            labels(&prefix(&[3, 2]), zips()),
+            [["021", "941", "005", "-"], ["02", "94", "00", "-"]]
+        );
+        let wide = prefix(&[3]).width(5).unwrap();
+        assert_eq!(labels(&wide, Int32Array::from(vec![2116, 501])), [["021", "005"]]);
+        assert_eq!(labels(&wide, UInt16Array::from(vec![2116])), [["021"]]);
+        let decimals = Decimal128Array::from(vec![2116, 94110])
+            .with_precision_and_scale(9, 0)
+            .unwrap();
+        assert_eq!(labels(&wide, decimals), [["021", "941"]]);
+        // What is no code of this width is unmapped.
+        assert_eq!(
+            labels(&wide, Int64Array::from(vec![-5, 941_101_234, 94110])),
+            [["-", "-", "941"]]
+        );
+        let masked = prefix(&[3]).mask("*").unwrap();
+        assert_eq!(labels(&masked, zips()), [["021**", "941**", "005**", "-"]]);
+        assert_eq!(labels(&prefix(&[3]), Int64Array::from(vec![-5, -71])), [["-", "-"]]);
+    }
+
+    #[test]
+    fn what_is_read_of_the_whole_column_is_known() {
+        let (text, whole) = (DataType::Utf8, DataType::Int64);
+        assert!(!prefix(&[3]).reads_whole_column(&text) && prefix(&[3]).reads_whole_column(&whole));
+        let masked = prefix(&[3]).mask("*").unwrap();
+        assert!(masked.reads_whole_column(&text));
+        assert!(!masked.width(5).unwrap().reads_whole_column(&whole));
+    }
+
+    #[test]
+    fn a_mask_never_makes_more_than_an_array_holds() {
+        let long = "x".repeat(1 << 20);
+        let values: ArrayRef = Arc::new(
+            (0..4096)
+                .map(|i| Some(if i == 0 { long.as_str() } else { "y" }))
+                .collect::<StringArray>(),
+        );
+        let e = prefix(&[3]).mask("*").unwrap().labels(&values).unwrap_err().to_string();
+        assert!(e.contains("the longest value has 1048576 characters"), "{e}");
+        assert!(prefix(&[3]).labels(&values).is_ok());
+    }
+
+    #[test]
     fn parameters_are_checked_and_written() {
-        let said = |kept: &[u32], mask| Prefix::try_new(kept, mask).unwrap_err().to_string();
-        assert!(said(&[3, 3], "*").contains("level 2 keeps 3 characters, no fewer than level 1 with 3"));
-        assert!(said(&[], "*").contains("at least one number"));
-        assert!(said(&[3], "").contains("one character"));
-        assert!(said(&[3], "**").contains("one character"));
-        assert_eq!(Prefix::try_new(&[4, 3], "*").unwrap().sql(), "AS PREFIX (4, 3)");
-        assert_eq!(Prefix::try_new(&[4], "'").unwrap().sql(), "AS PREFIX (4) MASK ''''");
-        let p = Prefix::try_new(&[4], "*").unwrap();
-        assert!(p.accepts(&DataType::Int64).unwrap_err().to_string().contains("strings"));
+        let said = |kept: &[u32]| Prefix::try_new(kept).unwrap_err().to_string();
+        assert!(said(&[3, 3]).contains("level 2 keeps 3, no fewer than level 1 with 3"));
+        assert!(said(&[]).contains("at least one number"));
+        let told = |p: Result<Prefix>| p.unwrap_err().to_string();
+        assert!(told(prefix(&[3]).mask("**")).contains("one character"));
+        assert!(told(prefix(&[3]).at("")).contains("the text between two parts"));
+        assert!(told(prefix(&[3]).width(2)).contains("level 1 keeps 3, more than WIDTH 2"));
+        assert!(told(prefix(&[3]).width(0)).contains("from 1 to 255"));
+        assert!(told(prefix(&[3]).width(256)).contains("from 1 to 255"));
+        assert_eq!(prefix(&[4, 3]).sql(), "AS PREFIX (4, 3)");
+        assert_eq!(prefix(&[4]).mask("'").unwrap().sql(), "AS PREFIX (4) MASK ''''");
+        let all = prefix(&[4]).at(".").unwrap().mask("*").unwrap().width(5).unwrap();
+        assert_eq!(all.sql(), "AS PREFIX (4) AT '.' MASK '*' WIDTH 5");
+        let unfit = |p: &Prefix, t: DataType| p.accepts(&t).unwrap_err().to_string();
+        assert!(unfit(&prefix(&[4]), DataType::Float64).contains("strings and whole numbers"));
+        assert!(unfit(&all, DataType::Int64).contains("PREFIX with AT generalizes strings"));
     }
 }

@@ -220,6 +220,10 @@ impl GeneralizationRule for Quantiles {
         self.groups.len()
     }
 
+    fn is_intervals(&self) -> bool {
+        true
+    }
+
     fn accepts(&self, data_type: &DataType) -> Result<()> {
         check_type(data_type)?;
         self.bounds(data_type).map(|_| ())

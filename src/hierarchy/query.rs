@@ -10,6 +10,7 @@
 
 use super::clause::{Clause, Kind, Part, Takes};
 use super::listed::{Listed, Origin};
+use super::places::Places;
 use crate::catalogue::Info;
 use crate::error::Error;
 use std::sync::Arc;
@@ -37,6 +38,6 @@ pub(super) const KIND: Kind = Kind {
             kind: KIND.info.name,
             clause: None,
         };
-        Ok(Arc::new(Listed::try_new(origin, ground, labels)?))
+        Ok(Arc::new(Listed::try_new(origin, ground, labels, Places::Rows)?))
     },
 };

@@ -1,5 +1,6 @@
 //! The trait of generalization rules, which every kind of hierarchy makes.
 
+use super::codes::{Codes, Side};
 use crate::error::Result;
 use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::DataType;
@@ -81,6 +82,24 @@ pub trait GeneralizationRule: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
+    /// Returns the codes of the rule (TOP CODE, BOTTOM CODE), which no label of any level tells values beyond apart. `None`
+    /// for a rule without codes.
+    fn codes(&self) -> Option<Codes> {
+        None
+    }
+
+    /// Returns for each value (of an accepted type) the code that hides it; nothing for a rule without codes. The label of
+    /// such a value is the same at every level, and takes the place of the value at level 0.
+    fn hidden(&self, values: &ArrayRef) -> Result<Vec<Option<Side>>> {
+        Ok(vec![None; values.len()])
+    }
+
+    /// Returns true if the labels say no more than the intervals that they are, so that local recoding may release other
+    /// ranges with the same ends.
+    fn is_intervals(&self) -> bool {
+        false
+    }
+
     /// Returns true if the last level of [`GeneralizationRule::labels`] is single-valued for any data.
     fn ends_in_top(&self) -> bool {
         false
@@ -88,6 +107,13 @@ pub trait GeneralizationRule: fmt::Debug + Send + Sync {
 
     /// Returns true if [`GeneralizationRule::sql`] contains the whole rule and nothing that was taken from data.
     fn is_free_of_data(&self) -> bool {
+        false
+    }
+
+    /// Returns true if the label of a value of this type follows from all values of the column, and not from the value
+    /// alone. Such a rule is refused where only some of the values are seen.
+    fn reads_whole_column(&self, data_type: &DataType) -> bool {
+        let _ = data_type;
         false
     }
 

@@ -59,8 +59,11 @@ fn every_kind(values: &BTreeSet<i64>, null: bool) -> Vec<(Arc<dyn Generalization
         (evens(100), Arc::clone(&numbers)),
         (Arc::new(intervals.clone()), Arc::clone(&numbers)),
         (Arc::new(intervals), cast(&numbers, &DataType::Float64).unwrap()),
-        (Arc::new(Prefix::try_new(&[3, 1], "*").unwrap()), Arc::new(strings)),
-        (Arc::new(Prefix::try_new(&[2], "1").unwrap()), Arc::new(dictionary)),
+        (Arc::new(Prefix::try_new(&[3, 1]).unwrap()), Arc::new(strings)),
+        (
+            Arc::new(Prefix::try_new(&[2]).and_then(|p| p.mask("1")).unwrap()),
+            Arc::new(dictionary),
+        ),
         (
             Arc::new(Truncate::try_new(&[Unit::Month, Unit::Quarter, Unit::Decade]).unwrap()),
             Arc::new(dates.collect::<Date32Array>()),
@@ -105,8 +108,33 @@ fn check(h: &Hierarchy, values: &ArrayRef) {
         (h.height(), usize::from(h.height()) + 1)
     );
     assert_eq!(lookup.values(), values);
-    assert_eq!(lookup.level(0).codes, (0..n as u32).collect::<Vec<_>>());
-    assert_eq!(lookup.level(0).leaves, vec![1; n]);
+    let (zero, hidden) = (lookup.level(0), h.rule().hidden(values).unwrap());
+    match h.rule().codes() {
+        None => {
+            assert_eq!(zero.codes, (0..n as u32).collect::<Vec<_>>());
+            assert_eq!(zero.leaves, vec![1; n]);
+        }
+        Some(codes) => {
+            // Each value is itself, and those that a code hides have one label at every level.
+            for (i, by_code) in hidden.iter().enumerate() {
+                let label = text(&zero.labels, zero.codes[i] as usize);
+                let own = match by_code {
+                    Some(_) => own.iter().map(|level| level.value(i).to_string()).collect(),
+                    None => vec![text(values, i).unwrap_or_default()],
+                };
+                assert!(own.iter().all(|own| label.as_ref() == Some(own) || values.is_null(i)));
+                let alike = (0..n).filter(|j| zero.codes[*j] == zero.codes[i]).count();
+                assert_eq!(zero.leaves[zero.codes[i] as usize], alike as u64);
+                assert!(alike == 1 || by_code.is_some());
+                for level in 0..h.height() {
+                    let level = lookup.level(level);
+                    let label = text(&level.labels, level.codes[i] as usize);
+                    let label = label.as_deref().filter(|label| *label != TOP);
+                    assert!(!codes.are_told_by(label, false, values.data_type()));
+                }
+            }
+        }
+    }
 
     let top_label = listed
         .last()
@@ -299,7 +327,7 @@ fn a_hierarchy_describes_its_levels_and_prints_its_definition() {
          | 3     | 1      | listed labels    |\n\
          +-------+--------+------------------+"
     );
-    let prefix = Arc::new(Prefix::try_new(&[2], "*").unwrap());
+    let prefix = Arc::new(Prefix::try_new(&[2]).unwrap());
     let shown = described(prefix.clone());
     assert!(
         shown.contains("| 2     | 1      | everything is *") && shown.contains("the first 2 characters"),
@@ -332,7 +360,7 @@ fn every_kind_is_in_the_catalogue_once() {
 #[test]
 fn a_hierarchy_has_at_most_so_many_levels() {
     let kept: Vec<u32> = (0..=MAX_LEVELS as u32).rev().collect();
-    let rule = Arc::new(Prefix::try_new(&kept, "*").unwrap());
+    let rule = Arc::new(Prefix::try_new(&kept).unwrap());
     let e = Hierarchy::new("h", rule, OnUnmapped::Error, OnNull::Value).unwrap_err();
     assert!(e.to_string().contains("at most 200"), "{e}");
 }

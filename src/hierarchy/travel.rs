@@ -1,5 +1,6 @@
 //! Lookup tables on their way to another machine.
 
+use super::codes::Side;
 use super::lookup::{Level, Lookup};
 use crate::error::{Error, Result};
 use crate::operator::Parcel;
@@ -14,6 +15,7 @@ pub(crate) struct LookupHeader {
     levels: usize,
     /// The number of levels that have extents is all or none.
     extents: bool,
+    codes: bool,
     listed: bool,
     total_leaves: u64,
 }
@@ -36,6 +38,17 @@ impl Lookup {
                 ));
             }
         }
+        parcel.push(Arc::clone(&self.values));
+        if let Some(numbers) = self.extents.as_ref().filter(|_| extents) {
+            let low = numbers.iter().map(|(low, _)| Some(*low)).collect::<Float64Array>();
+            let high = numbers.iter().map(|(_, high)| Some(*high)).collect::<Float64Array>();
+            parcel.push(Arc::new(low));
+            parcel.push(Arc::new(high));
+        }
+        if let Some(hidden) = &self.hidden {
+            let is_above = |side: &Option<Side>| side.map(|side| side == Side::Above);
+            parcel.push(Arc::new(hidden.iter().map(is_above).collect::<BooleanArray>()));
+        }
         parcel.push(Arc::new(BooleanArray::from(self.unmapped.clone())));
         if let Some(listed) = &self.listed {
             parcel.push(Arc::new(Float64Array::from(listed.clone())));
@@ -43,6 +56,7 @@ impl Lookup {
         LookupHeader {
             levels: self.levels.len(),
             extents,
+            codes: self.hidden.is_some(),
             listed: self.listed.is_some(),
             total_leaves: self.total_leaves,
         }
@@ -66,10 +80,30 @@ impl Lookup {
                 },
             });
         }
+        let values = parcel.take()?;
+        let extents = match header.extents {
+            true => {
+                let (low, high) = (numbers(&parcel.take()?)?, numbers(&parcel.take()?)?);
+                Some(low.into_iter().zip(high).collect())
+            }
+            false => None,
+        };
+        let hidden = match header.codes {
+            true => {
+                let sides = parcel.take()?;
+                let sides = sides.as_boolean_opt().ok_or_else(otherwise)?;
+                let side = |is_above: bool| if is_above { Side::Above } else { Side::Below };
+                Some(sides.iter().map(|is_above| is_above.map(side)).collect())
+            }
+            false => None,
+        };
         let unmapped = parcel.take()?;
         let unmapped = unmapped.as_boolean_opt().ok_or_else(otherwise)?;
         Ok(Self {
+            values,
             levels,
+            extents,
+            hidden,
             unmapped: unmapped.values().iter().collect(),
             total_leaves: header.total_leaves,
             listed: match header.listed {

@@ -4,11 +4,14 @@ use super::ground::plain;
 use crate::error::Result;
 use arrow::array::{ArrayRef, AsArray, Decimal128Array};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Decimal128Type};
+use arrow::datatypes::{DataType, Date64Type, Decimal128Type, Int64Type};
 use std::sync::Arc;
 
-/// A type whose values are whole numbers of units: integers, decimals (in units of their last digit), dates (in days or
-/// milliseconds) and timestamps.
+/// The milliseconds of a day, in which a long date counts.
+const DAY: i64 = 86_400_000;
+
+/// A type whose values are whole numbers of units: integers, decimals (in units of their last digit), dates (in days) and
+/// timestamps.
 #[derive(Debug, Clone)]
 pub(crate) struct Units {
     data_type: DataType,
@@ -36,7 +39,8 @@ impl Units {
             DataType::UInt16 => (0, (0, u16::MAX.into())),
             DataType::UInt32 => (0, (0, u32::MAX.into())),
             DataType::UInt64 => (0, (0, u64::MAX.into())),
-            DataType::Int64 | DataType::Date64 | DataType::Timestamp(..) => (0, (i64::MIN.into(), i64::MAX.into())),
+            DataType::Int64 | DataType::Timestamp(..) => (0, (i64::MIN.into(), i64::MAX.into())),
+            DataType::Date64 => (0, ((i64::MIN / DAY).into(), (i64::MAX / DAY).into())),
             _ => return None,
         };
         Some(Self {
@@ -58,6 +62,14 @@ impl Units {
             true => cast(&values, &DataType::Int64)?,
             false => values,
         };
+        let values = match self.data_type {
+            DataType::Date64 => Arc::new(
+                values
+                    .as_primitive::<Int64Type>()
+                    .unary::<_, Int64Type>(|at| at.div_euclid(DAY)),
+            ),
+            _ => values,
+        };
         let values = cast(&values, &DataType::Decimal128(38, self.scale))?;
         Ok(values.as_primitive::<Decimal128Type>().clone())
     }
@@ -73,6 +85,10 @@ impl Units {
         let units = cast(&units, &DataType::Int64)?;
         Ok(match &self.data_type {
             DataType::Date32 => cast(&cast(&units, &DataType::Int32)?, &self.data_type)?,
+            DataType::Date64 => {
+                let days = units.as_primitive::<Int64Type>();
+                Arc::new(days.unary::<_, Date64Type>(|day| day * DAY))
+            }
             _ => cast(&units, &self.data_type)?,
         })
     }

@@ -4,16 +4,19 @@
 mod check;
 mod choice;
 mod constraint;
+mod notes;
 mod replay;
 mod report_file;
 mod roles;
+mod secret;
 mod source;
 mod target;
 #[cfg(test)]
 pub(crate) mod testing;
+mod waiting;
 
 pub use check::Purpose;
-pub(crate) use check::{check_population, check_report, may_divide, rises_from_zero};
+pub(crate) use check::{check_counted, check_population, check_report, may_divide, rises_from_zero};
 pub use choice::{Candidate, Choice};
 pub use constraint::{Constraint, Scope, SuppressionLimit};
 pub use replay::Replay;
@@ -22,6 +25,8 @@ pub use roles::{Identifier, ItemSet, QuasiIdentifier, Randomization, Secret, Sen
 pub use source::SourceTable;
 pub(crate) use target::target_exists;
 pub use target::{Existing, Format, Stored, Target};
+pub use waiting::Waiting;
+pub(crate) use waiting::{Taken, WaitingRows};
 
 use crate::error::Result;
 use crate::folder::Manifest;

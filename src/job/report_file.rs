@@ -15,6 +15,8 @@ pub struct ReportFile {
     path: PathBuf,
     object: Option<SingleObject>,
     format: Format,
+    /// Whether a file that no statement wrote is replaced.
+    overwrite: bool,
     /// What the report may not show.
     secrets: Secrets,
 }
@@ -32,8 +34,19 @@ impl ReportFile {
             path,
             object,
             format,
+            overwrite: false,
             secrets: Secrets::default(),
         })
+    }
+
+    /// Returns the file, which replaces one that no statement wrote if `overwrite`.
+    pub fn replacing(self, overwrite: bool) -> Self {
+        Self { overwrite, ..self }
+    }
+
+    /// Returns true if a file that no statement wrote is replaced.
+    pub(crate) fn overwrites(&self) -> bool {
+        self.overwrite
     }
 
     /// Returns the file of a report that shows none of these.
@@ -54,10 +67,10 @@ impl ReportFile {
         &self.path
     }
 
-    /// Fails if the report would go to a store that cannot be reached.
+    /// Fails if the report would go to a store that cannot be reached, or in place of an object that may not be replaced.
     pub(crate) async fn reach(&self) -> Result<()> {
         match &self.object {
-            Some(object) => object.reach().await,
+            Some(object) => object.reach(self.overwrite).await,
             None => Ok(()),
         }
     }

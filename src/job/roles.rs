@@ -1,7 +1,9 @@
 //! The roles of the columns of a source.
 
+use super::secret;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, LabelForm};
+use crate::partition::Numbers;
 use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
 use std::fmt;
@@ -48,9 +50,9 @@ impl Secret {
         }
     }
 
-    /// Reads the secret of `what`. Fails if it has fewer than 16 bytes.
+    /// Reads the secret of `what`. Fails if it could be guessed.
     pub(crate) fn read(&self, what: &str) -> Result<Vec<u8>> {
-        let secret = match self {
+        let read = match self {
             Self::Environment(name) => std::env::var(name)
                 .map_err(|_| Error::usage(format!("the environment variable {name} with the secret is not set")))?
                 .into_bytes(),
@@ -59,12 +61,12 @@ impl Secret {
                 bytes.trim_ascii_end().to_vec()
             }
         };
-        if secret.len() < 16 {
-            return Err(Error::usage(format!(
-                "the secret of {what} has fewer than 16 bytes, and could be guessed; use a longer one, such as 32 random bytes"
-            )));
+        match secret::fault(&read) {
+            Some(fault) => Err(Error::usage(format!(
+                "the secret of {what} {fault}, and could be guessed; use a longer one, such as 32 random bytes"
+            ))),
+            None => Ok(read),
         }
-        Ok(secret)
     }
 }
 
@@ -81,6 +83,20 @@ pub struct QuasiIdentifier {
     pub weight: f64,
     /// The form in which the labels are released.
     pub labels: LabelForm,
+}
+
+impl QuasiIdentifier {
+    /// Returns what local recoding labels values of a column with an order by; `asked` says that an option asks for ranges.
+    /// LEVELS, and labels that say more than the intervals that they are, are those of the hierarchy.
+    pub fn numbers(&self, asked: bool) -> Numbers {
+        let is_free = asked || self.labels != LabelForm::Text || self.hierarchy.is_intervals();
+        match self.levels {
+            Some(_) => Numbers::Hierarchy,
+            None if self.labels.is_of_class() => Numbers::Values,
+            None if is_free => Numbers::Ranges,
+            None => Numbers::Hierarchy,
+        }
+    }
 }
 
 /// A quasi-identifier whose rows have sets of items: a column of lists. It is in no class; models ON the column judge

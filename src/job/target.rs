@@ -1,6 +1,7 @@
 //! The target folder of a release.
 
 use super::report_file::ReportFile;
+use super::waiting::Waiting;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Manifest;
 use crate::lake::{Layout, Prefix, Standing};
@@ -48,6 +49,10 @@ pub struct Target {
     pub existing: Existing,
     /// The release that the rows are added to (APPEND), as it stood when the request was bound.
     pub grows: Option<Arc<Manifest>>,
+    /// Whether files may be read again that an earlier batch of the release read (APPEND).
+    pub read_again: bool,
+    /// The place of rows that wait (APPEND), if the statement names one.
+    pub waiting: Option<Waiting>,
     /// The most rows per file.
     pub rows_per_file: Option<u64>,
     /// About how many bytes a file has.
@@ -75,9 +80,27 @@ impl Target {
         self.existing == Existing::Overwrite && self.exists()
     }
 
-    /// Returns true if the target exists and is to be kept.
-    pub(crate) fn is_kept(&self) -> bool {
-        self.existing == Existing::Skip && self.exists()
+    /// Returns the error of a run that another run was faster than: what that means, and what to do, depends on the clause.
+    pub(crate) fn late(&self) -> Error {
+        let (kind, advice) = match self.existing {
+            Existing::Fail => (
+                ErrorKind::TargetExists,
+                "add OVERWRITE to replace it, or IF NOT EXISTS to keep it",
+            ),
+            Existing::Skip => (
+                ErrorKind::Unavailable,
+                "run it again: IF NOT EXISTS keeps that release if it is whole",
+            ),
+            Existing::Overwrite => (ErrorKind::Unavailable, "run it again if it is to replace that release"),
+            Existing::Append => (ErrorKind::Unavailable, "run it again to add the rows to that release"),
+        };
+        Error::new(
+            kind,
+            format!(
+                "another run released to {} in the meantime; its release stands, and nothing of this run was published; {advice}",
+                self.path.display()
+            ),
+        )
     }
 
     fn exists(&self) -> bool {

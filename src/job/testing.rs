@@ -41,6 +41,7 @@ pub(crate) fn source(rows: RecordBatch) -> SourceTable {
         name: "people".into(),
         rows: SessionContext::new().read_batch(rows).unwrap(),
         files: vec![],
+        depends: None,
         pins: Pins::default(),
     }
 }
@@ -141,6 +142,8 @@ pub(crate) fn target(path: &Path) -> Target {
         partitioned_by: vec![],
         existing: Existing::Fail,
         grows: None,
+        read_again: false,
+        waiting: None,
         rows_per_file: None,
         file_size: None,
         footer: false,

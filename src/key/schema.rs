@@ -95,7 +95,10 @@ impl KeySchema {
         let chunks = self.layout.chunks().iter().enumerate();
         for (index, chunk) in chunks.filter(|(_, chunk)| chunk.word() == word) {
             let columns = chunk.columns();
-            if from.levels()[columns.clone()] == to.levels()[columns.clone()] {
+            // Values that a code hides have one label at level 0 too, and ground codes of their own.
+            let is_coded = |c: usize| to.level(c) == 0 && self.lookups[c].has_codes();
+            let is_same = from.levels()[columns.clone()] == to.levels()[columns.clone()];
+            if is_same && !columns.clone().any(is_coded) {
                 kept |= chunk.mask();
             } else if columns.clone().any(|c| to.level(c) < self.lookups[c].top()) {
                 mapped.push((chunk, self.table(index, &to.levels()[columns])));

@@ -2,16 +2,18 @@
 
 use super::keeper::cleaned_up;
 use super::lease::is_condition;
-use super::names::{Layout, SUCCESS, manifest_of};
+use super::names::{Layout, SUCCESS};
 use super::prefix::{Standing, Version};
 use super::run::Run;
 use super::shared::Outcome;
 use crate::delta::{self, Change, Verdict};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::folder::MANIFEST;
+use crate::pool::blocking;
 use crate::store::read_small;
 use datafusion::object_store::path::Path;
 use datafusion::object_store::{self, ObjectStoreExt, PutMode, PutOptions};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a committed run waits until its lease is deleted.
@@ -19,24 +21,35 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Run {
     /// Makes the files of the run the release of the prefix: `manifest` is its text, and `standing` the release that it
-    /// replaces. Fails with `ErrorKind::TargetExists` if another run was faster.
-    pub(crate) async fn commit(self, manifest: &str, standing: Option<&Standing>) -> Result<()> {
-        let committed = self.put_manifests(manifest, standing).await;
+    /// replaces. Fails with `late` if another run was faster.
+    pub(crate) async fn commit(self, manifest: &str, standing: Option<&Standing>, late: Error) -> Result<()> {
+        let committed = self.put_manifests(manifest, standing, late).await;
         drop(self);
         cleaned_up(PATIENCE).await;
         committed
     }
 
     /// Makes the files of the run the content of the Delta table at the prefix, as the next version after the one of
-    /// `standing`. Fails with `ErrorKind::TargetExists` if another commit came first.
-    pub(crate) async fn commit_to_log(self, manifest: &str, standing: Option<&Standing>, change: Change) -> Result<()> {
-        let committed = self.put_change(manifest, standing, change).await;
+    /// `standing`. Fails with `late` if another commit came first.
+    pub(crate) async fn commit_to_log(
+        self,
+        manifest: &str,
+        standing: Option<&Standing>,
+        (change, late): (Change, Error),
+    ) -> Result<()> {
+        let committed = self.put_change(manifest, standing, (change, late)).await;
         drop(self);
         cleaned_up(PATIENCE).await;
         committed
     }
 
-    async fn put_change(&self, manifest: &str, standing: Option<&Standing>, change: Change) -> Result<()> {
+    async fn put_change(
+        &self,
+        manifest: &str,
+        standing: Option<&Standing>,
+        (change, late): (Change, Error),
+    ) -> Result<()> {
+        self.show().await?;
         self.put_own(manifest).await?;
         self.seal().await?;
         let outcome = &self.shared.outcome;
@@ -45,7 +58,7 @@ impl Run {
         let verdict = delta::commit(self.shared.prefix.place(), standing.and_then(Standing::table), change).await;
         let (known, result) = match verdict {
             Verdict::Committed => (Outcome::Committed, Ok(())),
-            Verdict::Late => (Outcome::Open, Err(self.too_late())),
+            Verdict::Late => (Outcome::Open, Err(late)),
             Verdict::Failed(e) => (Outcome::Open, Err(e)),
             Verdict::Unknown(e) => {
                 let said = "whether the release is in place is not known; look, and run it again if not";
@@ -56,10 +69,24 @@ impl Run {
         result
     }
 
-    /// Puts the manifest into the folder of the run.
+    /// Moves the files of a run for a local folder to where the log will name them.
+    async fn show(&self) -> Result<()> {
+        let shared = Arc::clone(&self.shared);
+        let show = move || match &shared.record {
+            Some(record) => {
+                let mut written = shared.written.lock();
+                *written = record.show(&shared.prefix, &written)?;
+                Ok(())
+            }
+            None => Ok(()),
+        };
+        blocking("putting the release in its place", show).await
+    }
+
+    /// Puts the manifest of the run to its own place.
     async fn put_own(&self, manifest: &str) -> Result<()> {
         let (shared, prefix) = (&self.shared, &self.shared.prefix);
-        let own = prefix.inside(&manifest_of(&shared.run));
+        let own = prefix.inside(&shared.layout.manifest(&shared.run));
         shared.written.lock().insert(own.clone());
         let put = prefix.store().put(&own, manifest.to_string().into()).await;
         put.map(|_| ()).map_err(|e| prefix.failed("cannot write to", &e))
@@ -72,7 +99,7 @@ impl Run {
         }
     }
 
-    async fn put_manifests(&self, manifest: &str, standing: Option<&Standing>) -> Result<()> {
+    async fn put_manifests(&self, manifest: &str, standing: Option<&Standing>, late: Error) -> Result<()> {
         let (shared, prefix) = (&self.shared, &self.shared.prefix);
         let path = prefix.inside(MANIFEST);
         if shared.layout == Layout::Runs {
@@ -96,7 +123,7 @@ impl Run {
         };
         match (put, *shared.outcome.lock()) {
             (_, Outcome::Committed) => {}
-            (Err(e), Outcome::Open) if is_condition(&e) => return Err(self.too_late()),
+            (Err(e), Outcome::Open) if is_condition(&e) => return Err(late),
             (Err(e), Outcome::Unknown) => {
                 return Err(prefix.failed(
                     "whether the release is in place is not known; look, and run it again if not:",
@@ -124,16 +151,5 @@ impl Run {
             // A put may still arrive whose answer did not.
             _ => Outcome::Unknown,
         }
-    }
-
-    fn too_late(&self) -> Error {
-        Error::new(
-            ErrorKind::TargetExists,
-            format!(
-                "another run released to {} in the meantime; its release stands, and nothing of this run was published. Run \
-                 it again: with APPEND it is added to that release, and with OVERWRITE it replaces it",
-                self.shared.prefix.url()
-            ),
-        )
     }
 }

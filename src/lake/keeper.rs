@@ -4,6 +4,7 @@
 //! ends the process waits for these tasks ([`cleaned_up`]).
 
 use super::lease::Lease;
+use super::record::Record;
 use super::shared::{Outcome, Shared};
 use crate::pool::blocking;
 use datafusion::object_store::ObjectStoreExt;
@@ -84,8 +85,10 @@ pub(super) async fn keep(
         );
     }
     if let Some(root) = shared.prefix.place().local() {
+        let shared = Arc::clone(&shared);
         let remove = move || {
             remove_folders(&root, &written);
+            shared.record.iter().for_each(Record::end);
             Ok(())
         };
         // An empty folder that stays is in nobody's way.

@@ -113,14 +113,15 @@ impl Lease {
         self.put(PutMode::Update(self.version.clone())).await
     }
 
-    /// Records that the run commits: nobody can take the lease away any more. Fails with `ErrorKind::Io` if somebody has.
+    /// Records that the run commits: nobody can take the lease away any more. Fails with
+    /// `ErrorKind::Unavailable` if somebody has.
     pub(super) async fn seal(&mut self) -> Result<()> {
         self.text.state = State::Sealed;
         self.text.renewed = Utc::now();
         let sealed = self.put(PutMode::Update(self.version.clone())).await;
         sealed.map_err(|e| match is_condition(&e) {
             true => Error::new(
-                ErrorKind::Io,
+                ErrorKind::Unavailable,
                 format!(
                     "another run or a VACUUM took run {} under {} for dead, because it did not renew its lease for long; \
                      nothing was published, run it again",

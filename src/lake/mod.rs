@@ -28,12 +28,15 @@
 //! the prefix has the folders of several runs.
 //!
 //! What a killed run leaves is named by no manifest. It is deleted by the next run for the prefix a day after the lease was
-//! last renewed, or by VACUUM ([`vacuum`]), which first makes the lease its own by a conditional put. As the run must seal
+//! last renewed, by the clock of the store ([`clock`]), or by VACUUM ([`vacuum`]), which first makes the lease its own by a conditional put. As the run must seal
 //! the lease before it commits, and VACUUM must have it before it deletes, only one of them can. The files of a release that
 //! was replaced are deleted in the same way, so that a reader that began before can end.
 //!
+//! A Delta table in a local folder has no leases: see [`record`].
+//!
 //! At every moment the manifest of the prefix names one whole release, or there is none.
 
+mod clock;
 mod commit;
 mod keeper;
 #[cfg(feature = "cluster")]
@@ -43,11 +46,14 @@ mod names;
 mod outbox;
 mod prefix;
 mod properties;
+mod record;
 mod release;
+mod restore;
 mod run;
 mod shared;
 mod upload;
 pub(crate) mod vacuum;
+mod whole;
 
 pub(crate) use keeper::cleaned_up;
 #[cfg(feature = "cluster")]

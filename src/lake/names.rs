@@ -18,6 +18,8 @@ pub enum Layout {
 
 /// The folder of everything that is no data.
 pub(super) const OWN: &str = "_anonsql";
+/// The folder of the leases.
+pub(super) const RUNS: &str = "_anonsql/runs";
 /// The start of the name of a run's folder.
 pub(super) const RUN: &str = "run=";
 /// The object that tells readers which list folders that a release is complete.
@@ -35,9 +37,15 @@ pub(super) fn new_run(now: DateTime<Utc>) -> String {
     format!("{}{:08x}", now.format(TIME), rand::random::<u32>())
 }
 
-/// Returns the name of the manifest in the folder of a run.
-pub(crate) fn manifest_of(run: &str) -> String {
-    format!("{RUN}{run}/{MANIFEST}")
+/// Returns the folder of the manifest of a run, relative to the prefix of a Delta table. Tools of Delta delete what no
+/// entry of the log names, in all folders but those that are hidden: this one, and not the folder of the run.
+pub(super) fn beside_table(run: &str) -> String {
+    format!("{OWN}/manifests/{run}/")
+}
+
+/// Returns the names that the manifest of a run in a Delta table can have: of today, and of earlier versions of anonsql.
+pub(super) fn manifests_in_table(run: &str) -> [String; 2] {
+    [Layout::Delta, Layout::Runs].map(|layout| layout.manifest(run))
 }
 
 /// Returns true for the id of a run.
@@ -50,6 +58,14 @@ pub(super) fn is_run(id: &str) -> bool {
 }
 
 impl Layout {
+    /// Returns the name of the manifest of a run, relative to the prefix.
+    pub(crate) fn manifest(self, run: &str) -> String {
+        match self {
+            Self::Delta => format!("{}{MANIFEST}", beside_table(run)),
+            Self::Runs | Self::Plain => format!("{RUN}{run}/{MANIFEST}"),
+        }
+    }
+
     /// Returns the name of a file of a run, relative to the prefix. `partition` is empty, or ends in a slash.
     pub(super) fn file(self, run: &str, partition: &str, number: usize, sha256: &str, extension: &str) -> String {
         let digest = &sha256[..sha256.len().min(12)];
@@ -71,6 +87,10 @@ pub(super) fn run_of(name: &str) -> Option<&str> {
     let first = name.split('/').next()?;
     if let Some(run) = first.strip_prefix(RUN) {
         return Some(run).filter(|run| is_run(run));
+    }
+    if first == OWN {
+        let run = name.split('/').nth(2)?;
+        return Some(run).filter(|run| is_run(run) && name.starts_with(&beside_table(run)));
     }
     let last = name.rsplit('/').next()?;
     let (stem, _) = last.split_once('.')?;
@@ -133,7 +153,13 @@ mod tests {
                 format!("{prefix}/run=1/part.parquet").trim_start_matches('/')
             );
         }
+        for layout in [Layout::Runs, Layout::Delta] {
+            let name = layout.manifest(&run);
+            assert_eq!(run_of(&name), Some(run.as_str()), "{name}");
+            assert!(manifests_in_table(&run).contains(&name) && run_of_lease(&name).is_none());
+        }
         let own = lease(&Path::from("a/b"), &run);
+        assert_eq!(run_of(own.as_ref().strip_prefix("a/b/").unwrap()), None);
         assert_eq!(own.as_ref(), format!("a/b/_anonsql/runs/{run}/lease"));
         assert_eq!(
             run_of_lease(own.as_ref().strip_prefix("a/b/").unwrap()),

@@ -1,5 +1,6 @@
 //! The way of a run's files to the store.
 
+use super::prefix::Prefix;
 use super::release::is_same;
 use super::shared::Shared;
 use super::upload::{Stopped, upload};
@@ -60,7 +61,7 @@ impl Outbox {
             let name = shared
                 .layout
                 .file(&shared.run, &partition, number, &summary.sha256, extension);
-            let path = shared.prefix.file(&name)?;
+            let path = shared.at.file(&name)?;
             // It is to be deleted even if it is not known whether it arrived.
             shared.written.lock().insert(path.clone());
             let (store, what) = (
@@ -80,7 +81,7 @@ impl Outbox {
 
     /// Returns the first bytes of a file, at most so many.
     pub(crate) async fn beginning(&self, name: &str, most: u64) -> Result<Vec<u8>> {
-        let prefix = &self.shared.prefix;
+        let prefix = &self.shared.at;
         let failed = |e| prefix.failed("cannot read what was written to", &e);
         let path = prefix.file(name)?;
         let size = prefix.store().head(&path).await.map_err(failed)?.size;
@@ -96,28 +97,30 @@ impl Outbox {
             ..file.clone()
         };
         match self.shared.prefix.is_local() {
-            true => self.confirm(&files.iter().map(untagged).collect::<Vec<_>>()).await,
-            false => self.confirm(files).await,
+            true => {
+                self.confirm_at(&files.iter().map(untagged).collect::<Vec<_>>(), &self.shared.prefix)
+                    .await
+            }
+            false => self.confirm_at(files, &self.shared.prefix).await,
         }
     }
 
     /// Fails with `ErrorKind::Io` if the files under the run's folder are others than these.
     pub(crate) async fn confirm(&self, files: &[FileSummary]) -> Result<()> {
-        let shared = &self.shared;
+        self.confirm_at(files, &self.shared.at).await
+    }
+
+    async fn confirm_at(&self, files: &[FileSummary], at: &Prefix) -> Result<()> {
         for file in files {
-            let path = shared.prefix.file(&file.name)?;
-            let meta = shared
-                .prefix
-                .store()
-                .head(&path)
-                .await
-                .map_err(|e| shared.prefix.failed("cannot read what was written to", &e))?;
+            let path = at.file(&file.name)?;
+            let head = at.store().head(&path).await;
+            let meta = head.map_err(|e| at.failed("cannot read what was written to", &e))?;
             if !is_same(file, &meta) {
                 return Err(Error::new(
                     ErrorKind::Io,
                     format!(
                         "{}{} is not what was written there; nothing was published, run it again",
-                        shared.prefix.url(),
+                        at.url(),
                         file.name
                     ),
                 ));

@@ -1,10 +1,11 @@
 //! A prefix of an object store that is, or becomes, the folder of a release.
 
-use super::names::{Layout, OWN, RUN, SUCCESS, inside};
-use super::properties::{NAMES_MANIFEST, properties};
+use super::names::{Layout, OWN, RUN, SUCCESS, inside, manifests_in_table};
+use super::properties::{NAMES_MANIFEST, properties_at, run_of};
 use crate::delta::{At, LOG, Place, Table};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{MANIFEST, Manifest, parse_manifest};
+use crate::quoting::literal;
 use crate::store::{SingleObject, Stores, listing_url, read_small};
 use chrono::{DateTime, Utc};
 use datafusion::execution::SessionState;
@@ -13,7 +14,7 @@ use datafusion::object_store::{ObjectStore, UpdateVersion};
 use std::sync::Arc;
 
 /// The most bytes of a manifest; a larger object was not written by anonsql.
-const LARGEST: u64 = 64 << 20;
+pub(super) const LARGEST: u64 = 64 << 20;
 /// The most names that an error lists.
 const TOLD: usize = 5;
 
@@ -56,7 +57,7 @@ impl Standing {
 }
 
 /// Fails with `ErrorKind::Verification` if a version of a Delta table has not exactly the files that the manifest names.
-fn check_files(manifest: &Manifest, table: &Table) -> Result<()> {
+pub(super) fn check_files(manifest: &Manifest, table: &Table) -> Result<()> {
     let mut named: Vec<(&str, u64)> = vec![];
     named.extend(manifest.output.iter().map(|file| (file.name.as_str(), file.bytes)));
     named.sort_unstable();
@@ -68,13 +69,15 @@ fn check_files(manifest: &Manifest, table: &Table) -> Result<()> {
 }
 
 /// Checks that the properties of a table say what the manifest of its release does. Fails with `ErrorKind::Verification`.
-fn check_properties(manifest: &Manifest, text: &str, table: &Table) -> Result<()> {
-    let expected = properties(manifest, text)?;
-    let is_said = |(name, value): (&String, &String)| table.properties().get(name) == Some(value);
-    match expected.iter().all(is_said) {
-        true => Ok(()),
-        false => Err(changed(table, "what its properties say of the release")),
+pub(super) fn check_properties(manifest: &Manifest, text: &str, table: &Table) -> Result<()> {
+    for place in manifests_in_table(run_of(manifest)?) {
+        let expected = properties_at(manifest, text, place)?;
+        let is_said = |(name, value): (&String, &String)| table.properties().get(name) == Some(value);
+        if expected.iter().all(is_said) {
+            return Ok(());
+        }
     }
+    Err(changed(table, "what its properties say of the release"))
 }
 
 fn changed(table: &Table, what: &str) -> Error {
@@ -94,11 +97,6 @@ impl Prefix {
     pub(crate) fn open(state: &SessionState, url: &str) -> Result<Self> {
         let url = format!("{}/", url.trim_end_matches('/'));
         let place = listing_url(&url)?;
-        if place.get_glob().is_some() {
-            return Err(Error::usage(format!(
-                "{url:?}: in a URL *, ? and [ stand for other characters; name one folder"
-            )));
-        }
         Ok(Self::at(Place {
             store: Stores::open(state, place.get_url())?,
             path: place.prefix().clone(),
@@ -204,8 +202,9 @@ impl Prefix {
         let found = read_small(self.place.store.as_ref(), &self.file(&name)?, LARGEST, &what).await?;
         let found = found.ok_or_else(|| {
             Error::data(format!(
-                "{called} is gone, the manifest that the Delta table {} names; release again into another table",
-                self.place.url
+                "{called} is gone, the manifest that the Delta table {} names; RESTORE MANIFEST OF {} makes it again from the log",
+                self.place.url,
+                literal(&self.place.name())
             ))
         })?;
         let (manifest, is_sealed) = parse_manifest(&found.bytes, &called)?;

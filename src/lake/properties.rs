@@ -1,6 +1,6 @@
 //! What the properties of a Delta table, and the entry of its commit, say of the release that it has.
 
-use super::names::manifest_of;
+use super::names::Layout;
 use crate::delta::RELEASE;
 use crate::error::{Error, Result};
 use crate::folder::{Manifest, sha256};
@@ -9,10 +9,13 @@ use std::collections::BTreeMap;
 /// The property that names the manifest of the release, relative to the table.
 pub(super) const NAMES_MANIFEST: &str = "anonsql.manifest";
 
-/// Returns the properties of a release whose manifest has this text: none of them is a value of the data.
-pub(crate) fn properties(manifest: &Manifest, text: &str) -> Result<BTreeMap<String, String>> {
-    let run = manifest.run.as_deref();
-    let run = run.ok_or_else(|| Error::internal("a release in a Delta table without a run"))?;
+/// The property with the checksum of the manifest.
+pub(super) const SUM_OF_MANIFEST: &str = "anonsql.manifest_sha256";
+
+/// Returns the properties of a release whose manifest has this text, and is at this place: none of them is a value of the
+/// data.
+pub(super) fn properties_at(manifest: &Manifest, text: &str, place: String) -> Result<BTreeMap<String, String>> {
+    let run = run_of(manifest)?;
     // The checks of the models come first, and after them that of each permuted column.
     let models = manifest.checks.len().saturating_sub(manifest.randomized.len());
     let models: Vec<&str> = manifest.checks[..models]
@@ -22,8 +25,8 @@ pub(crate) fn properties(manifest: &Manifest, text: &str) -> Result<BTreeMap<Str
     let told = [
         ("anonsql.version", Some(manifest.version.clone())),
         (RELEASE, Some(run.to_string())),
-        (NAMES_MANIFEST, Some(manifest_of(run))),
-        ("anonsql.manifest_sha256", Some(sha256(text))),
+        (NAMES_MANIFEST, Some(place)),
+        (SUM_OF_MANIFEST, Some(sha256(text))),
         ("anonsql.models", Some(models.join(", "))),
         ("anonsql.k", manifest.reached_k.map(|k| k.to_string())),
     ];
@@ -31,4 +34,15 @@ pub(crate) fn properties(manifest: &Manifest, text: &str) -> Result<BTreeMap<Str
         .into_iter()
         .filter_map(|(name, text)| Some((name.to_string(), text?)));
     Ok(told.collect())
+}
+
+/// Returns the properties of a new release whose manifest has this text.
+pub(crate) fn properties(manifest: &Manifest, text: &str) -> Result<BTreeMap<String, String>> {
+    properties_at(manifest, text, Layout::Delta.manifest(run_of(manifest)?))
+}
+
+/// Returns the run of a release in a Delta table.
+pub(super) fn run_of(manifest: &Manifest) -> Result<&str> {
+    let run = manifest.run.as_deref();
+    run.ok_or_else(|| Error::internal("a release in a Delta table without a run"))
 }

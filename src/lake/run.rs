@@ -5,9 +5,11 @@ use super::lease::Lease;
 use super::names::{Layout, RUN, new_run};
 use super::outbox::Outbox;
 use super::prefix::Prefix;
+use super::record::Record;
 use super::shared::{Outcome, Shared};
 use super::vacuum;
 use crate::error::Result;
+use crate::pool::blocking;
 use chrono::Utc;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -33,7 +35,18 @@ impl Run {
             true => None,
             false => Some(Arc::new(tokio::sync::Mutex::new(Lease::take(prefix, &run).await?))),
         };
+        let record = match prefix.place().local() {
+            Some(table) => {
+                let own = run.clone();
+                Some(blocking("staging the release", move || Record::begin(table, &own)).await?)
+            }
+            None => None,
+        };
         let shared = Arc::new(Shared {
+            at: record
+                .as_ref()
+                .map_or_else(|| prefix.clone(), |record| record.at(prefix)),
+            record,
             prefix: prefix.clone(),
             run,
             layout,
@@ -73,16 +86,21 @@ impl Run {
         (self.shared.layout != Layout::Plain).then_some(self.shared.run.as_str())
     }
 
-    /// Returns the URL of a file by its name relative to the prefix.
+    /// Returns the URL of a file of the run, before it is committed, by its name relative to the prefix.
     pub(crate) fn url(&self, name: &str) -> String {
+        format!("{}{name}", self.shared.at.url())
+    }
+
+    /// Returns the URL of a file of the release that stands by its name relative to the prefix.
+    pub(crate) fn url_of_standing(&self, name: &str) -> String {
         format!("{}{name}", self.shared.prefix.url())
     }
 
     /// Returns the URL of the folder with the files, which ends in a slash.
     pub(crate) fn folder(&self) -> String {
         match self.id() {
-            Some(run) => format!("{}{}{run}/", self.shared.prefix.url(), RUN),
-            None => self.shared.prefix.url().to_string(),
+            Some(run) => format!("{}{}{run}/", self.shared.at.url(), RUN),
+            None => self.shared.at.url().to_string(),
         }
     }
 }

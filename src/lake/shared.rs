@@ -4,6 +4,7 @@ use super::names::Layout;
 #[cfg(feature = "cluster")]
 use super::names::RUN;
 use super::prefix::Prefix;
+use super::record::Record;
 #[cfg(feature = "cluster")]
 use crate::error::Result;
 use datafusion::object_store::path::Path;
@@ -29,6 +30,10 @@ pub(super) enum Outcome {
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) prefix: Prefix,
+    /// Where the files of the run are until they are committed: the prefix itself, but for a local folder.
+    pub(super) at: Prefix,
+    /// The record of a run for a local folder.
+    pub(super) record: Option<Record>,
     pub(super) run: String,
     pub(super) layout: Layout,
     /// Every object that was put or may have been.

@@ -1,10 +1,11 @@
 //! The protocol on a store in memory: who wins, what is left, and what is refused.
 
-use super::vacuum::{Why, left, remove};
+use super::vacuum::{ALIVE, Why, clear, left, remove};
 use super::{Layout, Prefix, Run, Standing, cleaned_up};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{FileSummary, MANIFEST};
 use async_trait::async_trait;
+use chrono::TimeDelta;
 use datafusion::object_store::local::LocalFileSystem;
 use datafusion::object_store::memory::InMemory;
 use datafusion::object_store::path::Path;
@@ -13,8 +14,8 @@ use datafusion::object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult,
 };
 use datafusion::prelude::SessionContext;
-use futures::TryStreamExt;
 use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt};
 use std::fmt;
 use std::fs::File;
 use std::io::Write;
@@ -70,7 +71,12 @@ async fn release(prefix: &Prefix, standing: Option<&Standing>, content: &[u8]) -
         .await?;
     run.outbox().confirm(std::slice::from_ref(&sent)).await?;
     let text = manifest(run.id(), &[sent]);
-    run.commit(&text, standing).await
+    run.commit(
+        &text,
+        standing,
+        Error::new(ErrorKind::TargetExists, "another run was first"),
+    )
+    .await
 }
 
 /// Of runs at the same time one wins, for an empty prefix and for one with a release, and the others leave nothing.
@@ -147,8 +153,18 @@ async fn what_a_run_leaves_is_deleted() {
     assert_eq!((dead.why, dead.files, dead.bytes), (Why::Orphan, 1, 1));
     assert!(remove(&prefix, dead).await.unwrap());
     let text = manifest(run.id(), &[sent]);
-    let e = run.commit(&text, None).await.unwrap_err();
-    assert!(e.kind() == ErrorKind::Io && e.message().contains("for dead"), "{e}");
+    let e = run
+        .commit(
+            &text,
+            None,
+            Error::new(ErrorKind::TargetExists, "another run was first"),
+        )
+        .await
+        .unwrap_err();
+    assert!(
+        e.kind() == ErrorKind::Unavailable && e.message().contains("for dead"),
+        "{e}"
+    );
     cleaned_up(Duration::from_secs(10)).await;
     assert!(prefix.standing().await.unwrap().is_none());
 }
@@ -204,6 +220,7 @@ async fn a_request_that_fails_publishes_nothing_by_halves() {
                 heeds: true,
                 fails: AtomicI64::new(i64::MAX),
                 is_done,
+                behind: TimeDelta::zero(),
             });
             let prefix = prefix(Arc::clone(&store) as _);
             release(&prefix, None, b"first").await.unwrap();
@@ -235,6 +252,31 @@ async fn a_request_that_fails_publishes_nothing_by_halves() {
     }
 }
 
+/// What is old is told by the clock of the store: a run is alive though the clock of this machine is hours ahead or behind.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_clock_of_the_store_counts() {
+    for hours in [-5, 0, 5] {
+        let store = Odd {
+            heeds: true,
+            behind: TimeDelta::hours(hours),
+            ..Odd::careless()
+        };
+        let prefix = prefix(Arc::new(store));
+        let run = Run::begin(&prefix, Layout::Plain).await.unwrap();
+        let way = run.outbox().send(file(b"x"), ("", 0), "parquet", 1);
+        way.arrived().await.unwrap();
+        assert!(left(&prefix, NOW, ALIVE).await.unwrap().is_empty(), "{hours}");
+        assert_eq!(left(&prefix, NOW, NOW).await.unwrap().len(), 1, "{hours}");
+        let day = Duration::from_secs(24 * 60 * 60);
+        assert!(left(&prefix, day, NOW).await.unwrap().is_empty(), "{hours}");
+        // With layout plain, the next run deletes what a dead one left, and waits for one that may be alive.
+        assert_eq!(clear(&prefix, ALIVE).await.unwrap(), 1, "{hours}");
+        assert_eq!(names(&prefix).await.len(), 2, "{hours}");
+        assert_eq!(clear(&prefix, NOW).await.unwrap(), 0, "{hours}");
+        assert!(names(&prefix).await.is_empty(), "{hours}");
+    }
+}
+
 /// A store that may overwrite whatever it is told, and may fail one request.
 #[derive(Debug)]
 struct Odd {
@@ -245,6 +287,8 @@ struct Odd {
     fails: AtomicI64,
     /// Whether the request that fails is done all the same.
     is_done: bool,
+    /// How far its clock is behind the one of this machine.
+    behind: TimeDelta,
 }
 
 impl Odd {
@@ -254,6 +298,14 @@ impl Odd {
             heeds: false,
             fails: AtomicI64::new(i64::MAX),
             is_done: false,
+            behind: TimeDelta::zero(),
+        }
+    }
+
+    fn dated(&self, meta: ObjectMeta) -> ObjectMeta {
+        ObjectMeta {
+            last_modified: meta.last_modified - self.behind,
+            ..meta
         }
     }
 
@@ -295,7 +347,11 @@ impl ObjectStore for Odd {
     }
 
     async fn get_opts(&self, path: &Path, options: GetOptions) -> object_store::Result<GetResult> {
-        self.ask(self.inner.get_opts(path, options)).await
+        let got = self.ask(self.inner.get_opts(path, options)).await?;
+        Ok(GetResult {
+            meta: self.dated(got.meta.clone()),
+            ..got
+        })
     }
 
     fn delete_stream(
@@ -306,7 +362,13 @@ impl ObjectStore for Odd {
     }
 
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, object_store::Result<ObjectMeta>> {
-        self.inner.list(prefix)
+        let listed = self.inner.list(prefix);
+        let behind = self.behind;
+        let dated = move |meta: ObjectMeta| ObjectMeta {
+            last_modified: meta.last_modified - behind,
+            ..meta
+        };
+        listed.map_ok(dated).boxed()
     }
 
     async fn list_with_delimiter(&self, prefix: Option<&Path>) -> object_store::Result<ListResult> {

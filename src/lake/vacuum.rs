@@ -1,7 +1,7 @@
 //! What runs left under a prefix and no manifest names: files of killed runs, and of releases that were replaced.
 
 use super::lease::{Lease, State};
-use super::names::{run_of, run_of_lease};
+use super::names::{RUNS, run_of, run_of_lease};
 use super::prefix::{Prefix, Standing};
 use crate::delta::LOG;
 use crate::error::Result;
@@ -88,12 +88,16 @@ pub(crate) async fn left(prefix: &Prefix, retain: Duration, alive: Duration) -> 
             runs.entry(run.into()).or_default().files.push(meta);
         }
     }
+    if runs.is_empty() {
+        return Ok(vec![]);
+    }
+    let now = prefix.clock().await?;
     // Read after the list: a run that is in the list without a lease has committed by now, if it ever will.
     let standing = prefix.standing().await?;
     let named: HashSet<&str> = standing.iter().flat_map(named).collect();
     let mut all = vec![];
     for (run, found) in runs.iter().filter(|(_, found)| found.has_lease || !is_table) {
-        if let Some(left) = of_run(prefix, (run, found), &named, standing.as_ref(), (retain, alive)).await?
+        if let Some(left) = of_run(prefix, (run, found), &named, standing.as_ref(), (now, retain, alive)).await?
             // A run that commits to a log may have done so.
             && (!is_table || left.is_of_open_run())
         {
@@ -118,7 +122,7 @@ async fn of_run(
     (run, found): (&String, &Found),
     named: &HashSet<&str>,
     standing: Option<&Standing>,
-    (retain, alive): (Duration, Duration),
+    (now, retain, alive): (DateTime<Utc>, Duration, Duration),
 ) -> Result<Option<Left>> {
     let lease = match found.has_lease {
         true => Lease::read(prefix, run).await?,
@@ -142,9 +146,9 @@ async fn of_run(
             retain,
             Why::Replaced,
         ),
-        (None, None) => (newest.unwrap_or_else(Utc::now), retain, Why::Orphan),
+        (None, None) => (newest.unwrap_or(now), retain, Why::Orphan),
     };
-    if !is_past(since, least) {
+    if (now - since).to_std().unwrap_or_default() < least {
         return Ok(None);
     }
     // Of the release that stands, only a lease is left over.
@@ -157,10 +161,6 @@ async fn of_run(
         objects: files.iter().map(|meta| meta.location.clone()).collect(),
         lease,
     }))
-}
-
-fn is_past(since: DateTime<Utc>, least: Duration) -> bool {
-    (Utc::now() - since).to_std().unwrap_or_default() >= least
 }
 
 /// Deletes what a run left. Returns false if the run turned out to be alive.
@@ -196,4 +196,22 @@ pub(super) async fn sweep(prefix: &Prefix) -> Result<()> {
         remove(prefix, left).await?;
     }
     Ok(())
+}
+
+/// Deletes what dead runs left under a prefix without a release. Returns how many runs there are that may be alive.
+pub(crate) async fn clear(prefix: &Prefix, alive: Duration) -> Result<usize> {
+    for left in left(prefix, Duration::ZERO, alive).await? {
+        // What no lease tells of may be a copy of somebody's.
+        if left.lease.is_some() {
+            remove(prefix, left).await?;
+        }
+    }
+    let listed = prefix
+        .store()
+        .list(Some(&prefix.inside(RUNS)))
+        .try_collect::<Vec<_>>()
+        .await;
+    let listed = listed.map_err(|e| prefix.failed("cannot list", &e))?;
+    let names = listed.iter().filter_map(|meta| prefix.name(&meta.location));
+    Ok(names.filter_map(run_of_lease).count())
 }

@@ -42,8 +42,7 @@ struct Prepared {
 
 impl Measure for Prepared {
     fn value(&self, view: &View) -> f64 {
-        let kept = view.sum_kept(|_, n| u128::from(n) * u128::from(n));
-        (kept + u128::from(view.suppressed) * u128::from(self.rows)) as f64
+        (view.squares() + u128::from(view.suppressed) * u128::from(self.rows)) as f64
     }
 
     fn floor(&self, view: &View) -> f64 {

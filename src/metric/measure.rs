@@ -62,7 +62,9 @@ pub struct View<'a> {
     pub(crate) set: &'a FrequencySet,
     /// For each entry of `set`: true if the entry is a class that is kept.
     pub(crate) kept: &'a [bool],
-    /// The number of classes that are kept.
+    /// The sizes of the classes as they are released, if kept classes are written alike: a reader sees them as one.
+    pub(crate) alike: Option<&'a [u64]>,
+    /// The number of classes that are released.
     pub classes: u64,
     /// The number of rows in kept classes.
     pub released: u64,
@@ -76,10 +78,29 @@ impl View<'_> {
         self.released + self.suppressed
     }
 
-    /// Returns the number of rows of each class that is kept.
+    /// Returns the number of rows of each class that is released. Kept classes that are written alike are one.
     pub fn class_sizes(&self) -> impl Iterator<Item = u64> {
-        let classes = self.set.counts().iter().zip(self.kept);
-        classes.filter(|(_, kept)| **kept).map(|(rows, _)| *rows)
+        let is_kept = |(_, kept): &(&u64, &bool)| **kept;
+        let kept = || {
+            self.set
+                .counts()
+                .iter()
+                .zip(self.kept)
+                .filter(is_kept)
+                .map(|(rows, _)| *rows)
+        };
+        let kept = self.alike.is_none().then(kept);
+        let alike = self.alike.unwrap_or_default().iter().copied();
+        alike.chain(kept.into_iter().flatten())
+    }
+
+    /// Returns the sum of the squares of the sizes of the released classes.
+    pub(crate) fn squares(&self) -> u128 {
+        let square = |rows: u64| u128::from(rows) * u128::from(rows);
+        match self.alike {
+            Some(sizes) => sizes.iter().map(|rows| square(*rows)).sum(),
+            None => self.sum_kept(|_, rows| square(rows)),
+        }
     }
 
     /// Returns the sum of `value(entry, rows)` over kept classes.

@@ -86,6 +86,7 @@ impl Evaluated {
             partition: None,
             set: &self.set,
             kept: &self.kept,
+            alike: None,
             classes: self.classes,
             released: self.released,
             suppressed: self.suppressed,

@@ -4,6 +4,7 @@
 //! share alpha of them. Shares are compared as exact fractions. **Interpretation**: under ENTITY the share of a value
 //! is the share of the class's persons that have it, so the shares of a class add up to more than 1 if a person has
 //! several values.
+//! A check has two numbers: the greatest share is `reached`, and the size of the smallest class is a check of its own.
 //! Monotone if nothing may be suppressed: the size only grows, and the share in a mixture is at most the greatest share
 //! in its parts.
 //!
@@ -13,7 +14,7 @@
 //! KDD 2006, doi:10.1145/1150402.1150499.
 
 use super::audit::{Audit, Comparison, Relation};
-use super::exact::Decimal;
+use super::exact::{Bound, Decimal};
 use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Reads, Subject};
 use super::sensitive::Distribution;
 use crate::catalogue::{Entry, Info, Kind, Param};
@@ -22,7 +23,7 @@ use std::cmp::Ordering;
 
 #[derive(Debug, Clone, Copy)]
 struct AlphaK {
-    alpha: f64,
+    alpha: Bound,
     k: u64,
 }
 
@@ -41,7 +42,7 @@ impl PrivacyModel for AlphaK {
 
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
         let name = || format!("alpha_k({}, {})", self.alpha, self.k);
-        let alpha = Decimal::of(self.alpha);
+        let alpha = self.alpha.exact();
         let table = Distribution::of(subject, ENTRY.info.name)?;
         table.has_at_least(alpha.reciprocal_ceiling(), name)?;
         subject.has_at_least(self.k, name)?;
@@ -51,18 +52,26 @@ impl PrivacyModel for AlphaK {
     fn audit(&self, relation: &Relation) -> Audit {
         let keys = relation.keys();
         Audit {
-            // A class of fewer than k rows fails at any share.
             sql: format!(
-                "{} SELECT max(CASE WHEN f < {} THEN CAST('Infinity' AS DOUBLE) ELSE n / f END) FROM \
+                "{} SELECT max(n / f) FROM \
                  (SELECT max(n) AS n, max(f) AS f FROM (SELECT {keys}, n, CAST(NULL AS BIGINT) AS f FROM audit_values \
                  UNION ALL SELECT {keys}, CAST(NULL AS DOUBLE), {} FROM audit_rows GROUP BY {keys}) GROUP BY {keys})",
                 relation.values(),
-                self.k,
                 relation.renamed_size()
             ),
-            required: self.alpha,
+            required: self.alpha.value,
             comparison: Comparison::AtMost,
         }
+    }
+
+    fn second_audit(&self, relation: &Relation) -> Option<(&'static str, Audit)> {
+        let (size, released, group_by) = (relation.size(), &relation.released, relation.group_by());
+        let audit = Audit {
+            sql: format!("SELECT min(f) FROM (SELECT {size} AS f FROM {released} {group_by})"),
+            required: self.k as f64,
+            comparison: Comparison::AtLeast,
+        };
+        Some(("the size of the smallest class", audit))
     }
 }
 
@@ -107,7 +116,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     },
     build: |args| {
         Ok(Box::new(AlphaK {
-            alpha: args.real("alpha")?,
+            alpha: Bound::given(args, "alpha")?,
             k: args.count("k")?,
         }))
     },

@@ -12,7 +12,7 @@
 //! doi:10.1201/b14764.
 
 use super::audit::{Audit, Comparison, Relation};
-use super::exact::Decimal;
+use super::exact::{Bound, Decimal};
 use super::privacy_model::{Build, Class, Monotonicity, Overall, Predicate, PrivacyModel, Subject};
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
@@ -20,7 +20,7 @@ use std::cmp::Ordering;
 
 #[derive(Debug, Clone, Copy)]
 struct AverageRisk {
-    risk: f64,
+    risk: Bound,
 }
 
 impl PrivacyModel for AverageRisk {
@@ -29,7 +29,7 @@ impl PrivacyModel for AverageRisk {
     }
 
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
-        let risk = Decimal::of(self.risk);
+        let risk = self.risk.exact();
         subject.has_at_least(risk.reciprocal_ceiling(), || format!("average_risk({})", self.risk))?;
         Ok(Box::new(Prepared { risk }))
     }
@@ -40,7 +40,7 @@ impl PrivacyModel for AverageRisk {
             sql: format!(
                 "SELECT count(*) / sum(f) FROM (SELECT CAST({size} AS DOUBLE) AS f FROM {released} {group_by})"
             ),
-            required: self.risk,
+            required: self.risk.value,
             comparison: Comparison::AtMost,
         }
     }
@@ -81,5 +81,9 @@ pub(super) const ENTRY: Entry<Build> = Entry {
         example: "average_risk(0.05)",
         reference: "El Emam, CRC Press 2013, doi:10.1201/b14764",
     },
-    build: |args| Ok(Box::new(AverageRisk { risk: args.real("r")? })),
+    build: |args| {
+        Ok(Box::new(AverageRisk {
+            risk: Bound::given(args, "r")?,
+        }))
+    },
 };

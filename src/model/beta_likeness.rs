@@ -12,7 +12,7 @@
 //! doi:10.14778/2350229.2350255.
 
 use super::audit::{Audit, Comparison, Relation};
-use super::exact::Decimal;
+use super::exact::{Bound, Decimal};
 use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Reads, Subject};
 use super::sensitive::{Distribution, total};
 use crate::catalogue::{Entry, Info, Kind, Param};
@@ -23,7 +23,7 @@ use std::cmp::Ordering;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BetaLikeness {
     pub(super) name: &'static str,
-    pub(super) beta: f64,
+    pub(super) beta: Bound,
     /// True if the gain of a value is also bounded by -ln q.
     pub(super) enhanced: bool,
 }
@@ -45,10 +45,10 @@ impl PrivacyModel for BetaLikeness {
         let logarithm = |count: &u64| -(*count as f64 / table.total as f64).ln();
         let bounds = table.counts.iter().map(|count| {
             let logarithm = logarithm(count);
-            (self.enhanced && logarithm < self.beta).then_some(logarithm)
+            (self.enhanced && logarithm < self.beta.value).then_some(logarithm)
         });
         Ok(Box::new(Prepared {
-            beta: Decimal::of(self.beta),
+            beta: self.beta.exact(),
             logarithms: bounds.collect(),
             counts: table.counts,
             total: table.total,
@@ -56,21 +56,20 @@ impl PrivacyModel for BetaLikeness {
     }
 
     fn audit(&self, relation: &Relation) -> Audit {
-        // The enhanced form scales each gain so that its bound becomes b.
-        let scale = match self.enhanced {
+        // A gain above -ln q holds with no b.
+        let gain = match self.enhanced {
             true => format!(
-                " * CASE WHEN -ln(c / t) < {b:?} THEN {b:?} / -ln(c / t) ELSE 1.0 END",
-                b = self.beta
+                "CASE WHEN (n * t - c * s) / (c * s) > -ln(c / t) + {TOLERANCE:?} THEN CAST('Infinity' AS DOUBLE) \
+                 ELSE (n * t - c * s) / (c * s) END"
             ),
-            false => String::new(),
+            false => "(n * t - c * s) / (c * s)".to_string(),
         };
         Audit {
             sql: format!(
-                "{} SELECT max(CASE WHEN n * t > c * s THEN (n * t - c * s) / (c * s){scale} ELSE 0.0 END) \
-                 FROM audit_shares",
+                "{} SELECT max(CASE WHEN n * t > c * s THEN {gain} ELSE 0.0 END) FROM audit_shares",
                 relation.shares()
             ),
-            required: self.beta,
+            required: self.beta.value,
             comparison: Comparison::AtMost,
         }
     }
@@ -124,7 +123,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     build: |args| {
         Ok(Box::new(BetaLikeness {
             name: "beta_likeness",
-            beta: args.real("b")?,
+            beta: Bound::given(args, "b")?,
             enhanced: false,
         }))
     },

@@ -129,24 +129,25 @@ impl Brute<'_> {
             ("t_closeness", "ordered") => most(self.ordered()),
             ("t_closeness", "hierarchical") => most(self.hierarchical()),
             ("t_closeness", _) => most(self.shares().iter().map(|(p, q)| (p - q).abs() / 2.0).sum()),
-            ("delta_disclosure", _) => {
+            ("delta_disclosure", values) => {
                 let distance = |(p, q): &(f64, f64)| (p / q).log2().abs();
-                below(self.shares().iter().map(distance).fold(0.0, f64::max))
+                let counted = self
+                    .shares()
+                    .into_iter()
+                    .filter(|(p, _)| values != "present" || *p > 0.0);
+                below(counted.map(|s| distance(&s)).fold(0.0, f64::max))
             }
             ("beta_likeness", _) => most(self.gains().map(|(gain, _)| gain).fold(0.0, f64::max)),
             ("enhanced_beta_likeness", _) => {
                 let holds = self.gains().all(|(gain, q)| gain <= a[0].min(-q.ln()) + 1e-12);
-                // The audit reports gains scaled so that the bound of every value is b.
-                let scaled = self.gains().map(|(gain, q)| gain * a[0] / a[0].min(-q.ln()));
-                (scaled.fold(0.0, f64::max), holds)
+                // What is reached is the least b that holds.
+                let least = |(gain, q): (f64, f64)| if gain <= -q.ln() + 1e-12 { gain } else { f64::INFINITY };
+                (self.gains().map(least).fold(0.0, f64::max), holds)
             }
             ("alpha_k", _) => {
                 let shares = self.values().into_iter().map(|v| self.count(v) / self.f());
                 let reached = shares.fold(0.0, f64::max);
-                match self.f() >= a[1] {
-                    true => most(reached),
-                    false => (f64::INFINITY, false),
-                }
+                (reached, self.f() >= a[1] && most(reached).1)
             }
             ("differential_privacy", _) => (self.f(), self.f() >= least_drawn(a) as f64),
             ("max_risk", _) => most(1.0 / self.f()),
@@ -232,12 +233,8 @@ pub(super) fn overall(table: &Table, node: &Node, released: &Released, (model, a
             };
             let shares = table.population.iter().map(|person| of_person(person).unwrap_or(0.0));
             let below = shares.clone().any(|share| share < a[0] - 1e-12);
-            let most = if below {
-                f64::INFINITY
-            } else {
-                shares.fold(0.0, f64::max)
-            };
-            (most, most <= a[1] + 1e-12)
+            let most = shares.fold(0.0, f64::max);
+            (most, !below && most <= a[1] + 1e-12)
         }
         "population_uniqueness" => {
             let sizes = sizes.iter().map(|f| (*f as u64, 1)).collect();

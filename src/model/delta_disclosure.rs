@@ -8,7 +8,9 @@
 //!
 //! **Interpretation**: the paper writes log without a base. The base is 2 here, as in ARX, so d counts bits: d = 1 allows
 //! half to twice the share. The values are those of the whole table. A value that a class lacks has p = 0, whose logarithm
-//! is minus infinity, so the class fails for every d, and `reached` is infinite.
+//! is minus infinity, so the class fails for every d, and `reached` is infinite. ARX and pycanon leave such a value out:
+//! `delta_disclosure(d, present)` is their model. It is not monotone. pycanon prints the natural logarithm, which is 0.6931
+//! times the bits.
 //!
 //! Example: `delta_disclosure(2) ON diagnosis`.
 //!
@@ -26,7 +28,12 @@ use std::cmp::Ordering;
 #[derive(Debug, Clone, Copy)]
 struct DeltaDisclosure {
     d: f64,
+    /// True if a class that lacks a value of the table fails.
+    absent_fails: bool,
 }
+
+const ALL: &str = "all";
+const PRESENT: &str = "present";
 
 /// The greatest d for which 2^d times a product of counts is compared exactly.
 const LARGEST_EXACT: f64 = 100.0;
@@ -36,24 +43,33 @@ impl PrivacyModel for DeltaDisclosure {
         Reads::WHOLE
     }
 
+    /// Where absent values do not count, a class without a value and one with its share of the table hold both, and
+    /// together they have half of that share.
     fn monotonicity(&self) -> Monotonicity {
-        Monotonicity::WithoutSuppression
+        match self.absent_fails {
+            true => Monotonicity::WithoutSuppression,
+            false => Monotonicity::Never,
+        }
     }
 
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
         let exact = self.d.fract() == 0.0 && self.d <= LARGEST_EXACT;
         Ok(Box::new(Prepared {
             d: self.d,
+            absent_fails: self.absent_fails,
             power: exact.then(|| Decimal::whole(1 << self.d as u32)),
             table: Distribution::of(subject, ENTRY.info.name)?,
         }))
     }
 
     fn audit(&self, relation: &Relation) -> Audit {
+        let distance = match self.absent_fails {
+            true => "CASE WHEN present < (SELECT count(*) FROM audit_whole) THEN CAST('Infinity' AS DOUBLE) ELSE d END",
+            false => "d",
+        };
         Audit {
             sql: format!(
-                "{} SELECT max(CASE WHEN present < (SELECT count(*) FROM audit_whole) THEN CAST('Infinity' AS DOUBLE) \
-                 ELSE d END) FROM (SELECT count(*) AS present, max(abs(log2((n * t) / (c * s)))) AS d \
+                "{} SELECT max({distance}) FROM (SELECT count(*) AS present, max(abs(log2((n * t) / (c * s)))) AS d \
                  FROM audit_shares GROUP BY {})",
                 relation.shares(),
                 relation.keys()
@@ -67,6 +83,7 @@ impl PrivacyModel for DeltaDisclosure {
 #[derive(Debug)]
 struct Prepared {
     d: f64,
+    absent_fails: bool,
     /// 2^d, if d is a whole number of at most [`LARGEST_EXACT`].
     power: Option<Decimal>,
     table: Distribution,
@@ -74,7 +91,7 @@ struct Prepared {
 
 impl Predicate for Prepared {
     fn holds(&self, class: &Class) -> bool {
-        if (class.histogram.len() as u64) < self.table.distinct {
+        if self.absent_fails && (class.histogram.len() as u64) < self.table.distinct {
             return false;
         }
         let size = u128::from(total(class.histogram));
@@ -96,18 +113,31 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "delta_disclosure",
         summary: "no sensitive value's share of a class is off its share of the table by a factor of 2^d or more",
-        params: &[Param {
-            name: "d",
-            summary: "the distance in bits that no value reaches",
-            kind: Kind::Real {
-                min: 0.0,
-                max: 1e6,
-                open: true,
+        params: &[
+            Param {
+                name: "d",
+                summary: "the distance in bits that no value reaches",
+                kind: Kind::Real {
+                    min: 0.0,
+                    max: 1e6,
+                    open: true,
+                },
+                default: None,
             },
-            default: None,
-        }],
+            Param {
+                name: "values",
+                summary: "which values of the table count in a class: all, or those that are present, as in ARX and pycanon",
+                kind: Kind::Word(&[ALL, PRESENT]),
+                default: Some(ALL),
+            },
+        ],
         example: "delta_disclosure(2) ON diagnosis",
         reference: "Brickell and Shmatikov, KDD 2008, doi:10.1145/1401890.1401904",
     },
-    build: |args| Ok(Box::new(DeltaDisclosure { d: args.real("d")? })),
+    build: |args| {
+        Ok(Box::new(DeltaDisclosure {
+            d: args.real("d")?,
+            absent_fails: args.word("values")? == ALL,
+        }))
+    },
 };

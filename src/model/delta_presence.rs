@@ -7,6 +7,7 @@
 //! **Interpretation**: the paper asks this of every person of the population. So a class of the population without a
 //! released row has n / N = 0 and breaks any min above 0, also if its rows were suppressed, and so does a person whose
 //! value the hierarchy does not know. Compared as exact fractions.
+//! A check has two numbers: the greatest share is `reached`, and the least share is a check of its own.
 //! Monotone if nothing may be suppressed: n / N of a merged class lies between those of its parts.
 //!
 //! Example: `delta_presence(0.05, 0.5)`.
@@ -15,7 +16,7 @@
 //! doi:10.1145/1247480.1247554.
 
 use super::audit::{Audit, Comparison, Relation};
-use super::exact::Decimal;
+use super::exact::{Bound, Decimal};
 use super::privacy_model::{Build, Class, Monotonicity, Overall, Predicate, PrivacyModel, Reads, Subject};
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::{Error, Result};
@@ -23,8 +24,8 @@ use std::cmp::Ordering;
 
 #[derive(Debug, Clone, Copy)]
 struct DeltaPresence {
-    min: f64,
-    max: f64,
+    min: Bound,
+    max: Bound,
 }
 
 impl PrivacyModel for DeltaPresence {
@@ -48,8 +49,8 @@ impl PrivacyModel for DeltaPresence {
         };
         let people = people + base.unmapped_people;
         let prepared = Prepared {
-            min: Decimal::of(self.min),
-            max: Decimal::of(self.max),
+            min: self.min.exact(),
+            max: self.max.exact(),
         };
         let cannot = |why: String| {
             Err(Error::infeasible(format!(
@@ -57,7 +58,7 @@ impl PrivacyModel for DeltaPresence {
                 self.min, self.max
             )))
         };
-        if self.min > 0.0 && base.unmapped_people > 0 {
+        if self.min.value > 0.0 && base.unmapped_people > 0 {
             return cannot(format!(
                 "{} rows of the population have a value that its hierarchy does not know, so they are in no released class; \
                  complete the hierarchy, write ON UNMAPPED TOP, or ask for min 0",
@@ -75,30 +76,37 @@ impl PrivacyModel for DeltaPresence {
     }
 
     fn audit(&self, relation: &Relation) -> Audit {
-        let keys = relation.keys();
-        let rows = relation.renamed(&relation.released, &[(relation.entity.as_ref(), "e")]);
-        // Without a population table, every class counts 0 people.
-        let people = relation.population.as_ref().map_or(String::new(), |population| {
-            let rows = relation.renamed(population, &[]);
-            format!(" UNION ALL SELECT {keys}, 0 AS n, count(*) AS people FROM ({rows}) GROUP BY {keys}")
-        });
-        let classes = match self.min > 0.0 {
-            true => "",
-            false => " HAVING sum(n) > 0",
-        };
         Audit {
-            // A class below the minimum fails at any maximum.
-            sql: format!(
-                "SELECT max(CASE WHEN share < {:?} - 1e-12 THEN CAST('Infinity' AS DOUBLE) ELSE share END) FROM \
-                 (SELECT CAST(sum(n) AS DOUBLE) / CAST(sum(people) AS DOUBLE) AS share FROM \
-                 (SELECT {keys}, {} AS n, 0 AS people FROM ({rows}) GROUP BY {keys}{people}) GROUP BY {keys}{classes})",
-                self.min,
-                relation.renamed_size(),
-            ),
-            required: self.max,
+            sql: format!("SELECT max(share) FROM ({} HAVING sum(n) > 0)", shares(relation)),
+            required: self.max.value,
             comparison: Comparison::AtMost,
         }
     }
+
+    fn second_audit(&self, relation: &Relation) -> Option<(&'static str, Audit)> {
+        let audit = Audit {
+            sql: format!("SELECT min(share) FROM ({})", shares(relation)),
+            required: self.min.value,
+            comparison: Comparison::AtLeast,
+        };
+        (self.min.value > 0.0).then_some(("the least share", audit))
+    }
+}
+
+/// Returns a query of the released share of each class of the population; it ends in GROUP BY.
+fn shares(relation: &Relation) -> String {
+    let keys = relation.keys();
+    let rows = relation.renamed(&relation.released, &[(relation.entity.as_ref(), "e")]);
+    // Without a population table, every class counts 0 people.
+    let people = relation.population.as_ref().map_or(String::new(), |population| {
+        let rows = relation.renamed(population, &[]);
+        format!(" UNION ALL SELECT {keys}, 0 AS n, count(*) AS people FROM ({rows}) GROUP BY {keys}")
+    });
+    format!(
+        "SELECT CAST(sum(n) AS DOUBLE) / CAST(sum(people) AS DOUBLE) AS share FROM \
+         (SELECT {keys}, {} AS n, 0 AS people FROM ({rows}) GROUP BY {keys}{people}) GROUP BY {keys}",
+        relation.renamed_size()
+    )
 }
 
 #[derive(Debug)]
@@ -142,8 +150,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
         reference: "Nergiz, Atzori and Clifton, SIGMOD 2007, doi:10.1145/1247480.1247554",
     },
     build: |args| {
-        let (min, max) = (args.real("min")?, args.real("max")?);
-        match min <= max {
+        let (min, max) = (Bound::given(args, "min")?, Bound::given(args, "max")?);
+        match min.value <= max.value {
             true => Ok(Box::new(DeltaPresence { min, max })),
             false => Err(Error::usage(format!(
                 "delta_presence: min {min} is above max {max}; example: {}",

@@ -138,7 +138,10 @@ impl Tree {
                 table.counts.len()
             )));
         }
-        let nodes: Vec<Vec<u32>> = hierarchy.levels().iter().map(|l| l.representatives.clone()).collect();
+        // The values themselves are released, also where a code of the hierarchy hides some of them.
+        let values = (0..hierarchy.values().len() as u32).collect();
+        let above = hierarchy.levels().iter().skip(1).map(|l| l.representatives.clone());
+        let nodes: Vec<Vec<u32>> = std::iter::once(values).chain(above).collect();
         let under = |nodes: &Vec<u32>| {
             let mut rows = vec![0; nodes.len()];
             nodes

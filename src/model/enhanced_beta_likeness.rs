@@ -5,8 +5,9 @@
 //! Monotone if nothing may be suppressed, like [`super::beta_likeness`].
 //!
 //! **Interpretation**: each value has a bound of its own, and a check has one number that is required and one that is
-//! reached. So the gain of a value whose bound is -ln q counts b / -ln q times, which turns its bound into b. `reached` is
-//! the greatest gain counted like that, and the model holds if and only if it is at most b.
+//! reached. `reached` is the least b with which the release holds: the greatest gain, or infinite if a gain is above its
+//! -ln q, because then no b holds. pycanon 1.3 prints another number: the greatest over all values of min(g, -ln q), where
+//! g is the greatest gain of any value.
 //!
 //! Example: `enhanced_beta_likeness(2) ON diagnosis`.
 //!
@@ -14,6 +15,7 @@
 //! doi:10.14778/2350229.2350255.
 
 use super::beta_likeness::{BetaLikeness, PARAMS};
+use super::exact::Bound;
 use super::privacy_model::Build;
 use crate::catalogue::{Entry, Info};
 
@@ -29,7 +31,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     build: |args| {
         Ok(Box::new(BetaLikeness {
             name: "enhanced_beta_likeness",
-            beta: args.real("b")?,
+            beta: Bound::given(args, "b")?,
             enhanced: true,
         }))
     },

@@ -1,9 +1,56 @@
 //! Exact comparison of fractions of counts with a parameter.
 //!
-//! A parameter is the decimal that the user wrote: `t_closeness(0.2)` means one fifth, not the binary number next to
-//! it. So a class that reaches exactly the bound is judged as the definition says, at any table size.
+//! A parameter is the decimal or the fraction that the user wrote: `t_closeness(0.2)` means one fifth, not the binary
+//! number next to it, and `max_risk(1/11)` means one eleventh, which is no decimal. So a class that reaches exactly the bound is judged as the definition says, at any table size.
 
+use crate::catalogue::Arguments;
+use crate::error::Result;
 use std::cmp::Ordering;
+use std::fmt;
+
+/// The number that a model is given, as it was written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bound {
+    /// The floating-point number next to it.
+    pub(super) value: f64,
+    /// The numerator and the denominator, if it was written as a fraction.
+    fraction: Option<(u32, u32)>,
+}
+
+impl Bound {
+    /// Returns the parameter `name`.
+    pub(super) fn given(arguments: &Arguments, name: &str) -> Result<Self> {
+        Ok(Self {
+            value: arguments.real(name)?,
+            fraction: arguments.fraction(name)?,
+        })
+    }
+
+    /// Returns the bound that is the decimal `value`.
+    pub(super) fn of(value: f64) -> Self {
+        Self { value, fraction: None }
+    }
+
+    /// Returns the number exactly.
+    pub(super) fn exact(self) -> Decimal {
+        match self.fraction {
+            Some((over, under)) => Decimal {
+                numerator: over.into(),
+                denominator: under.into(),
+            },
+            None => Decimal::of(self.value),
+        }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.fraction {
+            Some((over, under)) => write!(f, "{over}/{under}"),
+            None => self.value.fmt(f),
+        }
+    }
+}
 
 /// A parameter as a fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

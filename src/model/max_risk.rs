@@ -4,20 +4,25 @@
 //! under ENTITY). Compared as exact fractions: the model is k-anonymity with the least whole k that is not below 1 / r.
 //! Monotone: a class only grows along generalization, also if rows are suppressed.
 //!
-//! Example: `max_risk(0.09)`.
+//! **Interpretation**: r is the number that is written. Guidance that calls 0.09 a threshold (Health Canada, Public
+//! Release of Clinical Information; EMA, Policy 0070) means groups of at least 11, whose risk is 1/11 = 0.0909. That is
+//! `max_risk(1/11)`; `max_risk(0.09)` is k = 12.
+//!
+//! Example: `max_risk(1/11)`.
 //!
 //! El Emam, Guide to the de-identification of personal health information, CRC Press 2013, chapter 16,
 //! doi:10.1201/b14764.
 
 use super::audit::{Audit, Comparison, Relation};
-use super::exact::Decimal;
+use super::exact::Bound;
 use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Subject};
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
+use std::cmp::Ordering;
 
 #[derive(Debug, Clone, Copy)]
 struct MaxRisk {
-    risk: f64,
+    risk: Bound,
 }
 
 impl PrivacyModel for MaxRisk {
@@ -26,7 +31,22 @@ impl PrivacyModel for MaxRisk {
     }
 
     fn min_class_size(&self) -> u64 {
-        Decimal::of(self.risk).reciprocal_ceiling()
+        self.risk.exact().reciprocal_ceiling()
+    }
+
+    /// 0.09 is how guidance writes groups of 11, and requires groups of 12.
+    fn note(&self) -> Option<String> {
+        let (written, least) = (self.risk.to_string(), self.min_class_size());
+        let digits = written.split_once('.')?.1.len();
+        let is_exact = self.risk.exact().compared_with(1, u128::from(least)) == Ordering::Equal;
+        let meant = least.checked_sub(1).filter(|k| *k > 0 && !is_exact)?;
+        let rounded = format!("{:.digits$}", 1.0 / meant as f64);
+        (rounded == written).then(|| {
+            format!(
+                "max_risk({written}) requires classes of at least {least} rows, because 1/{meant} is above {written}; if classes \
+                 of {meant} are meant, write max_risk(1/{meant})"
+            )
+        })
     }
 
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
@@ -39,7 +59,7 @@ impl PrivacyModel for MaxRisk {
         let (size, released, group_by) = (relation.size(), &relation.released, relation.group_by());
         Audit {
             sql: format!("SELECT max(1.0 / f) FROM (SELECT CAST({size} AS DOUBLE) AS f FROM {released} {group_by})"),
-            required: self.risk,
+            required: self.risk.value,
             comparison: Comparison::AtMost,
         }
     }
@@ -75,8 +95,12 @@ pub(super) const ENTRY: Entry<Build> = Entry {
             },
             default: None,
         }],
-        example: "max_risk(0.09)",
+        example: "max_risk(1/11)",
         reference: "El Emam, CRC Press 2013, doi:10.1201/b14764",
     },
-    build: |args| Ok(Box::new(MaxRisk { risk: args.real("r")? })),
+    build: |args| {
+        Ok(Box::new(MaxRisk {
+            risk: Bound::given(args, "r")?,
+        }))
+    },
 };

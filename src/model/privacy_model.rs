@@ -285,6 +285,18 @@ pub trait PrivacyModel: Debug + Send + Sync {
     /// Returns the guarantee as SQL, which is counted again on released rows.
     fn audit(&self, relation: &Relation) -> Audit;
 
+    /// Returns the second bound of a model that has two, with what its number is: `the size of the smallest class`. The
+    /// model holds if both audits do.
+    fn second_audit(&self, relation: &Relation) -> Option<(&'static str, Audit)> {
+        let _ = relation;
+        None
+    }
+
+    /// Returns a note about a parameter that is often meant otherwise than it is defined.
+    fn note(&self) -> Option<String> {
+        None
+    }
+
     /// Returns the value that a release with classes of these sizes reaches, for a model whose audit returns sizes
     /// ([`Reads::sizes`]). `None` if there is no class.
     #[doc(hidden)]

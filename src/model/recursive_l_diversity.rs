@@ -16,7 +16,7 @@
 //! 4.2, doi:10.1145/1217299.1217302.
 
 use super::audit::{Audit, Comparison, Relation};
-use super::exact::Decimal;
+use super::exact::{Bound, Decimal};
 use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Reads, Subject};
 use super::sensitive::Distribution;
 use crate::catalogue::{Entry, Info, Kind, Param};
@@ -25,7 +25,7 @@ use std::cmp::{Ordering, Reverse};
 
 #[derive(Debug, Clone, Copy)]
 struct RecursiveLDiversity {
-    c: f64,
+    c: Bound,
     l: u64,
 }
 
@@ -46,7 +46,7 @@ impl PrivacyModel for RecursiveLDiversity {
         let table = Distribution::of(subject, ENTRY.info.name)?;
         table.has_at_least(self.l, || format!("recursive_l_diversity({}, {})", self.c, self.l))?;
         Ok(Box::new(Prepared {
-            c: Decimal::of(self.c),
+            c: self.c.exact(),
             l: usize::try_from(self.l).unwrap_or(usize::MAX),
         }))
     }
@@ -62,7 +62,7 @@ impl PrivacyModel for RecursiveLDiversity {
                 relation.values(),
                 self.l
             ),
-            required: self.c,
+            required: self.c.value,
             comparison: Comparison::Below,
         }
     }
@@ -115,7 +115,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     },
     build: |args| {
         Ok(Box::new(RecursiveLDiversity {
-            c: args.real("c")?,
+            c: Bound::given(args, "c")?,
             l: args.count("l")?,
         }))
     },

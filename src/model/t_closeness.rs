@@ -18,7 +18,7 @@
 
 use super::audit::{Audit, Comparison, Relation};
 use super::earth_mover::{Distance, Ranks, Tree};
-use super::exact::Decimal;
+use super::exact::{Bound, Decimal};
 use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Reads, Subject};
 use super::sensitive::Distribution;
 use crate::catalogue::{Entry, Info, Kind, Param};
@@ -38,14 +38,14 @@ const DISTANCES: &[&str] = &[CATEGORICAL, ORDERED, HIERARCHICAL];
 /// table.
 pub fn weakest(distance: &str) -> Box<dyn PrivacyModel> {
     Box::new(TCloseness {
-        t: 1.0,
+        t: Bound::of(1.0),
         distance: distance.to_string(),
     })
 }
 
 #[derive(Debug, Clone)]
 struct TCloseness {
-    t: f64,
+    t: Bound,
     /// One of [`DISTANCES`].
     distance: String,
 }
@@ -83,7 +83,7 @@ impl PrivacyModel for TCloseness {
             },
         };
         Ok(Box::new(Prepared {
-            t: Decimal::of(self.t),
+            t: self.t.exact(),
             distance,
         }))
     }
@@ -96,7 +96,7 @@ impl PrivacyModel for TCloseness {
         };
         Audit {
             sql,
-            required: self.t,
+            required: self.t.value,
             comparison: Comparison::AtMost,
         }
     }
@@ -243,7 +243,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     },
     build: |args| {
         Ok(Box::new(TCloseness {
-            t: args.real("t")?,
+            t: Bound::given(args, "t")?,
             distance: args.word("distance")?.to_string(),
         }))
     },

@@ -13,6 +13,7 @@ use arrow::ipc::reader::StreamReader;
 use arrow::ipc::writer::{IpcWriteOptions, StreamWriter};
 use datafusion::error::{DataFusionError, Result as DfResult};
 use datafusion::execution::TaskContext;
+use datafusion::logical_expr::ScalarUDF;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConverterExtension};
 use serde::de::DeserializeOwned;
@@ -157,13 +158,18 @@ impl Kind {
     }
 }
 
-/// Writes operators of these kinds into plans, and reads them.
+/// Writes operators and functions of ours into plans, and reads them.
 #[derive(Clone, Copy)]
-pub(crate) struct Codec(pub(crate) &'static [Kind]);
+pub(crate) struct Codec {
+    /// The operators of ours that may stand in a plan.
+    pub(crate) kinds: &'static [Kind],
+    /// Returns the function of ours with this name.
+    pub(crate) function: fn(&str) -> Option<Arc<ScalarUDF>>,
+}
 
 impl fmt::Debug for Codec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|kind| kind.name)).finish()
+        f.debug_list().entries(self.kinds.iter().map(|kind| kind.name)).finish()
     }
 }
 
@@ -211,7 +217,7 @@ impl Codec {
     /// Returns true if this is an operator of one of these kinds.
     #[cfg(feature = "ballista")]
     pub(crate) fn knows(&self, node: &dyn ExecutionPlan) -> bool {
-        self.0.iter().any(|kind| kind.name == node.name())
+        self.kinds.iter().any(|kind| kind.name == node.name())
     }
 }
 
@@ -222,7 +228,10 @@ impl PhysicalExtensionCodec for Codec {
         bytes: &mut Vec<u8>,
         _: &dyn PhysicalProtoConverterExtension,
     ) -> DfResult<()> {
-        let packed = self.0.iter().find_map(|kind| Some((kind, (kind.pack)(node.as_ref())?)));
+        let packed = self
+            .kinds
+            .iter()
+            .find_map(|kind| Some((kind, (kind.pack)(node.as_ref())?)));
         let Some((kind, parcel)) = packed else {
             return Err(DataFusionError::NotImplemented(format!(
                 "{} on other machines",
@@ -247,9 +256,14 @@ impl PhysicalExtensionCodec for Codec {
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
         let (name, schema) = labelled(&mut bytes)?;
         let parcel = Parcel::from_bytes(next(&mut bytes)?)?;
-        let kind = self.0.iter().find(|kind| kind.name == name);
+        let kind = self.kinds.iter().find(|kind| kind.name == name);
         let kind = kind.ok_or_else(|| Error::internal(format!("a worker knows no operator {name}")))?;
         Ok((kind.unpack)(parcel, schema, inputs.first().cloned())?)
+    }
+
+    fn try_decode_udf(&self, name: &str, _: &[u8]) -> DfResult<Arc<ScalarUDF>> {
+        let function = (self.function)(name);
+        Ok(function.ok_or_else(|| Error::internal(format!("a worker knows no function {name}")))?)
     }
 }
 

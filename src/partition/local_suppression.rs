@@ -19,7 +19,9 @@
 //! **Interpretation**: as there, the search is greedy. The least number of cells is NP-hard to find (Meyerson and
 //! Williams, On the complexity of optimal k-anonymity, PODS 2004, doi:10.1145/1055558.1055591).
 //!
-//! A column that LEVELS keeps below the top of its hierarchy is never suppressed.
+//! In a column that LEVELS ends below the top of its hierarchy, a cell gets the label of the highest of these levels in
+//! place of `*`, and rows with other labels of that level are never in one group. A column that LEVELS keeps at one level
+//! is never suppressed.
 //!
 //! Example: `SEARCH USING local_suppression`.
 //!
@@ -74,13 +76,7 @@ impl<'a> Cells<'a> {
             codes: (0..table.len() as u32).flat_map(codes).collect(),
             weights: columns
                 .iter()
-                .map(|c| {
-                    if c.top == c.lookup.top() {
-                        c.weight
-                    } else {
-                        f64::INFINITY
-                    }
-                })
+                .map(|c| if c.bottom < c.top { c.weight } else { f64::INFINITY })
                 .collect(),
             table,
         }
@@ -324,9 +320,14 @@ impl Partitioner for LocalSuppression {
         }
         let columns = table.columns().iter().enumerate();
         let labels = columns.map(|(i, column)| {
-            let label = |group: &Group| match (group.cells[i], group.members.first()) {
-                (Some(_), Some(member)) => Label::at(&column.lookup, column.bottom, table.code(i, *member)),
-                _ => Label::at(&column.lookup, column.lookup.top(), 0),
+            let label = |group: &Group| {
+                let level = if group.cells[i].is_some() {
+                    column.bottom
+                } else {
+                    column.top
+                };
+                let member = group.members.first().map_or(0, |member| table.code(i, *member));
+                Label::at(&column.lookup, level, member)
             };
             groups.iter().map(label).collect()
         });
@@ -335,10 +336,6 @@ impl Partitioner for LocalSuppression {
             partition: Partition::new(lookups, of_combination, labels.collect())?,
             stopped,
         })
-    }
-
-    fn honours_levels(&self) -> bool {
-        true
     }
 
     fn describe(&self) -> String {

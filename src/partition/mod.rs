@@ -18,6 +18,7 @@ mod mondrian;
 mod partitioner;
 mod peel;
 mod ranges;
+mod strata;
 mod table;
 #[cfg(test)]
 mod testing;
@@ -26,7 +27,8 @@ mod widen;
 
 pub use groups::Partition;
 pub use partitioner::{Build, Partitioner};
-pub use table::{Column, Table};
+pub use strata::divided;
+pub use table::{Column, Numbers, Table};
 pub use widen::widened;
 
 use crate::catalogue::{Argument, Arguments, Call, Entry, Param, Value, find};
@@ -44,7 +46,7 @@ pub static PARTITIONERS: &[Entry<Build>] = &[
 
 /// Returns the algorithms that RECODING LOCAL chooses from, the fastest first. None is the best on every table: peel loses
 /// least where hierarchies are fine, mondrian's cuts where they are coarse. Labels of a hierarchy are at times narrower
-/// than ranges with round ends, and they alone can be bounded by LEVELS. The last two serve those who train models.
+/// than ranges. The last two serve those who train models.
 pub fn best_of() -> Vec<Call> {
     let peel = |option: Param, word: &str| {
         let argument = Argument {

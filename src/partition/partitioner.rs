@@ -31,8 +31,18 @@ pub trait Partitioner: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns true if the algorithm keeps labels within the levels that LEVELS allows.
-    fn honours_levels(&self) -> bool {
+    /// Returns true if the algorithm keeps labels within the levels of LEVELS by itself, and divides no strata.
+    fn keeps_levels(&self) -> bool {
+        false
+    }
+
+    /// Returns true if the algorithm labels columns of numbers and dates by ranges where they have them.
+    fn makes_ranges(&self) -> bool {
+        false
+    }
+
+    /// Returns true if an option asks for ranges of numbers and dates where a hierarchy has labels for them.
+    fn asks_for_ranges(&self) -> bool {
         false
     }
 

@@ -1,5 +1,6 @@
 //! The options of algorithms that label numbers, dates and timestamps by ranges.
 
+use super::table::Column;
 use crate::catalogue::{Arguments, Kind, Param};
 use crate::error::Result;
 
@@ -8,6 +9,8 @@ use crate::error::Result;
 pub(super) struct Ranges {
     /// Whether they are labelled by their hierarchy, and not by ranges at all.
     pub(super) by_hierarchy: bool,
+    /// Whether they are labelled by ranges where a hierarchy has labels for them, too.
+    pub(super) asked: bool,
     /// Whether a range ends at values of its group, and not at round numbers.
     pub(super) exact: bool,
 }
@@ -15,28 +18,43 @@ pub(super) struct Ranges {
 /// The word of [`NUMBERS`] for labels of a hierarchy.
 pub(super) const HIERARCHY: &str = "hierarchy";
 
+/// The word of [`NUMBERS`] for ranges.
+const RANGE: &str = "range";
+
 /// The option `numbers`.
 pub(super) const NUMBERS: Param = Param {
     name: "numbers",
-    summary: "whether numbers and dates are labelled by ranges, or by their hierarchy",
-    kind: Kind::Word(&["range", HIERARCHY]),
-    default: Some("range"),
+    summary: "all numbers and dates are labelled by ranges, or by their hierarchy; by default the hierarchy decides",
+    kind: Kind::Word(&[RANGE, HIERARCHY]),
+    default: Some(""),
 };
+
+/// The word of [`RANGES`] for ends at values of the group.
+const EXACT: &str = "exact";
 
 /// The option `ranges`.
 pub(super) const RANGES: Param = Param {
     name: "ranges",
-    summary: "ranges end at round numbers, or exactly at values of the group",
-    kind: Kind::Word(&["rounded", "exact"]),
-    default: Some("rounded"),
+    summary: "ranges, which end at round numbers or exactly at values of the group; rounded by default",
+    kind: Kind::Word(&["rounded", EXACT]),
+    default: Some(""),
 };
 
 impl Ranges {
     /// Reads [`NUMBERS`] and [`RANGES`].
     pub(super) fn read(args: &Arguments) -> Result<Self> {
+        let word = |name| args.given(name, |args, name| args.word(name).map(str::to_string));
+        let (numbers, ranges) = (word(NUMBERS.name)?, word(RANGES.name)?);
+        let by_hierarchy = numbers.as_deref() == Some(HIERARCHY);
         Ok(Self {
-            by_hierarchy: args.word("numbers")? == HIERARCHY,
-            exact: args.word("ranges")? == "exact",
+            by_hierarchy,
+            asked: !by_hierarchy && (numbers.is_some() || ranges.is_some()),
+            exact: ranges.as_deref() == Some(EXACT),
         })
+    }
+
+    /// Returns true if a column is labelled by ranges.
+    pub(super) fn are_of(self, column: &Column) -> bool {
+        !self.by_hierarchy && column.has_ranges()
     }
 }

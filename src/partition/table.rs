@@ -3,6 +3,17 @@
 use crate::hierarchy::Lookup;
 use std::sync::Arc;
 
+/// What values of a column with an order are labelled by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Numbers {
+    /// By the labels of the hierarchy.
+    Hierarchy,
+    /// By ranges, whose ends lie on those of the hierarchy's groups where these are intervals.
+    Ranges,
+    /// By ranges that are not released: one value of each class takes their place.
+    Values,
+}
+
 /// One quasi-identifier.
 #[derive(Debug, Clone)]
 pub struct Column {
@@ -14,9 +25,16 @@ pub struct Column {
     pub top: u8,
     /// The weight of a loss in this column; 1 if none was given.
     pub weight: f64,
+    /// What the values are labelled by, if they have an order.
+    pub numbers: Numbers,
 }
 
 impl Column {
+    /// Returns true if the values may be labelled by ranges.
+    pub fn has_ranges(&self) -> bool {
+        self.numbers != Numbers::Hierarchy && self.lookup.is_ordered()
+    }
+
     /// Returns, by ground code, the place of the value in an order where values under one label are side by side.
     pub fn places(&self) -> Vec<u32> {
         let levels = self.lookup.levels();

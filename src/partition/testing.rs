@@ -1,6 +1,6 @@
 //! A table made up in a test: combinations with their rows by class label. A group holds if it has at least k rows.
 
-use super::{Column, Partition, Partitioner, Table};
+use super::{Column, Numbers, Partition, Partitioner, Table};
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
 use crate::search::{Budget, Context};
 use arrow::array::{ArrayRef, Int64Array, StringArray};
@@ -36,6 +36,7 @@ pub(super) fn column(groups: &[&str], numbers: bool) -> Column {
         top: lookup.top(),
         lookup,
         weight: 1.0,
+        numbers: Numbers::Ranges,
     }
 }
 

@@ -161,8 +161,8 @@ fn median(weighted: &[(f64, u64)]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::hierarchy::Hierarchy;
-    use arrow::array::{Date32Array, Decimal128Array, Int64Array};
-    use arrow::datatypes::{Date32Type, Decimal128Type, Int64Type};
+    use arrow::array::{Date32Array, Date64Array, Decimal128Array, Int64Array};
+    use arrow::datatypes::{Date32Type, Date64Type, Decimal128Type, Int64Type};
     use proptest::prelude::*;
     use std::sync::Arc;
 
@@ -211,6 +211,21 @@ mod tests {
         let days = lookup(Arc::new(Date32Array::from(vec![10, 11, 20])));
         let medians = of(LabelForm::Median, &days, &[vec![0, 1], vec![0, 1, 2], vec![1, 2]]);
         assert_eq!(medians.as_primitive::<Date32Type>().values().as_ref(), [10, 11, 16]);
+        // A date in milliseconds is a day as well.
+        let days = lookup(Arc::new(Date64Array::from(
+            vec![10, 11, 20]
+                .into_iter()
+                .map(|d| d * 86_400_000)
+                .collect::<Vec<i64>>(),
+        )));
+        let means = of(LabelForm::Mean, &days, &[vec![0, 1], vec![0, 1, 2], vec![1, 2]]);
+        let means: Vec<i64> = means
+            .as_primitive::<Date64Type>()
+            .values()
+            .iter()
+            .map(|at| at / 86_400_000)
+            .collect();
+        assert_eq!(means, [10, 14, 16]);
         let cents = Decimal128Array::from(vec![100, 101, 105])
             .with_precision_and_scale(38, 2)
             .unwrap();

@@ -2,8 +2,9 @@
 
 use super::labelling::Labelled;
 use super::recoding_plan::{ColumnTreatment, RecodingPlan};
+use crate::canonical::one_spelling;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{Encoder, one_zero};
+use crate::frequency::Encoder;
 use crate::hierarchy::{Cover, LabelForm, OnUnmapped, Proven};
 use crate::operator::{Operator, OperatorExec, Rows};
 use arrow::array::{Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, UInt32Array, UInt64Array};
@@ -123,14 +124,16 @@ impl Recoder {
                 ColumnTreatment::Generalize(i) if recoding.labels[*i].form != LabelForm::Text => {
                     self.computed(*i, &labels[*i], &suppressed)?
                 }
-                ColumnTreatment::Generalize(_) => one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?,
-                ColumnTreatment::Keep => one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?,
+                ColumnTreatment::Generalize(_) => {
+                    one_spelling(&cast(column(batch, &released.name)?, field.data_type())?)?
+                }
+                ColumnTreatment::Keep => one_spelling(&cast(column(batch, &released.name)?, field.data_type())?)?,
                 ColumnTreatment::Items(_) => sets
                     .next()
                     .ok_or_else(|| Error::internal("a column of sets is missing"))?,
                 ColumnTreatment::Hash(pseudonym) => pseudonym.hash(column(batch, &released.name)?)?,
                 ColumnTreatment::Protect => {
-                    let values = one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?;
+                    let values = one_spelling(&cast(column(batch, &released.name)?, field.data_type())?)?;
                     if recoding.starred {
                         nullif(&values, &suppressed)?
                     } else {

@@ -4,8 +4,8 @@
 //! they cover: an order that depended on more than the labels would reveal more than the labels.
 
 use super::plain_type::plain;
+use crate::canonical::one_spelling;
 use crate::error::Result;
-use crate::frequency::one_zero;
 use crate::hierarchy::{Cover, LabelForm, Lookup, TOP};
 use arrow::array::{Array, ArrayRef, AsArray, StringArray, UInt32Array, new_null_array};
 use arrow::compute::{SortOptions, cast, concat, take};
@@ -67,7 +67,7 @@ impl Labels {
     pub(super) fn of_values(form: LabelForm, values: &ArrayRef, starred: bool) -> Result<Self> {
         let values = match values.data_type() {
             DataType::Struct(_) => Arc::clone(values),
-            data_type => one_zero(&cast(values, &plain(data_type))?)?,
+            data_type => one_spelling(&cast(values, &plain(data_type))?)?,
         };
         let null = starred.then(|| new_null_array(values.data_type(), 1));
         let arrays: Vec<&dyn Array> = [&values].into_iter().chain(&null).map(|a| a.as_ref()).collect();

@@ -4,8 +4,8 @@
 //! nor guessed by trying values. With the same secret, equal identifiers have equal hashes, across tables too. NULL
 //! stays NULL.
 
+use crate::canonical::one_spelling;
 use crate::error::{Error, Result};
-use crate::frequency::one_zero;
 use arrow::array::{ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
@@ -54,7 +54,7 @@ impl Pseudonym {
     /// Returns the hash of every value; equal values have equal hashes.
     pub fn hash(&self, values: &ArrayRef) -> Result<ArrayRef> {
         let values = cast(values, &super::plain_type::plain(values.data_type()))?;
-        let text = cast(&one_zero(&values)?, &DataType::Utf8)?;
+        let text = cast(&one_spelling(&values)?, &DataType::Utf8)?;
         let hashed: StringArray = text
             .as_string::<i32>()
             .iter()

@@ -254,6 +254,11 @@ impl RecodingPlan {
         (labels.form != LabelForm::Text).then(|| (&labels.values, of.iter().map(place).collect()))
     }
 
+    /// Returns true if a column is released in another form than TEXT, in which labels that differ may be alike.
+    pub(crate) fn has_computed_values(&self) -> bool {
+        self.labels.iter().any(|labels| labels.form != LabelForm::Text)
+    }
+
     /// Returns the words of the order key of class `class`, most significant first.
     pub(crate) fn order_key(&self, classes: &FrequencySet, class: usize) -> Vec<u64> {
         let words = self.order.words();

@@ -200,20 +200,24 @@ impl Context {
         if !assessment.anonymous {
             return;
         }
-        if !self.cannot_win(assessment.cost(), node) {
+        let is_first = match &self.incumbent {
+            None => assessment.cost() != f64::INFINITY,
+            Some((best, found)) => by_cost((assessment, node), (found, best)) == Order::Less,
+        };
+        if is_first {
             self.incumbent = Some((node.clone(), assessment.clone()));
         }
     }
 
     /// Returns true if no node that costs at least `bound` and does not come before `node` can replace the incumbent.
     /// Given a bound on the cost of `node`, this holds for `node` itself. Given a bound on all nodes above, it holds
-    /// for them, because they come later.
+    /// for them, because they come later. An incumbent that keeps nothing loses to whatever costs as much and keeps a row.
     pub fn cannot_win(&self, bound: f64, node: &Node) -> bool {
         match &self.incumbent {
             None => bound == f64::INFINITY,
             Some((best, assessment)) => match bound.total_cmp(&assessment.cost()) {
                 Order::Less => false,
-                Order::Equal => best <= node,
+                Order::Equal => best <= node && !keeps_nothing(assessment),
                 Order::Greater => true,
             },
         }
@@ -273,4 +277,17 @@ impl Context {
     pub fn archive(&self) -> &[(Node, Assessment)] {
         self.front.as_ref().map_or(&[], Front::members)
     }
+}
+
+/// Compares anonymous nodes by cost. Where suppressing every row costs as much as `*` for every row, the latter comes
+/// first, because it keeps more; then the order of nodes decides.
+pub(super) fn by_cost((a, node): (&Assessment, &Node), (b, other): (&Assessment, &Node)) -> Order {
+    let order = a.cost().total_cmp(&b.cost());
+    order
+        .then(keeps_nothing(a).cmp(&keeps_nothing(b)))
+        .then_with(|| node.cmp(other))
+}
+
+fn keeps_nothing(assessment: &Assessment) -> bool {
+    assessment.classes == 0
 }

@@ -89,6 +89,7 @@ pub const ENTRY: Entry<Build> = Entry {
 mod tests {
     use crate::catalogue::Call;
     use crate::search::Oracle;
+    use crate::search::context::by_cost;
     use crate::search::testing::{check_heuristic, toy};
     use proptest::prelude::*;
 
@@ -100,9 +101,7 @@ mod tests {
             let anonymous: Vec<_> = toy.lattice().iter().filter(|n| toy.truth(n).anonymous).collect();
             let height = anonymous.iter().map(|n| n.height()).min();
             let lowest = anonymous.into_iter().filter(|n| Some(n.height()) == height);
-            let expected = lowest.min_by(|a, b| {
-                toy.truth(a).cost().total_cmp(&toy.truth(b).cost()).then_with(|| a.cmp(b))
-            });
+            let expected = lowest.min_by(|a, b| by_cost((&toy.truth(a), a), (&toy.truth(b), b)));
             let (_, context) = toy.run(&call, 0);
             prop_assert_eq!(context.incumbent().map(|(n, _)| n.clone()), expected);
         }

@@ -3,6 +3,7 @@
 //! The oracle follows definitions.md by plain loops over rows, and shares no code with the evaluator of the engine. All
 //! costs are whole numbers, so floors and bounds are exact and ties are real ties.
 
+use super::context::by_cost;
 use super::{Assessment, Budget, Context, Counters, Finding, Oracle, Stop};
 use crate::catalogue::Call;
 use crate::error::Result;
@@ -167,8 +168,8 @@ impl Toy {
             .iter()
             .map(|n| (self.evaluate(&n), n))
             .filter(|(a, _)| a.anonymous)
+            .min_by(|(a, n), (b, m)| by_cost((a, n), (b, m)))
             .map(|(a, n)| (n, a.cost()))
-            .min_by(|a, b| a.1.total_cmp(&b.1).then_with(|| a.0.cmp(&b.0)))
     }
 
     /// Returns the exact assessment of `node`.

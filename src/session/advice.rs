@@ -30,19 +30,15 @@ fn no_column(field: &Column, valid: &[Column], written: &str) -> Option<Error> {
     if names.contains(&name) {
         return None;
     }
-    let in_capitals = names.iter().find(|same| same.eq_ignore_ascii_case(name));
     let is_cut =
         |column: &str| column.split('-').any(|part| part.eq_ignore_ascii_case(name)) && hyphenated(written, column);
+    let is_in_capitals = names.iter().any(|same| same.eq_ignore_ascii_case(name));
     let with_a_hyphen = names.iter().find(|column| column.contains('-') && is_cut(column));
-    Some(match (in_capitals, with_a_hyphen) {
-        (Some(column), _) => Error::usage(format!(
-            "there is no column {name:?}; there is a column {column:?}: write it in double quotes, because names without \
-             them are read in lower case"
-        )),
-        (None, Some(column)) => Error::usage(format!(
+    Some(match with_a_hyphen {
+        Some(column) if !is_in_capitals => Error::usage(format!(
             "there is no column {name:?}; a name with a hyphen stands in double quotes: {column:?}"
         )),
-        (None, None) => Error::unknown("column", name, names),
+        _ => Error::unknown("column", name, names),
     })
 }
 
@@ -96,7 +92,7 @@ mod tests {
         for (statement, said) in [
             (
                 "SELECT Ort FROM w",
-                "there is no column \"ort\"; there is a column \"Ort\": write it in double quotes",
+                "there is no column \"ort\"; write \"Ort\" in double quotes, because names without them are read in lower case",
             ),
             (
                 "SELECT agee FROM w",

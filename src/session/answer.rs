@@ -80,9 +80,10 @@ impl Answer {
         })
     }
 
-    /// Returns the answer with errors and names of columns that show none of these values.
-    pub(super) fn hiding(self, hidden: &Hidden) -> Self {
-        if hidden.is_empty() {
+    /// Returns the answer with errors and names of columns that show none of these values. Errors show none of those `seen`
+    /// before, either.
+    pub(super) fn hiding(self, hidden: &Hidden, seen: Hidden) -> Self {
+        if hidden.is_empty() && seen.is_empty() {
             return self;
         }
         let fields = self.schema.fields().iter().map(|field| {
@@ -93,7 +94,7 @@ impl Answer {
         let schema = Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()));
         let (hidden, named) = (hidden.clone(), Arc::clone(&schema));
         let rows = self.rows.map(move |batch| {
-            let batch = batch.map_err(|e| hidden.in_error(Error::from(e)))?;
+            let batch = batch.map_err(|e| seen.in_error(hidden.in_error(Error::from(e))))?;
             if batch.schema_ref().fields() == named.fields() {
                 return Ok(batch);
             }

@@ -1,21 +1,17 @@
 //! The context in which statements run: a DataFusion session, its hierarchies and an observer.
 
+use super::hiding::HidingTables;
 use super::registry::Registry;
+use super::sources::depends::Made;
 use crate::engine::Observer;
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use crate::report::FrontChart;
 use crate::settings::Settings;
-use crate::source::without_keys;
+use crate::sql::Hidden;
 use crate::sql::variable::Variables;
-use crate::sql::{Hidden, state_frames, with_versions};
 use crate::store::{Stores, Traffic};
-use datafusion::common::config::Dialect;
-use datafusion::dataframe::DataFrame;
-use datafusion::error::Result as DfResult;
-use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::SessionContext;
-use datafusion::sql::parser::Statement as DfStatement;
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -52,6 +48,10 @@ pub struct AnonContext {
     pub(super) hidden: Hidden,
     /// Those of all statements so far: a hierarchy may have them from its own.
     pub(super) seen: Arc<RwLock<Hidden>>,
+    /// The tables that were made of rows that depend on others.
+    pub(super) made: Made,
+    /// The tables whose definition has a value that nothing may show.
+    pub(super) hiding_tables: HidingTables,
 }
 
 impl AnonContext {
@@ -73,6 +73,8 @@ impl AnonContext {
             variables: Arc::default(),
             hidden: Hidden::default(),
             seen: Arc::default(),
+            made: Made::default(),
+            hiding_tables: HidingTables::default(),
         }
     }
 
@@ -133,27 +135,5 @@ impl AnonContext {
         let hierarchies = self.hierarchies.read();
         let found = hierarchies.get(name).cloned();
         found.ok_or_else(|| Error::unknown("hierarchy", name, hierarchies.keys().map(String::as_str)))
-    }
-
-    /// Plans the text of a statement that this crate's parser has accepted. The text is read in the same dialect as then,
-    /// whatever the session's settings say, so that what runs is what was checked: in another dialect a quote may end
-    /// elsewhere.
-    pub(super) async fn plan(&self, sql: &str) -> DfResult<LogicalPlan> {
-        let state = self.session.state();
-        let statement = state.sql_to_statement(&with_versions(sql), &Dialect::Generic)?;
-        self.planned(statement).await
-    }
-
-    /// Plans a statement, with the frames of its windows as SQL defines them, and without the keys that it declares.
-    pub(super) async fn planned(&self, mut statement: DfStatement) -> DfResult<LogicalPlan> {
-        state_frames(&mut statement);
-        let plan = self.session.state().statement_to_plan(statement).await?;
-        Ok(without_keys(plan))
-    }
-
-    /// Plans a text like [`Self::plan`], and executes what is no query.
-    pub(super) async fn frame(&self, sql: &str) -> DfResult<DataFrame> {
-        let plan = self.plan(sql).await?;
-        self.session.execute_logical_plan(plan).await
     }
 }

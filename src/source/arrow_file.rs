@@ -37,13 +37,24 @@ pub(crate) fn check(location: &str) -> Result<()> {
     let Ok(root) = location.get_url().to_file_path() else {
         return Ok(());
     };
-    match damaged_file(&root, &location, true) {
-        Some(path) => Err(Error::data(format!(
-            "cannot read {:?}: the file is damaged",
-            path.display().to_string()
-        ))),
-        None => Ok(()),
-    }
+    damaged_file(&root, &location, true).map_or(Ok(()), |path| Err(damaged(&path)))
+}
+
+/// Checks local files in the same way.
+pub(crate) fn check_all(paths: &[PathBuf]) -> Result<()> {
+    let found = paths.iter().find(|path| is_damaged(path));
+    found.map_or(Ok(()), |path| Err(damaged(path)))
+}
+
+fn damaged(path: &Path) -> Error {
+    Error::data(format!(
+        "cannot read {:?}: the file is damaged",
+        path.display().to_string()
+    ))
+}
+
+fn is_damaged(path: &Path) -> bool {
+    !(claims_possible_sizes(path) && opens(path))
 }
 
 /// Returns the first file under `path` that belongs to the table and cannot be read.
@@ -51,7 +62,7 @@ fn damaged_file(path: &Path, location: &ListingTableUrl, descend: bool) -> Optio
     if !path.is_dir() {
         let is_of_table =
             || object_store::path::Path::from_absolute_path(path).is_ok_and(|path| location.contains(&path, false));
-        return (is_of_table() && !(claims_possible_sizes(path) && opens(path))).then(|| path.to_path_buf());
+        return (is_of_table() && is_damaged(path)).then(|| path.to_path_buf());
     }
     if !descend {
         return None;

@@ -1,10 +1,12 @@
 //! Columns of a source, selected by their exact names.
 
+use crate::canonical::exactly;
 use crate::error::Result;
+use arrow::datatypes::DataType;
 use datafusion::common::Column;
 use datafusion::dataframe::DataFrame;
 use datafusion::error::DataFusionError;
-use datafusion::logical_expr::{Expr, cast, ident};
+use datafusion::logical_expr::{Expr, ident};
 
 /// Selects columns by their exact names.
 pub(crate) fn select_columns(rows: &DataFrame, names: &[&str]) -> Result<DataFrame> {
@@ -15,11 +17,21 @@ pub(crate) fn select_columns(rows: &DataFrame, names: &[&str]) -> Result<DataFra
     Ok(rows.clone().select(fields.collect::<Result<Vec<Expr>, _>>()?)?)
 }
 
-/// Casts the population's columns to the sample's types, so that equal values have equal codes.
+/// Casts the population's columns to the sample's types, so that equal values have equal codes. Reading the rows fails with
+/// `ErrorKind::Data` if a value is none of the sample's type: a person of 1.4 is nobody of 1.
 pub(crate) fn same_types(sample: &DataFrame, population: DataFrame, names: &[&str]) -> Result<DataFrame> {
     let casts = names.iter().map(|name| {
         let (_, field) = sample.schema().qualified_field_with_unqualified_name(name)?;
-        Ok::<_, DataFusionError>(cast(ident(*name), field.data_type().clone()).alias(*name))
+        in_type(&population, name, field.data_type())
     });
-    Ok(population.select(casts.collect::<Result<Vec<_>, _>>()?)?)
+    let casts = casts.collect::<Result<Vec<_>>>()?;
+    Ok(population.select(casts)?)
+}
+
+/// Returns a column of a population in the type in which a release has it, value by value.
+pub(crate) fn in_type(population: &DataFrame, name: &str, data_type: &DataType) -> Result<Expr> {
+    let (_, field) = population.schema().qualified_field_with_unqualified_name(name)?;
+    let called = format!("column {name} of the population");
+    let column = exactly(ident(name), field.data_type(), data_type, &called)?;
+    Ok(column.alias(name))
 }

@@ -5,7 +5,8 @@ use super::guard::{closed, reading};
 use super::int96::with_checked_times;
 use crate::delta::Table;
 use crate::error::Result;
-use arrow::datatypes::SchemaRef;
+use crate::hierarchy::plain_type;
+use arrow::datatypes::{DataType, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -28,6 +29,19 @@ impl DeltaRows {
         let rows = table.rows(state)?;
         let table = Arc::new(table);
         Ok(Self { rows, table })
+    }
+
+    /// Returns true if what the log says of a file decides whether a row in it can pass a filter: the values of
+    /// partitions, and the bounds of whole numbers and dates. Bounds of decimals and of doubles are rounded to the digits of
+    /// a double and know no NaN, those of times are cut to milliseconds, and those of texts to their first letters.
+    fn is_decided(&self, filter: &Expr) -> bool {
+        let (schema, partitions) = (self.rows.schema(), self.table.partition_columns());
+        let is_decided = |name: &str| {
+            let data_type = schema.field_with_name(name).map(|field| plain_type(field.data_type()));
+            let is_bounded = |data_type: &DataType| data_type.is_integer() || *data_type == DataType::Date32;
+            partitions.iter().any(|column| column == name) || data_type.is_ok_and(is_bounded)
+        };
+        filter.column_refs().iter().all(|column| is_decided(&column.name))
     }
 
     /// Returns the version.
@@ -65,6 +79,12 @@ impl TableProvider for DeltaRows {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
-        self.rows.supports_filters_pushdown(filters)
+        use TableProviderFilterPushDown::{Inexact, Unsupported};
+        // What rules out files is applied to the rows again.
+        let supported = filters.iter().map(|filter| match self.is_decided(filter) {
+            true => Inexact,
+            false => Unsupported,
+        });
+        Ok(supported.collect())
     }
 }

@@ -21,6 +21,7 @@ use datafusion::error::{DataFusionError, Result as DfResult};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::execution_plan::reset_plan_states;
 use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -238,11 +239,12 @@ impl ExecutionPlan for Guarded {
     }
 
     fn reset_state(self: Arc<Self>) -> DfResult<Arc<dyn ExecutionPlan>> {
-        if self.closed.is_some() {
-            return Ok(self);
-        }
-        let reader = Arc::clone(&self.reader).reset_state()?;
-        let (files, closed) = (self.files.clone(), None);
+        // What is below a closed reader is hidden, and has handed out its files, too.
+        let reader = match &self.closed {
+            Some(_) => reset_plan_states(Arc::clone(&self.reader))?,
+            None => Arc::clone(&self.reader).reset_state()?,
+        };
+        let (files, closed) = (self.files.clone(), self.closed.clone());
         Ok(Arc::new(Guarded { reader, files, closed }))
     }
 

@@ -6,14 +6,15 @@
 
 use super::delta::DeltaRows;
 use super::ducklake::DuckLakeRows;
-use super::null_folders::files_of;
+use super::files::FileTable;
 use crate::delta::Table as Version;
 use crate::ducklake::Table as Snapshot;
 use crate::error::{Error, Result};
 use crate::pool::blocking;
+use crate::store::Files;
 use arrow::record_batch::RecordBatch;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::datasource::listing::ListingTableUrl;
+use datafusion::datasource::listing::{ListingTable, ListingTableUrl};
 use datafusion::datasource::memory::PartitionData;
 use datafusion::datasource::{MemTable, source_as_provider};
 use datafusion::execution::SessionState;
@@ -45,8 +46,16 @@ pub struct Pins {
 struct Folder {
     store: Arc<dyn ObjectStore>,
     url: ListingTableUrl,
-    extension: String,
-    without_folders: bool,
+    listed: Listed,
+}
+
+/// How the files of a folder are listed.
+#[derive(Clone)]
+enum Listed {
+    /// As DataFusion's table over the folder lists them.
+    Table { extension: String, without_folders: bool },
+    /// As the table of a path does.
+    Path(Box<Files>),
 }
 
 impl fmt::Debug for Folder {
@@ -82,14 +91,24 @@ impl Pins {
         let mut pins = Self::default();
         for scan in scans {
             let provider = source_as_provider(&scan.source)?;
-            if let Some(listing) = files_of(provider.as_ref()) {
+            let mut pin = |url: &ListingTableUrl, listed| -> Result<()> {
+                let store = state.runtime_env().object_store(url)?;
+                let url = url.clone();
+                pins.folders.push(Folder { store, url, listed });
+                Ok(())
+            };
+            if let Some(listing) = (provider.as_ref() as &dyn Any).downcast_ref::<ListingTable>() {
                 for url in listing.table_paths() {
-                    pins.folders.push(Folder {
-                        store: state.runtime_env().object_store(url)?,
-                        url: url.clone(),
+                    let listed = Listed::Table {
                         extension: listing.options().file_extension.clone(),
                         without_folders: state.config_options().execution.listing_table_ignore_subdirectory,
-                    });
+                    };
+                    pin(url, listed)?;
+                }
+            }
+            if let Some(table) = (provider.as_ref() as &dyn Any).downcast_ref::<FileTable>() {
+                for files in table.places() {
+                    pin(files.url(), Listed::Path(Box::new(files.clone())))?;
                 }
             }
             if let Some(rows) = (provider.as_ref() as &dyn Any).downcast_ref::<DeltaRows>() {
@@ -108,6 +127,11 @@ impl Pins {
         }
         pins.files = pins.list().await?;
         Ok(pins)
+    }
+
+    /// Returns the number of files that have any content.
+    pub(crate) fn files_read(&self) -> u64 {
+        self.files.values().filter(|file| file.meta.size > 0).count() as u64
     }
 
     /// Returns the paths of the local files, sorted.
@@ -191,8 +215,15 @@ impl Pins {
 }
 
 impl Folder {
-    /// Lists the files like DataFusion does, without its cache.
+    /// Lists the files like the table does, without a cache.
     async fn list(&self) -> Result<Vec<ObjectMeta>> {
+        let (extension, without_folders) = match &self.listed {
+            Listed::Path(files) => return files.list(self.store.as_ref()).await,
+            Listed::Table {
+                extension,
+                without_folders,
+            } => (extension, *without_folders),
+        };
         let prefix = self.url.prefix();
         let unreadable = |e| Error::from(datafusion::error::DataFusionError::ObjectStore(Box::new(e)));
         let found = match self.url.is_collection() {
@@ -209,8 +240,8 @@ impl Folder {
         };
         let is_read = |meta: &ObjectMeta| {
             let location = &meta.location;
-            location.as_ref().ends_with(&self.extension)
-                && self.url.contains(location, self.without_folders)
+            location.as_ref().ends_with(extension)
+                && self.url.contains(location, without_folders)
                 && !location.parts().any(|part| part.as_ref().starts_with(STAGED))
         };
         Ok(found.into_iter().filter(is_read).collect())

@@ -355,7 +355,20 @@ impl<'a> Cursor<'a> {
         if matches!(self.peek().map(|t| &t.token), Some(Token::Word(_))) {
             return self.word(what).map(Value::Word);
         }
-        self.number(what)
+        let number = self.number(what)?;
+        let (Value::Integer(over), true) = (&number, self.looks_at_token(&Token::Div)) else {
+            return Ok(number);
+        };
+        self.at += 1;
+        let before = self.clone();
+        let under = match self.number("a whole number above 0")? {
+            Value::Integer(under) => u32::try_from(under).ok().filter(|under| *under > 0),
+            _ => None,
+        };
+        match (u32::try_from(*over), under) {
+            (Ok(over), Some(under)) => Ok(Value::Fraction(over, under)),
+            _ => Err(before.error("a fraction is of two whole numbers, the second above 0, as in 1/11")),
+        }
     }
 
     /// Parses `( item, item, ... )` with at least one item.
@@ -417,7 +430,7 @@ impl<'a> Cursor<'a> {
         Some(self.text(self.at..close + 1))
     }
 
-    fn parts(&mut self, what: &str) -> Result<Vec<String>> {
+    pub(crate) fn parts(&mut self, what: &str) -> Result<Vec<String>> {
         let mut parts = vec![self.name(what)?];
         while self.take_token(&Token::Period) {
             parts.push(self.name(what)?);
@@ -432,21 +445,6 @@ impl<'a> Cursor<'a> {
             Err(before.error("a table's name has at most three parts"))
         } else {
             Ok(TableName(parts))
-        }
-    }
-
-    /// Parses `table.column` or `'path'.column`.
-    pub(crate) fn table_column(&mut self) -> Result<(TableName, String)> {
-        let before = self.clone();
-        if self.looks_at_string() {
-            let path = self.string("a path")?;
-            self.need_token(&Token::Period, "\".\" and a column")?;
-            return Ok((TableName(vec![path]), self.name("a column")?));
-        }
-        let mut parts = self.parts("table.column")?;
-        match parts.pop() {
-            Some(column) if (1..=3).contains(&parts.len()) => Ok((TableName(parts), column)),
-            _ => Err(before.expected("table.column", [])),
         }
     }
 

@@ -73,7 +73,7 @@ impl Hidden {
         spliced(&script, &tokens, replaced.into_iter())
     }
 
-    /// Returns an error of the text of a statement, before it runs, with what was written in place of such values.
+    /// Returns an error with what was written in place of such values, as they are.
     pub(super) fn in_message(&self, error: Error) -> Error {
         match self.is_empty() {
             true => error,

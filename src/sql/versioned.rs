@@ -1,15 +1,17 @@
-//! `FROM delta.'path' VERSION AS OF n`: a version of a table of a lake in a query.
+//! `FROM delta.'path' VERSION AS OF n` and `FROM 'path' OPTIONS (...)`: a version of a table of a lake, and how a file is
+//! read, in a query.
 //!
-//! DataFusion's parser has no such clause in its dialect, and would take VERSION for an alias. The version therefore goes
-//! into the name of the table, `delta.'path@vn'`, before a query is parsed.
+//! DataFusion's parser has no such clauses in its dialect, and would take VERSION for an alias. The version therefore goes
+//! into the name of the table, `delta.'path@vn'`, before a query is parsed, and so do the options.
 
 use super::lake::Lake;
+use super::path_options::optioned;
 use crate::quoting::literal;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 use std::borrow::Cow;
 
-/// A table with its version: the tokens from its path on, and the name that stands for both.
+/// A table with its version or its options: the tokens from its path on, and the name that stands for both.
 struct Versioned {
     first: usize,
     last: usize,
@@ -77,7 +79,13 @@ fn versioned(tokens: &[TokenWithSpan]) -> Vec<Versioned> {
                 });
                 at += 7;
             }
-            None => at += 1,
+            None => match optioned(tokens, at) {
+                Some((last, name)) => {
+                    found.push(Versioned { first: at, last, name });
+                    at = last + 1;
+                }
+                None => at += 1,
+            },
         }
     }
     found
@@ -128,6 +136,18 @@ mod tests {
             (
                 "SELECT * FROM \"delta\".'a' VERSION AS OF 3",
                 "SELECT * FROM \"delta\".'a' VERSION AS OF 3",
+            ),
+            (
+                "SELECT * FROM 'a.csv' OPTIONS (trim true, 'format.null_value' 'it''s', delimiter ';') AS t JOIN 'b' options(types text)",
+                "SELECT * FROM 'a.csv OPTIONS (trim true, ''format.null_value'' ''it''''s'', delimiter '';'')' AS t JOIN 'b OPTIONS (types text)'",
+            ),
+            (
+                "COPY t TO 'a.csv' OPTIONS ('format.delimiter' ';')",
+                "COPY t TO 'a.csv' OPTIONS ('format.delimiter' ';')",
+            ),
+            (
+                "SELECT 'a' OPTIONS FROM 'b' OPTIONS",
+                "SELECT 'a' OPTIONS FROM 'b' OPTIONS",
             ),
             (
                 "SELECT 'delta.''a'' VERSION AS OF 3'",

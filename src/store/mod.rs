@@ -7,7 +7,9 @@
 
 mod address;
 mod builders;
+mod files;
 mod object;
+mod pattern;
 mod profile;
 mod single;
 mod stores;
@@ -16,7 +18,9 @@ mod traffic;
 pub(crate) use address::listing_url;
 #[cfg(feature = "cluster")]
 pub(crate) use builders::build;
+pub(crate) use files::Files;
 pub(crate) use object::read_small;
+pub(crate) use pattern::is_pattern;
 pub(crate) use single::SingleObject;
 pub(crate) use stores::Stores;
 pub(crate) use traffic::{Moved, Traffic};

@@ -3,9 +3,10 @@
 use super::{Stores, listing_url};
 use crate::error::{Error, Result};
 use crate::location::check_written;
+use crate::sealed::{is_sealed, not_ours};
 use datafusion::execution::SessionState;
 use datafusion::object_store::path::Path;
-use datafusion::object_store::{self, ObjectStore, ObjectStoreExt};
+use datafusion::object_store::{self, ObjectStore, ObjectStoreExt, PutMode};
 use std::fmt;
 use std::sync::Arc;
 
@@ -31,11 +32,6 @@ impl SingleObject {
     pub(crate) fn open(state: &SessionState, url: &str) -> Result<Self> {
         check_written(url)?;
         let place = listing_url(url)?;
-        if place.get_glob().is_some() {
-            return Err(Error::usage(format!(
-                "{url:?}: in a URL *, ? and [ stand for other characters; name one object"
-            )));
-        }
         Ok(Self {
             store: Stores::open(state, place.get_url())?,
             path: place.prefix().clone(),
@@ -65,18 +61,56 @@ impl SingleObject {
     }
 
     /// Fails if the store cannot be reached, so that it is known before there is something to write. Who may write there
-    /// need not be allowed to read.
-    pub(crate) async fn reach(&self) -> Result<()> {
+    /// need not be allowed to read. Fails with `ErrorKind::TargetExists` if an object is there that no statement wrote, unless
+    /// `overwrite`.
+    pub(crate) async fn reach(&self, overwrite: bool) -> Result<()> {
+        if !overwrite {
+            return self.may_replace().await.map(drop);
+        }
         match self.store.head(&self.path).await {
             Ok(_) | Err(object_store::Error::NotFound { .. } | object_store::Error::PermissionDenied { .. }) => Ok(()),
-            Err(e) => Err(Error::of_store(format_args!("cannot write {}", self.url), &e)),
+            Err(e) => Err(self.failed(&e)),
         }
     }
 
-    /// Writes the object, and replaces one that is there.
-    pub(crate) async fn put(&self, text: String) -> Result<()> {
+    /// Writes the object. Fails with `ErrorKind::TargetExists` if one is there that no statement wrote, unless `overwrite`.
+    pub(crate) async fn put(&self, text: String, overwrite: bool) -> Result<()> {
+        let replaces = overwrite || self.may_replace().await?;
+        if !replaces {
+            let created = self
+                .store
+                .put_opts(&self.path, text.clone().into(), PutMode::Create.into())
+                .await;
+            match created {
+                Ok(_) => return Ok(()),
+                Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. }) => {
+                    return Err(not_ours(&self.url));
+                }
+                // The store has no such condition.
+                Err(object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. }) => {}
+                Err(e) => return Err(self.failed(&e)),
+            }
+        }
         let put = self.store.put(&self.path, text.into()).await;
-        put.map(drop)
-            .map_err(|e| Error::of_store(format_args!("cannot write {}", self.url), &e))
+        put.map(drop).map_err(|e| self.failed(&e))
+    }
+
+    /// Returns true if there is an object that a statement wrote, and false if there is none or it cannot be read. Fails with
+    /// `ErrorKind::TargetExists` if there is another one.
+    async fn may_replace(&self) -> Result<bool> {
+        let content = match self.store.get(&self.path).await {
+            Ok(found) => found.bytes().await,
+            Err(e) => Err(e),
+        };
+        match content {
+            Ok(content) if is_sealed(&content) => Ok(true),
+            Ok(_) => Err(not_ours(&self.url)),
+            Err(object_store::Error::NotFound { .. } | object_store::Error::PermissionDenied { .. }) => Ok(false),
+            Err(e) => Err(self.failed(&e)),
+        }
+    }
+
+    fn failed(&self, error: &object_store::Error) -> Error {
+        Error::of_store(format_args!("cannot write {}", self.url), error)
     }
 }

@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 const POSTCODES: &[(&str, &[u8])] = &[
     // Germany, France, Spain, Italy, the United States and others.
     (r"^\d{5}$", &[4, 3, 2]),
-    // The United States, with the delivery route.
-    (r"^\d{5}-\d{4}$", &[5, 4, 3]),
+    // The United States, with the delivery route in some or all.
+    (r"^\d{5}(-\d{4})?$", &[5, 4, 3]),
     // With the sign of the country before it.
     (r"^[A-Z]{1,3}-\d{4,5}$", &[6, 5, 4]),
     // The United Kingdom: the outward code has two to four characters.

@@ -332,6 +332,7 @@ fn a_first_hierarchy_follows_from_form_and_meaning() {
             ["2024-01-01 10:00", "2024-01-02 11:30", "2024-01-03T09:15"],
             "AS PREFIX (10, 7, 4)",
         ),
+        ("x", Kind::Text, ["90210", "90210-1234", "10001"], "AS PREFIX (5, 4, 3)"),
         ("x", Kind::Text, ["SW1A 1AA", "N1 9GU", "M1 1AE"], "AS PREFIX (4, 2, 1)"),
         (
             "x",

@@ -14,6 +14,8 @@ pub struct Evidence {
     pub columns: Vec<Examined>,
     /// The quasi-identifiers with the same value in every row.
     pub constant: Vec<String>,
+    /// The quasi-identifiers of which most texts have blanks around them.
+    pub padded: Vec<String>,
     /// Whether the request names an entity.
     pub has_entity: bool,
     /// The rows that kept columns single out, if they were counted.

@@ -7,6 +7,7 @@
 //!
 //! A new kind of warning is one file with one line in [`KINDS`].
 
+mod blanks;
 mod constant;
 mod empty;
 mod entity;
@@ -17,6 +18,7 @@ mod unique;
 mod warned;
 mod words;
 
+pub use blanks::mostly_padded;
 pub use evidence::{Evidence, Examined, Fate, Links};
 pub use linked::may_link;
 pub use warned::{Warning, WarningKind, columns, open, refusal};
@@ -35,6 +37,7 @@ const KINDS: &[Find] = &[
     entity::warnings,
     constant::warnings,
     empty::warnings,
+    blanks::warnings,
 ];
 
 /// Returns the warnings that follow from the evidence. A warning is accepted if all its columns are in `accepted`; one

@@ -51,6 +51,8 @@ pub enum WarningKind {
     Constant,
     /// The source has no rows.
     Empty,
+    /// Most texts of released columns have blanks around them.
+    Blanks,
 }
 
 impl WarningKind {
@@ -63,6 +65,7 @@ impl WarningKind {
             Self::Entity => "entity",
             Self::Constant => "constant",
             Self::Empty => "empty",
+            Self::Blanks => "blanks",
         }
     }
 }

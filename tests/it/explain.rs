@@ -203,3 +203,53 @@ fn every_operator_has_the_frame() {
     found.sort();
     assert_eq!(found, ["frame.rs", "guard.rs"].map(|name| Some(name.into())));
 }
+
+/// What a request does that its author may not expect is a row of EXPLAIN.
+#[tokio::test]
+async fn explain_notes_what_a_number_means_and_what_is_rounded() {
+    let context = context(2);
+    let setup = "CREATE TABLE people (age INT, pay DOUBLE, zip VARCHAR);
+        CREATE HIERARCHY age AS INTERVALS (5, 10)";
+    collect(&context, setup).await;
+    let noted = async |columns: &str, models: &str| -> Vec<String> {
+        let statement = format!("EXPLAIN ANONYMIZE people QUASI IDENTIFIERS ({columns}) SATISFYING {models}");
+        let rows = collect(&context, &statement).await;
+        let items = rows[0].column(0).as_string::<i32>().iter().flatten();
+        let details = rows[0].column(1).as_string::<i32>().iter().flatten();
+        let notes = items.zip(details).filter(|(item, _)| *item == "note");
+        notes.map(|(_, detail)| detail.to_string()).collect()
+    };
+    let all = "age, pay, zip";
+    assert_eq!(
+        noted(all, "max_risk(0.09) AND max_risk(0.33)").await,
+        [
+            "max_risk(0.09) requires classes of at least 12 rows, because 1/11 is above 0.09; if classes of 11 are meant, write \
+             max_risk(1/11)",
+            "max_risk(0.33) requires classes of at least 4 rows, because 1/3 is above 0.33; if classes of 3 are meant, write \
+             max_risk(1/3)",
+        ]
+    );
+    // Nothing else can be meant by 1/10, by 0.17, which is above 1/6, and by a fraction.
+    let none: [String; 0] = [];
+    assert_eq!(
+        noted(all, "max_risk(0.1) AND max_risk(0.17) AND max_risk(1/11)").await,
+        none
+    );
+    assert_eq!(
+        noted("age USING age LABELS MEAN, pay LABELS MEAN, zip", "k_anonymity(2)").await,
+        [
+            "column age: means of whole numbers are rounded to whole numbers; cast the column to DOUBLE in a query for means with \
+             digits"
+        ]
+    );
+    assert_eq!(
+        noted("age USING age LABELS MEDIAN, pay, zip", "k_anonymity(2)")
+            .await
+            .len(),
+        1
+    );
+    assert_eq!(
+        noted("age USING age LABELS MODE, pay, zip", "k_anonymity(2)").await,
+        none
+    );
+}

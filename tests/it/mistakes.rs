@@ -252,8 +252,8 @@ const MISTAKES: &[(&str, &str)] = &[
         "INTERVALS generalizes numbers, not a column of type Utf8; PREFIX, VALUES and a hierarchy file take strings",
     ),
     (
-        "ANONYMIZE people QUASI IDENTIFIERS (age USING zip) KEEP (sex, \"native-country\") SATISFYING k_anonymity(2)",
-        "PREFIX generalizes strings, not a column of type Int64; INTERVALS, QUANTILES and VALUES take numbers",
+        "ANONYMIZE (SELECT age + 0.5 AS age FROM people) QUASI IDENTIFIERS (age USING zip) SATISFYING k_anonymity(2)",
+        "PREFIX generalizes strings and whole numbers, not a column of type Float64; INTERVALS, QUANTILES and VALUES take numbers",
     ),
     (
         "ANONYMIZE people QUASI IDENTIFIERS (age LEVELS 1) KEEP (sex) SATISFYING k_anonymity(2)",

@@ -185,7 +185,7 @@ fn planted() -> BTreeMap<u64, Night> {
     BTreeMap::from([
         (0, (QUIET, false, "", ANEW, released(vec![]))),
         // New values.
-        (2, (unknown(2), false, "", REPLAY, refused(1, vec![values(2)], city))),
+        (2, (unknown(2), false, "", REPLAY, refused(7, vec![values(2)], city))),
         (3, (unknown(2), false, SOME, WARN, released(vec![values(2)]))),
         (
             4,
@@ -197,7 +197,7 @@ fn planted() -> BTreeMap<u64, Night> {
                 refused(3, vec![values(4), over(4, 3)], "4 rows would have to be"),
             ),
         ),
-        (5, (unknown(2), false, "", SEARCH, refused(1, vec![values(2)], city))),
+        (5, (unknown(2), false, "", SEARCH, refused(7, vec![values(2)], city))),
         // Classes below the promise, and suppression.
         (7, (QUIET, false, "", REPLAY, released(vec![]))),
         (
@@ -238,7 +238,7 @@ fn planted() -> BTreeMap<u64, Night> {
                 false,
                 "",
                 REPLAY,
-                refused(1, vec![schema()], "column name is gone"),
+                refused(7, vec![schema()], "column name is gone"),
             ),
         ),
         (17, (nameless, false, "", WARN, released(vec![schema()]))),
@@ -249,7 +249,7 @@ fn planted() -> BTreeMap<u64, Night> {
                 false,
                 "",
                 REPLAY,
-                refused(1, vec![schema()], "column name has come"),
+                refused(7, vec![schema()], "column name has come"),
             ),
         ),
         (19, (QUIET, false, "", WARN, released(vec![schema()]))),
@@ -260,7 +260,7 @@ fn planted() -> BTreeMap<u64, Night> {
                 false,
                 "",
                 REPLAY,
-                refused(1, vec![schema()], "visits is Utf8 and was Int64"),
+                refused(7, vec![schema()], "visits is Utf8 and was Int64"),
             ),
         ),
         (
@@ -270,7 +270,7 @@ fn planted() -> BTreeMap<u64, Night> {
                 false,
                 "",
                 WARN,
-                refused(1, vec![schema()], "visits is Utf8 and was Int64"),
+                refused(7, vec![schema()], "visits is Utf8 and was Int64"),
             ),
         ),
         (23, (texts, false, "", SEARCH, released(vec![schema()]))),
@@ -283,7 +283,7 @@ fn planted() -> BTreeMap<u64, Night> {
                 true,
                 "",
                 REPLAY,
-                refused(1, vec![("hierarchy", vec![])], hierarchy),
+                refused(7, vec![("hierarchy", vec![])], hierarchy),
             ),
         ),
         (

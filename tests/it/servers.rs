@@ -187,7 +187,8 @@ fn a_server_that_fails_is_asked_again_or_given_up() {
     let dying = Proxy::start(moto.port(), Fault::After(whole / 2));
     let output = behind(&dying).run(scratch.path(), &release("OVERWRITE"));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(output.status.code(), Some(6), "{said}");
+    assert!(said.contains("\"kind\":\"Unavailable\""), "{said}");
     assert_eq!(direct.bytes("out/_manifest.json"), manifest, "nothing was published");
     succeeded(&direct.run(scratch.path(), &verify));
     // What it could not delete is there, and no reader sees it.

@@ -291,3 +291,30 @@ fn the_command_reads_a_bucket() {
     let (ok, _, said) = run("s3://lake/people/", set, &wrong);
     assert!(!ok && said.contains("SET anonsql.s3.allow_http = true"), "{said}");
 }
+
+/// A report replaces an object that is as anonsql wrote it, and another one only with OVERWRITE.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_report_replaces_its_own_object_alone() {
+    let (context, store) = registered(&[("people.csv", PEOPLE), ("mine.md", "mine")]).await;
+    let report = |to: &str| {
+        format!(
+            "UTILITY OF 's3://lake/people.csv' AGAINST 's3://lake/people.csv' QUASI IDENTIFIERS (sex) REPORT TO {to}"
+        )
+    };
+    let text = async |name: &str| {
+        let found = store.get(&Path::from(name)).await.unwrap();
+        String::from_utf8(found.bytes().await.unwrap().to_vec()).unwrap()
+    };
+    for _ in 0..2 {
+        collect(&context, &report("'s3://lake/report.md'")).await;
+        assert!(text("report.md").await.contains("SHA-256 of the text before"));
+    }
+    put(store.as_ref(), "report.md", &(text("report.md").await + "a note")).await;
+    for name in ["mine.md", "report.md"] {
+        let refused = context.sql(&report(&format!("'s3://lake/{name}'"))).await.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::TargetExists, "{refused}");
+        assert!(!text(name).await.ends_with("-->\n"), "{name}");
+        collect(&context, &report(&format!("'s3://lake/{name}' OVERWRITE"))).await;
+        assert!(text(name).await.ends_with("-->\n"), "{name}");
+    }
+}

@@ -3,12 +3,14 @@
 //! The scheduler divides a plan into stages and hands them on. It does not read operators of ours: each is a sealed box to it,
 //! so that it needs neither the secrets of hashes nor the memory of large recodings.
 
+use crate::canonical::function;
 use crate::error::Error;
 use crate::operator::{Codec, Operator, OperatorExec, Rows, Seen, seen};
 use arrow::datatypes::SchemaRef;
 use ballista_core::serde::BallistaPhysicalExtensionCodec;
 use datafusion::error::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::ScalarUDF;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConverterExtension};
 use std::fmt;
@@ -91,6 +93,14 @@ impl PhysicalExtensionCodec for BallistaCodec {
                 )))
             }
             _ => self.theirs.try_decode(bytes, inputs, context, converter),
+        }
+    }
+
+    fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
+        // The scheduler looks at the expressions of a plan that it hands on.
+        match function(name) {
+            Some(function) => Ok(function),
+            None => self.theirs.try_decode_udf(name, bytes),
         }
     }
 }

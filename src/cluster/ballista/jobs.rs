@@ -7,7 +7,7 @@ use crate::cluster::each::{Each, Rest};
 use crate::cluster::engine::{Answers, Engine, Shuffle};
 use crate::cluster::greet::Member;
 use crate::cluster::slices::bytes_of;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::operator::{Codec, OperatorExec};
 use arrow::datatypes::Schema;
 use arrow::record_batch::RecordBatch;
@@ -168,7 +168,7 @@ impl Engine for Ballista {
         Box::pin(async move {
             let nobody = |why| {
                 let text = format!("no executor answers through the scheduler {} ({why})", self.scheduler);
-                Error::io(text, std::io::ErrorKind::NotConnected.into()).advised(
+                Error::new(ErrorKind::Unavailable, text).advised(
                     "start both: anonsql cluster scheduler --listen 127.0.0.1:50050, and anonsql cluster executor --scheduler \
                      127.0.0.1:50050",
                 )

@@ -75,8 +75,10 @@ fn local(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Option<Str
         reserved => reserved?,
     };
     let mut context = Context::new(job.seed, Budget::default());
-    let found = partitioner.run(&Groups::new(job, evaluator, partitioner.as_ref())?, &mut context)?;
-    let (classes, verdict) = evaluator.judge_partition(Arc::new(found.partition))?;
+    let table = Groups::new(job, evaluator, partitioner.as_ref())?;
+    let found = partition::divided(partitioner.as_ref(), &table, &mut context)?;
+    let partition = partition::widened(found.partition, &table)?;
+    let (classes, verdict) = evaluator.judge_partition(Arc::new(partition))?;
     let local = evaluator.measure(&classes, &verdict)[0];
     if !verdict.anonymous || local >= FAR_LESS * value {
         return Ok(None);

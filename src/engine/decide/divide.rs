@@ -14,7 +14,7 @@ use crate::frequency::FrequencySet;
 use crate::job::{Candidate, Choice, Job};
 use crate::lattice::Lattice;
 use crate::metric;
-use crate::partition::widened;
+use crate::partition::{self, Column, Table, widened};
 use crate::pool::check_cancelled;
 use crate::search::{Budget, Oracle};
 use crate::settings::Settings;
@@ -155,18 +155,25 @@ fn divide<'a>(
     let memory = reserve(job, evaluator, partitioner)?;
     context.tell(None);
     let table = Groups::new(job, evaluator, partitioner)?;
-    let found = partitioner.run(&table, &mut context)?;
+    let found = partition::divided(partitioner, &table, &mut context)?;
     let stopped = found.stopped.map(reason).transpose()?;
     check_cancelled()?;
     let partition = Arc::new(widened(found.partition, &table)?);
     let (classes, verdict) = evaluator.judge_partition(Arc::clone(&partition))?;
     if !verdict.anonymous {
+        let is_bound = |(_, column): &(usize, &Column)| column.top < column.lookup.top();
+        let bound = table.columns().iter().enumerate().filter(is_bound);
+        let bound: Vec<&str> = bound.map(|(i, _)| job.quasi_identifiers[i].column.as_str()).collect();
         return Err(Error::infeasible(format!(
             "no partition satisfies {}: {} rows would have to be suppressed, and {} may be; the models are too strict \
-             for this table",
+             for this table{}",
             models(job),
             verdict.suppressed,
-            evaluator.suppression_limit()
+            evaluator.suppression_limit(),
+            match bound.is_empty() {
+                true => String::new(),
+                false => format!(", whose rows LEVELS keeps apart by {}", bound.join(", ")),
+            }
         )));
     }
     // What the algorithm worked with is free again, while others run.

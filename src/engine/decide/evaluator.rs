@@ -45,12 +45,21 @@ pub struct Verdict {
     pub kept: Vec<bool>,
     /// The number of kept classes.
     pub classes: u64,
+    /// The sizes of the classes as they are released, if the rows were written and kept classes may be written alike.
+    pub alike: Option<Arc<Vec<u64>>>,
     /// The number of rows in the kept classes.
     pub released: u64,
     /// The number of all other rows.
     pub suppressed: u64,
     /// Whether the suppressed rows are within the limit and the models hold for the release as a whole.
     pub anonymous: bool,
+}
+
+impl Verdict {
+    /// Returns the number of released classes: of those that a reader can tell apart, once they are written.
+    pub fn released_classes(&self) -> u64 {
+        self.alike.as_ref().map_or(self.classes, |sizes| sizes.len() as u64)
+    }
 }
 
 /// Assesses the nodes of a job's lattice: see [`crate::search::Oracle`].
@@ -232,6 +241,7 @@ impl Evaluator {
             partition: None,
             kept,
             classes: overall.classes,
+            alike: None,
             released,
             suppressed,
             anonymous: suppressed <= self.limit && holds,
@@ -449,7 +459,8 @@ pub(super) fn view<'a>(set: &'a FrequencySet, verdict: &'a Verdict) -> View<'a> 
         partition: verdict.partition.as_deref(),
         set,
         kept: &verdict.kept,
-        classes: verdict.classes,
+        alike: verdict.alike.as_ref().map(|sizes| sizes.as_slice()),
+        classes: verdict.released_classes(),
         released: verdict.released,
         suppressed: verdict.suppressed,
     }

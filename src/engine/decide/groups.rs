@@ -77,6 +77,7 @@ impl<'a> Groups<'a> {
             bottom: lattice.bottom().level(i),
             top: lattice.top().level(i),
             weight: q.weight,
+            numbers: q.numbers(partitioner.asks_for_ranges()),
         });
         let least = job.constraints.iter().map(|c| c.model.min_class_size()).max();
         let rows_suffice = |rule: &Rule| evaluator.entity.is_none() && rule.predicate.least_size().is_some();

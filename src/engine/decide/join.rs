@@ -15,9 +15,10 @@ use super::decision::{Decision, describe};
 use super::evaluator::Evaluator;
 use super::standing::{Standing, standing};
 use super::values::Numbered;
+use crate::canonical::one_spelling;
 use crate::engine::scan::{attribute_request, fill, position};
 use crate::error::{Error, Result};
-use crate::frequency::{Attribute, Base, FrequencySet, one_zero};
+use crate::frequency::{Attribute, Base, FrequencySet};
 use crate::hierarchy::Lookup;
 use crate::job::{Constraint, Existing, Job};
 use crate::model::{Class, Predicate, Subject};
@@ -276,7 +277,7 @@ fn labels(evaluator: &Evaluator, set: &FrequencySet) -> Result<Vec<Vec<Option<St
     let mut labels = vec![vec![]; set.len()];
     for (column, lookup) in key_schema.lookups().iter().enumerate() {
         let level = lookup.level(set.node().level(column));
-        let texts = cast(&one_zero(&level.labels)?, &DataType::Utf8)?;
+        let texts = cast(&one_spelling(&level.labels)?, &DataType::Utf8)?;
         let texts = texts.as_string::<i32>();
         for (class, labels) in labels.iter_mut().enumerate() {
             let label = level.codes[key_schema.layout().code(set.key(class), column) as usize] as usize;

@@ -3,9 +3,9 @@
 //! The files hold exactly what was released, and nothing else. So they are counted anew for each batch, and no counts are
 //! kept beside the manifest that could say anything else than the files do.
 
+use crate::canonical::one_spelling;
 use crate::engine::standing::rows_that_stand;
 use crate::error::{Error, Result};
-use crate::frequency::one_zero;
 use crate::hierarchy::plain_type;
 use crate::job::{Job, Target};
 use crate::pool::check_cancelled;
@@ -66,7 +66,7 @@ pub(super) async fn standing(job: &Job, target: &Target, attribute: &str) -> Res
         let (labels, of_attribute) = batch.columns()[..names.len()].split_at(names.len() - 1);
         let labels = labels.iter().map(|column| {
             let texts = cast(
-                &one_zero(&cast(column, plain_type(column.data_type()))?)?,
+                &one_spelling(&cast(column, plain_type(column.data_type()))?)?,
                 &DataType::Utf8,
             )?;
             Ok(texts.as_string::<i32>().clone())

@@ -1,7 +1,7 @@
 //! The values of two columns, numbered together.
 
+use crate::canonical::one_spelling;
 use crate::error::Result;
-use crate::frequency::one_zero;
 use arrow::array::{Array, ArrayRef, UInt32Array};
 use arrow::compute::{SortOptions, cast, concat, take};
 use arrow::datatypes::DataType;
@@ -24,7 +24,7 @@ impl Numbered {
             other => other.clone(),
         };
         let (one, other) = (cast(first, &data_type)?, cast(second, &data_type)?);
-        let both = concat(&[one_zero(&one)?.as_ref(), one_zero(&other)?.as_ref()])?;
+        let both = concat(&[one_spelling(&one)?.as_ref(), one_spelling(&other)?.as_ref()])?;
         let ascending = SortOptions {
             descending: false,
             nulls_first: false,

@@ -54,6 +54,20 @@ pub(super) async fn examined(job: &Job, progress: &Arc<AtomicU64>) -> Result<Vec
     Ok(examined.collect())
 }
 
+/// Returns true if most of these distinct values are texts with blanks around them. Values that are spread over all of
+/// them are looked at.
+pub(super) fn is_padded(values: &ArrayRef) -> Result<bool> {
+    if Kind::of(values.data_type()) != Kind::Text {
+        return Ok(false);
+    }
+    let texts = (0..values.len())
+        .step_by((values.len() / TEXTS).max(1))
+        .filter(|row| values.is_valid(*row))
+        .map(|row| array_value_to_string(values, row));
+    let texts: Vec<String> = texts.collect::<Result<_, _>>()?;
+    Ok(warning::mostly_padded(texts.iter().map(String::as_str)))
+}
+
 /// Returns what the names of the columns alone warn of, without reading anything.
 pub fn named_warnings(job: &Job) -> Vec<String> {
     let fields = job.source.rows.schema().fields().iter();

@@ -44,6 +44,7 @@ pub(super) async fn examine(job: &Arc<Job>, decision: &Decision, observer: &Arc<
         return Err(refusal);
     }
     warning::open(&findings.warnings).for_each(|w| observer.warned(w));
+    job.notes().iter().for_each(|note| observer.advised(note));
     findings.advice.iter().for_each(|advice| observer.advised(advice));
     Ok(findings)
 }
@@ -94,6 +95,9 @@ pub async fn findings(job: &Arc<Job>, decision: &Decision, observer: &Arc<dyn Ob
     for (q, lookup) in job.quasi_identifiers.iter().zip(base.key_schema.lookups()) {
         if lookup.values().len() == 1 {
             evidence.constant.push(q.column.clone());
+        }
+        if columns::is_padded(lookup.values())? {
+            evidence.padded.push(q.column.clone());
         }
     }
     let (classes, released) = (decision.verdict.classes, decision.verdict.released);

@@ -26,6 +26,7 @@ pub(super) fn change(target: &Target, written: &Written, (manifest, text): (&Man
         schema: Arc::new(Schema::new(columns.collect::<Result<Vec<Field>>>()?)),
         partitioned_by: target.partitioned_by.clone(),
         properties: properties(manifest, text)?,
+        manifest: text.to_string(),
     })
 }
 

@@ -4,6 +4,7 @@
 use super::change::change;
 use super::grown::grown;
 use super::manifest::manifest;
+use super::repeated;
 use super::report::{Facts, Staged};
 use super::report_file::StagedReport;
 use crate::delta::Change;
@@ -12,8 +13,9 @@ use crate::engine::examine::Findings;
 use crate::engine::observe::{Observer, Phase};
 use crate::engine::recount::{Recounted, Union};
 use crate::engine::release::{Growth, Release};
+use crate::engine::waiting::put_rest;
 use crate::engine::write::{ReleaseTable, Staging, Written, or_removed};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::folder::{FileSummary, Manifest, sha256};
 use crate::job::{Existing, Format, Job, Target};
 use crate::pool::blocking;
@@ -58,6 +60,11 @@ pub struct ReleasedRows {
 pub(in crate::engine) struct Inputs(BoxFuture<'static, Result<Vec<FileSummary>>>);
 
 impl Inputs {
+    /// Returns the sizes and checksums.
+    pub(in crate::engine) async fn all(self) -> Result<Vec<FileSummary>> {
+        self.0.await
+    }
+
     /// Starts to compute the sizes and checksums of the files that a job reads.
     pub(in crate::engine) fn of(job: &Job) -> Self {
         // The bytes of a file tell of every row in it.
@@ -97,6 +104,10 @@ pub(in crate::engine) async fn publish(
     let (stage, (published, report)) = or_removed(stage, completed).await?;
     let ((stage, report), ()) = or_removed((stage, report), job.check_unchanged().await).await?;
     let (published, text, change) = published;
+    let suppressed = published.release.rows_suppressed;
+    let rest = put_rest((job, target), decision, &text, suppressed).await;
+    let ((stage, report), rest) = or_removed((stage, report), rest).await?;
+    let ((stage, report), ()) = or_removed((stage, report), job.check_unchanged().await).await?;
     let state = job.source.state();
     let then = move || {
         // The session's cached statistics and listings of the replaced files would be wrong for the next reader of
@@ -106,6 +117,9 @@ pub(in crate::engine) async fn publish(
         published.map_err(|e| e.context("the release is in place, but not its report"))
     };
     stage.publish(target, (text, change), then).await?;
+    if let Some((waiting, own)) = rest {
+        waiting.clear(&own).await;
+    }
     observer.released(&published.release, Some(&target.path));
     observer.published(&published.release, &published.manifest);
     Ok(published)
@@ -121,21 +135,21 @@ async fn complete(
     observer: &Arc<dyn Observer>,
 ) -> Result<((Published, String, Option<Change>), Option<StagedReport>)> {
     let mut release = Release::new(job, (decision, findings), written, recounted)?;
-    let inputs = inputs.0.await?;
+    let inputs = inputs.all().await?;
     let outputs = stage.outputs(&written.files).await?;
     let run = stage.run().and_then(|run| run.id()).map(String::from);
     let manifest = manifest((job, target), decision, written, &release, inputs, (run, outputs))?;
     let manifest = match union {
-        Some(union) if union.standing.has_batch_of(&manifest) => {
-            return Err(Error::new(
-                ErrorKind::TargetExists,
-                format!(
-                    "the same statement has added the rows of the same files to {} before; nothing was added",
-                    target.path.display()
-                ),
-            ));
+        Some(union) => {
+            let own = (manifest.statement_sha256.as_str(), &manifest.input[..]);
+            repeated::refuse(&union.standing, own, target)?;
+            let mut grown = grown(manifest, union);
+            let waited = target.waiting.as_ref().and_then(|waiting| waiting.rows.as_ref());
+            if let (Some(batch), Some(rows)) = (grown.batches.last_mut(), waited) {
+                batch.inputs.extend(rows.taken.inputs.iter().cloned());
+            }
+            grown
         }
-        Some(union) => grown(manifest, union),
         None => manifest,
     };
     release.growth = (target.existing == Existing::Append).then(|| Growth::of(&manifest));

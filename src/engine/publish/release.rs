@@ -27,7 +27,7 @@ impl Release {
             rows_in: is_told.then(|| decision.evaluator.rows()),
             rows_out: recounted.rows,
             rows_suppressed: is_told.then_some(verdict.suppressed),
-            classes: verdict.classes,
+            classes: verdict.released_classes(),
             reached_k: recounted.reached_k,
             search: decision.search.clone(),
             tried: decision.tried.clone(),

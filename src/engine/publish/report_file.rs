@@ -1,6 +1,6 @@
 //! The staged report of a release: written first, visible last.
 //!
-//! An existing file at the report's path is replaced, like any output file. The report appears only when its release
+//! A file at the report's path is replaced if a statement wrote it, or with OVERWRITE. The report appears only when its release
 //! is in place. Until then it is a hidden file beside its path, a part of the staged release, or in memory if it becomes an
 //! object, which is put whole.
 
@@ -8,7 +8,8 @@ use crate::engine::write::Stage;
 use crate::error::{Error, Result};
 use crate::job::ReportFile;
 use crate::location::resolved;
-use crate::report::Report;
+use crate::report::{Format, Report};
+use crate::sealed::{Form, check_replaced, sealed};
 use crate::store::SingleObject;
 use std::path::{Path, PathBuf};
 use tokio::runtime::Handle;
@@ -22,10 +23,10 @@ pub struct StagedReport(Staged);
 enum Staged {
     /// A file of the staged release.
     InRelease,
-    /// A hidden file beside its path.
-    File(Stage),
-    /// The text of an object.
-    Object(SingleObject, String),
+    /// A hidden file beside its path. It replaces a file that no statement wrote if the flag is set.
+    File(Stage, PathBuf, bool),
+    /// The text of an object, with the same flag.
+    Object(SingleObject, String, bool),
 }
 
 impl StagedReport {
@@ -42,8 +43,13 @@ impl StagedReport {
 
     /// Writes the text of a report to its stage.
     pub fn of_text(file: &ReportFile, text: String, release: Option<(PathBuf, PathBuf)>) -> Result<Self> {
+        let form = match file.format() {
+            Format::Json => Form::Json,
+            Format::Html | Format::Markdown => Form::Markup,
+        };
+        let text = sealed(text, form);
         if let Some(object) = file.object() {
-            return Ok(Self(Staged::Object(object.clone(), text)));
+            return Ok(Self(Staged::Object(object.clone(), text, file.overwrites())));
         }
         let failed = |e| Error::io(format!("cannot write the report {}", file.path().display()), e);
         if let Some((target, folder)) = release
@@ -52,23 +58,28 @@ impl StagedReport {
             std::fs::write(folder.join(name), text).map_err(failed)?;
             return Ok(Self(Staged::InRelease));
         }
-        Self::write(file.path(), &text)
+        Self::write(file.path(), text, file.overwrites())
     }
 
-    /// Writes a file to a hidden stage beside `path`.
-    pub fn write(path: &Path, text: &str) -> Result<Self> {
-        let stage = Stage::open(&resolved(path)?)?;
+    /// Writes a sealed file to a hidden stage beside `path`. It will replace a file that no statement wrote if `overwrite`.
+    pub fn write(path: &Path, text: String, overwrite: bool) -> Result<Self> {
+        let place = resolved(path)?;
+        let stage = Stage::open(&place)?;
         let failed = |e| Error::io(format!("cannot write {}", path.display()), e);
         std::fs::write(stage.output(), text).map_err(failed)?;
-        Ok(Self(Staged::File(stage)))
+        Ok(Self(Staged::File(stage, place, overwrite)))
     }
 
-    /// Moves the report to its path, or puts it to its store, and replaces what is there. Runs where blocking work does.
+    /// Moves the report to its path, or puts it to its store. Fails with `ErrorKind::TargetExists` if there is something by now
+    /// that may not be replaced. Runs where blocking work does.
     pub fn publish(self) -> Result<()> {
         match self.0 {
             Staged::InRelease => Ok(()),
-            Staged::File(stage) => stage.publish_output(true),
-            Staged::Object(object, text) => Handle::current().block_on(object.put(text)),
+            Staged::File(stage, place, overwrite) => {
+                let is_there = check_replaced(&place, overwrite)?;
+                stage.publish_output(is_there || overwrite)
+            }
+            Staged::Object(object, text, overwrite) => Handle::current().block_on(object.put(text, overwrite)),
         }
     }
 }

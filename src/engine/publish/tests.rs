@@ -65,6 +65,7 @@ async fn what_came_to_stand_in_the_target_meanwhile_stays() {
     let (job, decision, written, recounted, stage) = recounted(scratch.path()).await;
     let target = job.target.as_ref().unwrap();
     std::fs::create_dir(&target.path).unwrap();
+    std::fs::write(target.path.join("theirs.txt"), "theirs").unwrap();
     let inputs = Inputs::of(&job);
     let refused = publish(
         (&job, target),
@@ -75,8 +76,9 @@ async fn what_came_to_stand_in_the_target_meanwhile_stays() {
         &silent(),
     )
     .await;
-    assert!(refused.unwrap_err().to_string().contains("exists"));
-    assert_eq!(std::fs::read_dir(&target.path).unwrap().count(), 0);
+    assert_eq!(refused.unwrap_err().exit_code(), 5);
+    assert_eq!(std::fs::read_dir(&target.path).unwrap().count(), 1);
+    assert_eq!(std::fs::read(target.path.join("theirs.txt")).unwrap(), b"theirs");
 }
 
 #[tokio::test]

@@ -3,9 +3,9 @@
 
 use super::released::ReleasedTable;
 use super::sql::{count, label_text};
+use crate::canonical::one_spelling;
 use crate::engine::write::Settled;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::one_zero;
 use crate::hierarchy::{plain_type, spelled};
 use crate::key::KeySchema;
 use crate::quoting::quote;
@@ -118,6 +118,6 @@ fn text(labels: &ArrayRef, released: &DataType) -> Result<ArrayRef> {
     if let Some(ends) = labels.as_struct_opt() {
         return Ok(Arc::new(spelled(ends.column(0), ends.column(1))?));
     }
-    let labels = one_zero(&cast(labels, plain_type(released))?)?;
+    let labels = one_spelling(&cast(labels, plain_type(released))?)?;
     Ok(cast(&labels, &DataType::Utf8)?)
 }

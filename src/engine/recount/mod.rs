@@ -6,6 +6,7 @@ mod bind;
 mod bounds;
 mod class_sizes;
 mod classes;
+mod codes;
 #[cfg(feature = "cluster")]
 mod ends;
 mod marginals;
@@ -21,6 +22,7 @@ mod union;
 
 pub(crate) use bind::bind;
 pub(crate) use bounds::{bounds_as_text, is_bounds};
+pub(crate) use codes::Coded;
 #[cfg(feature = "cluster")]
 pub(in crate::engine) use ends::Ends;
 pub(in crate::engine) use recounted::{Recounted, WHOLE, recount};

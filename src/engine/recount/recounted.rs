@@ -4,6 +4,7 @@
 use super::away::Away;
 use super::bounds::bounds_as_text;
 use super::classes::check_classes;
+use super::codes::check_codes;
 use super::marginals::check_marginals;
 use super::population::generalized_population;
 use super::promises::promises;
@@ -184,6 +185,7 @@ impl Recount<'_> {
             let starred = self.decision.starred_rows(job);
             checks.extend(check_marginals(self.session, &self.written.permutations, &released.name, starred).await?);
         }
+        checks.extend(check_codes(self.session, &released, job).await?);
         Ok(Recounted {
             rows,
             reached_k,

@@ -9,6 +9,7 @@ use super::read_back::as_written;
 use super::recounted::{RELEASED, Recounted};
 use super::released::{Answers, ReleasedTable};
 use super::sql::steady;
+use crate::canonical::spelled_once;
 use crate::engine::observe::{Observer, Phase};
 use crate::engine::standing::{parquet, rows_that_stand};
 use crate::engine::write::{Staging, Written};
@@ -69,7 +70,8 @@ pub(in crate::engine) async fn recount_union(
         check(job, session, &table(job, STANDING), what).await?;
     }
     let places = stage.places_of_all(target, &written.files).await?;
-    let rows = as_written(parquet(session, places, target).await?, &written.schema)?;
+    let rows = spelled_once(parquet(session, places, target).await?)?;
+    let rows = as_written(rows, &written.schema)?;
     session.register_table(GROWN, rows.into_view())?;
     let grown = table(job, GROWN);
     let (rows, reached_k) = grown.count(session).await?;

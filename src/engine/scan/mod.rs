@@ -94,7 +94,7 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
         }
         Err(unknown) => {
             unknown.iter().for_each(|drift| observer.drifted(drift, true));
-            return Err(refusal(ErrorKind::Data, &unknown));
+            return Err(refusal(ErrorKind::Drift, &unknown));
         }
     };
     let cache = match (context.memory_pool().memory_limit(), &base.set) {

@@ -121,12 +121,12 @@ impl ComparedColumn {
 
     /// Returns true if the values of the column are numbers, dates or timestamps.
     pub(super) fn has_numbers(&self) -> bool {
-        self.lookup.level(0).extents.is_some()
+        self.lookup.extents().is_some()
     }
 
     /// Returns the values of the column.
     pub(super) fn column(&self) -> Column {
-        let numbers = self.lookup.level(0).extents.as_ref().map(|extents| {
+        let numbers = self.lookup.extents().map(|extents| {
             let number = |(low, high): &(f64, f64)| (low <= high).then_some(*low);
             extents.iter().map(number).collect()
         });

@@ -12,7 +12,7 @@ use super::sink::failed;
 use super::spool::Spool;
 use super::stage::{Stage, removed};
 use super::staging::Staging;
-use crate::cluster::{ATTEMPTS, Answer, Cluster, FETCHED_ONCE, Member, Shuffle, left_undone};
+use crate::cluster::{ATTEMPTS, Answer, Cluster, FETCHED_ONCE, Member, Shuffle, Trouble, left_undone};
 use crate::engine::apply::{Away, Bucket, PlannedFile, Rewrite, away};
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
@@ -143,7 +143,9 @@ impl Writing<'_> {
     async fn all(&mut self, cluster: &Cluster, mut members: Vec<Member>) -> Result<()> {
         let (mut packed, mut attempts) = (true, 0);
         loop {
-            match self.round(cluster, &members, (packed, attempts)).await {
+            let round = self.round(cluster, &members, (packed, attempts)).await;
+            let is_lost = matches!(round, Err(None));
+            match round {
                 Ok(()) if self.missing.is_empty() => return Ok(()),
                 Ok(()) | Err(None) => attempts += 1,
                 // A worker has no memory for the values of the rows: they are sorted in the other way.
@@ -153,7 +155,11 @@ impl Writing<'_> {
             if attempts == ATTEMPTS {
                 return Err(left_undone());
             }
+            let before = std::mem::take(&mut members);
             members = cluster.greet().await?;
+            if is_lost {
+                cluster.tell_lost(&before, &members);
+            }
             members.retain(|member| !self.distrusted.contains(&member.url));
             if members.is_empty() {
                 return Err(left_undone());
@@ -206,7 +212,10 @@ impl Writing<'_> {
                         let rows = beside.remove(&bucket).unwrap_or_default();
                         if !self.accept(bucket, reports, rows).await.map_err(Some)? {
                             refused = true;
-                            self.distrusted.extend(asked.get(&bucket).map(|url| (*url).clone()));
+                            if let Some(url) = asked.get(&bucket) {
+                                cluster.tell(url.as_str(), Trouble::Distrusted);
+                                self.distrusted.push((*url).clone());
+                            }
                         }
                     }
                 }

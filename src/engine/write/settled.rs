@@ -5,7 +5,21 @@ use crate::frequency::FrequencySet;
 use crate::metric::Metric;
 use crate::recode::RecodingPlan;
 use crate::recode::personal::Outcome;
+use std::collections::HashMap;
 use std::sync::Arc;
+
+/// Returns the sizes of the classes that a reader can tell apart; `None` if those are the kept classes. Classes can have the
+/// same mean, and groups of local recoding the same labels.
+fn alike(recoding: &RecodingPlan, classes: &FrequencySet, verdict: &Verdict) -> Option<Arc<Vec<u64>>> {
+    if verdict.partition.is_none() && !recoding.has_computed_values() {
+        return None;
+    }
+    let mut sizes: HashMap<Vec<u64>, u64> = HashMap::new();
+    for class in (0..classes.len()).filter(|class| verdict.kept[*class]) {
+        *sizes.entry(recoding.order_key(classes, class)).or_default() += classes.counts()[class];
+    }
+    Some(Arc::new(sizes.into_values().collect()))
+}
 
 /// The classes and the verdict of a release after the personal limits were applied.
 pub(in crate::engine) struct Settled {
@@ -22,6 +36,7 @@ impl Settled {
     pub(super) fn new(decision: &Decision, recoding: &RecodingPlan, outcome: Option<&Outcome>) -> Self {
         let (classes, mut verdict) = (&decision.classes, decision.verdict.clone());
         let Some(outcome) = outcome.filter(|outcome| !outcome.lost.is_empty()) else {
+            verdict.alike = alike(recoding, classes, &verdict);
             return Self {
                 classes: Arc::clone(classes),
                 verdict,
@@ -47,8 +62,10 @@ impl Settled {
         verdict.classes -= outcome.classes;
         verdict.released -= outcome.suppressed;
         verdict.suppressed += outcome.suppressed;
+        let classes = Arc::new(classes.with_counts(counts));
+        verdict.alike = alike(recoding, &classes, &verdict);
         Self {
-            classes: Arc::new(classes.with_counts(counts)),
+            classes,
             verdict,
             lost: outcome.suppressed > 0,
         }

@@ -147,25 +147,28 @@ impl Stage {
         sync(&self.names.parent).map_err(|e| Error::io(what, e))
     }
 
-    /// Makes the stage the target. An existing target is replaced only with `overwrite`, and only if it is a release.
-    pub fn publish(self, overwrite: bool) -> Result<()> {
-        self.exchanged(match overwrite {
-            true => Replaced::Any,
-            false => Replaced::None,
-        })
+    /// Makes the stage the target, which may be an empty folder. Fails with `late` if the target exists.
+    pub fn publish_new(self, late: Error) -> Result<()> {
+        self.exchanged(Replaced::None, Some(late))
     }
 
-    /// Makes the stage the target in place of the release with this manifest, and of no other.
-    pub fn publish_after(self, standing: &Manifest) -> Result<()> {
-        self.exchanged(Replaced::Only(standing))
+    /// Makes the stage the target. An existing target is replaced if it is a release.
+    pub fn publish_over(self) -> Result<()> {
+        self.exchanged(Replaced::Any, None)
     }
 
-    fn exchanged(mut self, replaced: Replaced<'_>) -> Result<()> {
+    /// Makes the stage the target in place of the release with this manifest, and of no other. Fails with `late` if the target
+    /// is another.
+    pub fn publish_after(self, standing: &Manifest, late: Error) -> Result<()> {
+        self.exchanged(Replaced::Only(standing), Some(late))
+    }
+
+    fn exchanged(mut self, replaced: Replaced<'_>, late: Option<Error>) -> Result<()> {
         let failed = |e| Error::io("cannot sync the staged release", e);
         sync_all(&self.folder).map_err(failed)?;
         fs::set_permissions(&self.folder, self.permissions.clone()).map_err(failed)?;
         self.call(SWAPPING).map_err(failed)?;
-        let replaced = self.swap(replaced)?;
+        let replaced = self.swap(replaced, late)?;
         self.held = None;
         self.sync_parent()?;
         match replaced.then(|| self.names.discard(SWAPPING, &self.folder)) {
@@ -185,7 +188,7 @@ impl Stage {
 
     /// Moves the stage to the target. Returns true if a target existed; the old target then has the stage's former
     /// name.
-    fn swap(&self, replaced: Replaced<'_>) -> Result<bool> {
+    fn swap(&self, replaced: Replaced<'_>, late: Option<Error>) -> Result<bool> {
         let failed = |e| {
             Error::io(
                 format!("cannot put the release in place of {}", self.target.display()),
@@ -197,7 +200,11 @@ impl Stage {
                 match rename_new(&self.folder, &self.target) {
                     Ok(()) => return Ok(false),
                     Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(failed(e)),
-                    Err(_) if matches!(replaced, Replaced::None) => return Err(target_exists(&self.target)),
+                    Err(_) if matches!(replaced, Replaced::None) => match fs::remove_dir(&self.target) {
+                        // An empty folder was made for the release.
+                        Ok(()) => continue,
+                        Err(_) => return Err(late.unwrap_or_else(|| target_exists(&self.target))),
+                    },
                     Err(_) => {}
                 }
             }
@@ -206,7 +213,7 @@ impl Stage {
             if let Replaced::Only(standing) = replaced
                 && (held.is_none() || Manifest::read(&self.target)?.as_ref() != Some(standing))
             {
-                return Err(self.too_late());
+                return Err(late.unwrap_or_else(|| target_exists(&self.target)));
             }
             match exchange(&self.folder, &self.target) {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => (),
@@ -227,17 +234,6 @@ impl Stage {
             }
         }
         Err(io::Error::other("another process holds a lock on it"))
-    }
-
-    fn too_late(&self) -> Error {
-        Error::new(
-            ErrorKind::TargetExists,
-            format!(
-                "another run released to {} in the meantime; its release stands, and nothing of this run was published. Run \
-                 it again to add the rows to that release",
-                self.target.display()
-            ),
-        )
     }
 }
 
@@ -325,8 +321,8 @@ impl Names {
             let entry = entry.map_err(|e| failed("read", e))?;
             let kind = self.kind(&entry.file_name());
             if let Some(kind) = kind.filter(|_| entry.file_type().is_ok_and(|t| t.is_dir())) {
-                let kept = self.discard(kind, &entry.path());
-                if let Some(kept) = kept.map_err(|e| failed("remove what a killed run left in", e))? {
+                // What cannot be removed, as it is another user's, is hidden and in nobody's way.
+                if let Ok(Some(kept)) = self.discard(kind, &entry.path()) {
                     return Err(self.kept(&kept));
                 }
             }

@@ -13,6 +13,7 @@ use crate::pool::blocking;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The most bytes that the names of all columns take.
 const HEADER: u64 = 16 << 20;
@@ -28,17 +29,20 @@ pub(in crate::engine) enum Staging {
 
 impl Staging {
     /// Opens the staging of a target. Returns `None` if the target exists and is kept.
-    pub(in crate::engine) async fn open(target: &Target) -> Result<Option<Self>> {
-        if let Some(stored) = &target.stored {
-            return match target.is_kept() {
-                true => Ok(None),
-                false => Ok(Some(Self::Store(Run::begin(&stored.prefix, stored.layout).await?))),
-            };
-        }
-        let own = target.clone();
-        let open = move || (!own.is_kept()).then(|| Stage::open(&own.path)).transpose();
-        let stage = blocking("staging the release", open).await?;
-        Ok(stage.map(Self::Folder))
+    pub(in crate::engine) async fn open(job: &Arc<Job>, target: &Target) -> Result<Option<Self>> {
+        let (own, path, is_stored) = (Arc::clone(job), target.path.clone(), target.stored.is_some());
+        // What was not there when the request was checked may be there now.
+        let open = move || match (own.keeps_target()?, is_stored) {
+            (true, _) => Ok(None),
+            (false, true) => Ok(Some(None)),
+            (false, false) => Ok(Some(Some(Stage::open(&path)?))),
+        };
+        Ok(match (blocking("staging the release", open).await?, &target.stored) {
+            (None, _) => None,
+            (Some(Some(stage)), _) => Some(Self::Folder(stage)),
+            (Some(None), Some(stored)) => Some(Self::Store(Run::begin(&stored.prefix, stored.layout).await?)),
+            (Some(None), None) => return Err(Error::internal("a target without a stage")),
+        })
     }
 
     /// Returns the place of the files.
@@ -96,8 +100,8 @@ impl Staging {
                 let mut places = self.places(files, one_by_one).await?;
                 let names = own.iter().map(|file| file.name.as_str());
                 let others = names.map(|name| match one_by_one {
-                    true => run.url(name),
-                    false => run.url(&folder_of_run(name)),
+                    true => run.url_of_standing(name),
+                    false => run.url_of_standing(&folder_of_run(name)),
                 });
                 for other in others {
                     if !places.contains(&other) {
@@ -167,10 +171,12 @@ impl Staging {
         match self {
             Self::Folder(stage) => {
                 let (overwrite, standing) = (target.existing == Existing::Overwrite, target.grows.clone());
+                let late = target.late();
                 let publish = move || {
                     match standing {
-                        Some(standing) => stage.publish_after(&standing),
-                        None => stage.publish(overwrite),
+                        Some(standing) => stage.publish_after(&standing, late),
+                        None if overwrite => stage.publish_over(),
+                        None => stage.publish_new(late),
                     }?;
                     then()
                 };
@@ -179,8 +185,8 @@ impl Staging {
             Self::Store(run) => {
                 let standing = target.stored.as_ref().and_then(|stored| stored.standing.as_deref());
                 match change {
-                    Some(change) => run.commit_to_log(&manifest, standing, change).await?,
-                    None => run.commit(&manifest, standing).await?,
+                    Some(change) => run.commit_to_log(&manifest, standing, (change, target.late())).await?,
+                    None => run.commit(&manifest, standing, target.late()).await?,
                 }
                 blocking(PUBLISHING, then).await
             }

@@ -3,7 +3,7 @@
 use super::interner::{Interner, ranked};
 use super::last_dictionary::LastDictionary;
 use crate::error::{Error, Result};
-use arrow::array::{Array, ArrayRef, AsArray, Float64Array, UInt32Array};
+use arrow::array::{Array, ArrayRef, AsArray, UInt32Array};
 use arrow::compute::{cast, take};
 use arrow::datatypes::{DataType, Float64Type};
 use parking_lot::Mutex;
@@ -190,21 +190,6 @@ pub(super) fn require_finite(column: &str, values: &ArrayRef) -> Result<()> {
              give the column another role"
         ))),
     }
-}
-
-/// Returns the same values with negative zero replaced by zero. The two zeros of floating point are one value of a
-/// quasi-identifier, as they are in SQL.
-pub(crate) fn one_zero(array: &ArrayRef) -> Result<ArrayRef> {
-    if !array.data_type().is_floating() {
-        return Ok(Arc::clone(array));
-    }
-    let wide = cast(array, &DataType::Float64)?;
-    let wide = wide.as_primitive::<Float64Type>();
-    if !wide.values().iter().any(|v| *v == 0.0 && v.is_sign_negative()) {
-        return Ok(Arc::clone(array));
-    }
-    let positive: Float64Array = wide.unary(|v| v + 0.0);
-    Ok(cast(&positive, array.data_type())?)
 }
 
 #[cfg(test)]

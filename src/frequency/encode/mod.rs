@@ -6,6 +6,6 @@ mod encoder;
 mod interner;
 mod last_dictionary;
 
-pub(crate) use dictionary::{Dictionary, Local, Shared, one_zero};
+pub(crate) use dictionary::{Dictionary, Local, Shared};
 pub use encoder::Encoder;
 pub(crate) use interner::{Interner, ranked};

@@ -4,6 +4,7 @@
 //! DataFusion has no option for this. The Arrow schema of each file decides the type that its reader returns for a
 //! column, and the schema of the table must agree, or the dictionary is decoded again.
 
+use crate::canonical::is_spelled;
 use crate::error::Result;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::datasource::listing::PartitionedFile;
@@ -12,6 +13,7 @@ use datafusion::datasource::physical_plan::{
 };
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::datasource::table_schema::TableSchema;
+use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_plan::ExecutionPlan;
@@ -30,8 +32,7 @@ const BYTES_A_VALUE: i64 = 4;
 /// unchanged.
 pub async fn read_dictionaries(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
-        let is_column = |e: &datafusion::physical_plan::projection::ProjectionExpr| e.expr.is::<Column>();
-        return Ok(match projection.expr().iter().all(is_column) {
+        return Ok(match projection.expr().iter().all(|e| is_read(&e.expr)) {
             true => match scan(projection.input()).await? {
                 Some(input) => Arc::new(ProjectionExec::try_new(projection.expr().to_vec(), input)?),
                 None => plan,
@@ -83,11 +84,19 @@ async fn scan(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionP
     Ok(Some(DataSourceExec::from_data_source(config)))
 }
 
+/// Returns true if an expression is a column, or a column that is no string in the one spelling of its values.
+fn is_read(expr: &Arc<dyn PhysicalExpr>) -> bool {
+    expr.is::<Column>() || is_spelled(expr)
+}
+
 /// Returns the string columns of the files that the projection reads; `None` if the projection computes anything.
 fn strings(projection: &ProjectionExprs, table: &TableSchema) -> Option<Vec<String>> {
     let mut names = vec![];
     for projected in projection.iter() {
-        let column = projected.expr.downcast_ref::<Column>()?;
+        let Some(column) = projected.expr.downcast_ref::<Column>() else {
+            is_spelled(&projected.expr).then_some(())?;
+            continue;
+        };
         let is_string =
             |f: &&Arc<Field>| matches!(f.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
         let fields = table.file_schema().fields();
@@ -164,7 +173,8 @@ impl Files {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{ArrayRef, Int64Array, StringArray};
+    use crate::canonical::spelled_once;
+    use arrow::array::{ArrayRef, Float64Array, Int64Array, StringArray};
     use arrow::record_batch::RecordBatch;
     use arrow::util::pretty::pretty_format_batches;
     use datafusion::physical_plan::collect;
@@ -183,6 +193,10 @@ mod tests {
                 "age",
                 Arc::new((0..ROWS as i64).map(|i| i % 90).collect::<Int64Array>()) as ArrayRef,
             ),
+            (
+                "pay",
+                Arc::new((0..ROWS).map(|i| Some(i as f64 / 8.0)).collect::<Float64Array>()) as ArrayRef,
+            ),
         ];
         if with_city {
             columns.push(("city", text(&|i| (i % 7 > 0).then(|| format!("city {}", i % 13)))));
@@ -198,7 +212,7 @@ mod tests {
         let session = SessionContext::new();
         let options = ParquetReadOptions::default().table_partition_cols(vec![("year".into(), DataType::Utf8)]);
         let rows = session.read_parquet(folder.to_str().unwrap(), options).await.unwrap();
-        let rows = rows.select_columns(columns).unwrap();
+        let rows = spelled_once(rows).unwrap().select_columns(columns).unwrap();
         // A scan hands its files out once, so each side needs a plan of its own.
         let plan = rows.clone().create_physical_plan().await.unwrap();
         let fast = read_dictionaries(rows.create_physical_plan().await.unwrap())
@@ -236,9 +250,9 @@ mod tests {
             std::fs::create_dir(folder.path().join(format!("year={year}"))).unwrap();
             write(&folder.path().join(format!("year={year}/part.parquet")), true);
         }
-        let types = types(folder.path(), &["city", "year", "id", "age"]).await;
+        let types = types(folder.path(), &["city", "year", "id", "age", "pay"]).await;
         let read: Vec<bool> = types.iter().map(is_dictionary).collect();
-        assert_eq!(read, [true, false, false, false], "{types:?}");
+        assert_eq!(read, [true, false, false, false, false], "{types:?}");
     }
 
     #[tokio::test]

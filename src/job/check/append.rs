@@ -11,11 +11,24 @@ use crate::job::{Choice, Constraint, Format, Identifier, Job, Target};
 use crate::lake::Layout;
 use crate::model::{Comparison, Relation};
 use arrow::datatypes::DataType;
+use std::cmp::Ordering;
 
 /// Refuses a request with APPEND that cannot be met, whatever the data is.
 pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
     if let Some(why) = refused(job, target) {
         return Err(Error::usage(format!("APPEND: {why}")));
+    }
+    let rows = job.source.rows.schema();
+    for q in &job.quasi_identifiers {
+        let field = rows.field_with_unqualified_name(&q.column).ok();
+        if field.is_some_and(|f| q.hierarchy.rule().reads_whole_column(f.data_type())) {
+            return Err(Error::usage(format!(
+                "APPEND: column {}: hierarchy {} takes the length of its labels from the longest value, which differs from \
+                 batch to batch; create it with WIDTH",
+                q.column,
+                q.hierarchy.name()
+            )));
+        }
     }
     for constraint in &job.constraints {
         if let Some(why) = not_counted(constraint) {
@@ -125,7 +138,7 @@ fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
     }
     same_levels(job, standing)?;
     for check in &standing.checks {
-        if !job.constraints.iter().any(|c| is_as_strong(job, c, check)) {
+        if !is_of_codes(job, check) && !job.constraints.iter().any(|c| is_as_strong(job, c, check)) {
             return Err(Error::usage(format!(
                 "the release that stands holds {}, and a batch that need not would break that; ask for it, or for more, in \
                  SATISFYING",
@@ -163,9 +176,10 @@ fn same_columns(job: &Job, standing: &Manifest) -> Result<()> {
 }
 
 /// Returns the role of a released column as a manifest has it.
-fn role(job: &Job, column: &str) -> Role {
+pub(super) fn role(job: &Job, column: &str) -> Role {
     let is_identifier = |i: &Identifier| i.column == column;
     match () {
+        () if job.item_set(column).is_some() => Role::ItemSet,
         () if job.quasi_identifier(column).is_some() => Role::QuasiIdentifier,
         () if job.sensitive.iter().any(|s| s.column == column) => Role::Sensitive,
         () if job.identifiers.iter().any(is_identifier) => Role::Identifier,
@@ -203,22 +217,41 @@ fn same_levels(job: &Job, standing: &Manifest) -> Result<()> {
     Ok(())
 }
 
-/// Returns true if the labels of a column above level 0 have the type of its values.
+/// Returns true if the labels of a column above level 0 have the type of those at level 0.
 pub(crate) fn rises_from_zero(job: &Job, column: &str) -> bool {
+    let mut quasi_identifiers = job.quasi_identifiers.iter();
+    if quasi_identifiers.any(|q| q.column == column && q.hierarchy.rule().codes().is_some()) {
+        return true;
+    }
     let field = job.source.rows.schema().field_with_unqualified_name(column);
     field.is_ok_and(|field| matches!(plain_type(field.data_type()), DataType::Utf8 | DataType::Utf8View))
 }
 
-/// Returns true if a model promises what `check` says, or more: it is the same, or the same with a stronger first argument,
-/// if that is the bound.
+/// Returns true if a check is that of the codes of a hierarchy, which are the same for every batch.
+fn is_of_codes(job: &Job, check: &Check) -> bool {
+    let mut quasi_identifiers = job.quasi_identifiers.iter();
+    quasi_identifiers.any(|q| {
+        let codes = q.hierarchy.rule().codes();
+        codes.is_some_and(|codes| codes.check_of(&q.column) == check.check)
+    })
+}
+
+/// Returns true if a model promises what `check` says, or more.
 fn is_as_strong(job: &Job, constraint: &Constraint, check: &Check) -> bool {
+    matches!(
+        compared(job, constraint, check),
+        Some(Ordering::Equal | Ordering::Greater)
+    )
+}
+
+/// Compares what a model promises with what `check` says: `Greater` is more. Returns `None` unless it is the same, or the same
+/// with another first argument, if that is the bound.
+pub(super) fn compared(job: &Job, constraint: &Constraint, check: &Check) -> Option<Ordering> {
     let own = constraint.describe(&job.quasi_identifiers);
     if own == check.check {
-        return true;
+        return Some(Ordering::Equal);
     }
-    let (Some(own), Some(other)) = (Parts::of(&own), Parts::of(&check.check)) else {
-        return false;
-    };
+    let (own, other) = (Parts::of(&own)?, Parts::of(&check.check)?);
     let relation = Relation {
         group: vec!["g".into()],
         attribute: Some("v".into()),
@@ -226,12 +259,14 @@ fn is_as_strong(job: &Job, constraint: &Constraint, check: &Check) -> bool {
     };
     let audit = constraint.model.audit(&relation);
     let is_bound = own.bound == audit.required && other.bound == check.required;
-    let is_stronger = match audit.comparison {
-        Comparison::AtLeast => own.bound >= other.bound,
-        Comparison::AtMost => own.bound <= other.bound,
-        Comparison::Below => own.bound <= other.bound,
-    };
-    own.rest == other.rest && is_bound && is_stronger
+    if own.rest != other.rest || !is_bound {
+        return None;
+    }
+    let larger = own.bound.partial_cmp(&other.bound)?;
+    Some(match audit.comparison {
+        Comparison::AtLeast => larger,
+        Comparison::AtMost | Comparison::Below => larger.reverse(),
+    })
 }
 
 /// The words of a model, divided into its first argument and everything else.
@@ -246,7 +281,10 @@ impl<'a> Parts<'a> {
         let end = arguments.find([',', ')'])?;
         let (first, rest) = arguments.split_at(end);
         Some(Self {
-            bound: first.trim().parse().ok()?,
+            bound: match first.trim().split_once('/') {
+                Some((over, under)) => over.parse::<f64>().ok()? / under.parse::<f64>().ok()?,
+                None => first.trim().parse().ok()?,
+            },
             rest: (name, rest),
         })
     }

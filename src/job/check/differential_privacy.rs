@@ -29,7 +29,10 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
         ),
     };
     let found = match found {
-        None => rows(job.source.rows.logical_plan())?,
+        None => match job.source.depends {
+            Some(why) => Some(why.into()),
+            None => rows(job.source.rows.logical_plan())?,
+        },
         found => found,
     };
     found.map_or(Ok(()), |why| Err(Error::usage(format!("{name}: {why}"))))
@@ -115,7 +118,14 @@ fn column(job: &Job, q: &QuasiIdentifier) -> Option<String> {
             field.data_type()
         ));
     }
-    of_hierarchy(hierarchy).map(|why| format!("column {column}: hierarchy {} {why}", hierarchy.name()))
+    let of_column = field
+        .filter(|f| hierarchy.rule().reads_whole_column(f.data_type()))
+        .map(|_| {
+            "takes the length of its labels from the longest value, which would tell that a row has it; create it with WIDTH"
+        });
+    of_column
+        .or_else(|| of_hierarchy(hierarchy))
+        .map(|why| format!("column {column}: hierarchy {} {why}", hierarchy.name()))
 }
 
 fn of_hierarchy(hierarchy: &Hierarchy) -> Option<&'static str> {

@@ -35,6 +35,13 @@ fn is_computable(job: &Job, q: &QuasiIdentifier) -> Result<()> {
     if !form.is_of_class() {
         return Ok(());
     }
+    if let Some(codes) = q.hierarchy.rule().codes() {
+        return Err(Error::usage(format!(
+            "column {column}: LABELS {form} is computed from values that {codes} of hierarchy {} hides; write LABELS BOUNDS \
+             or MIDPOINT, which follow from the label, or LABELS TEXT",
+            q.hierarchy.name()
+        )));
+    }
     // A value of the class tells classes apart that have the same label in the column.
     if let Some(c) = job.constraints.iter().find(|c| !c.is_of_classes()) {
         return Err(Error::usage(format!(

@@ -1,10 +1,13 @@
 //! Every refusal of a job, before anything is read. There is one file for each part of a request.
 
 mod append;
+mod counted;
 mod differential_privacy;
 mod items;
+mod kept;
 mod labels;
 mod models;
+mod mount;
 mod partition;
 mod personal;
 mod purpose;
@@ -14,6 +17,7 @@ mod roles;
 mod target;
 
 pub(crate) use append::rises_from_zero;
+pub(crate) use counted::check_counted;
 pub(crate) use models::check_population;
 pub(crate) use partition::may_divide;
 pub use purpose::Purpose;
@@ -27,6 +31,7 @@ impl Job {
     /// that is found.
     pub fn check(&self, purpose: Purpose) -> Result<()> {
         roles::check(self)?;
+        check_counted(self.source.rows.schema(), self.counted())?;
         items::check(self)?;
         differential_privacy::check(self, purpose)?;
         personal::check(self)?;
@@ -44,6 +49,22 @@ impl Job {
         self.target
             .as_ref()
             .map_or(Ok(()), |folder| target::check(self, folder))
+    }
+}
+
+impl Job {
+    /// Returns the columns whose values are told apart: those that make classes, that models count, and that are hashed.
+    fn counted(&self) -> impl Iterator<Item = &String> {
+        let quasi_identifiers = self.quasi_identifiers.iter().map(|q| &q.column);
+        let sets = self.item_sets.iter().map(|s| &s.column);
+        let sensitive = self.sensitive.iter().map(|s| &s.column);
+        let hashed = self
+            .identifiers
+            .iter()
+            .filter(|i| i.secret.is_some())
+            .map(|i| &i.column);
+        let counted = quasi_identifiers.chain(sets).chain(sensitive).chain(hashed);
+        counted.chain(&self.class_label).chain(&self.entity)
     }
 }
 

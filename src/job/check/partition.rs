@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{has_order, plain_type};
-use crate::job::{Candidate, Choice, Job};
+use crate::job::{Candidate, Choice, Job, QuasiIdentifier};
 use crate::partition::Partitioner;
 
 /// Refuses requests that none of the chosen partitioning algorithms can meet.
@@ -71,19 +71,16 @@ fn divided_by(job: &Job, name: &str, partitioner: &dyn Partitioner) -> Result<()
             "node_limit is a number of nodes of the lattice, and {name} assesses none; time_limit ends it early"
         )));
     }
-    let levels = job.quasi_identifiers.iter().find(|q| q.levels.is_some());
-    if let Some(q) = levels.filter(|_| !partitioner.honours_levels()) {
-        return Err(Error::usage(format!(
-            "column {}: LEVELS says levels of the hierarchy, which {name} is not held to; leave LEVELS out, or {instead}",
-            q.column
-        )));
-    }
-    for q in job.quasi_identifiers.iter().filter(|_| partitioner.needs_order()) {
+    // Within a group there are no distances in a column that LEVELS keeps at one level.
+    let has_distances =
+        |q: &&QuasiIdentifier| partitioner.needs_order() && q.levels.is_none_or(|(low, high)| low < high);
+    for q in job.quasi_identifiers.iter().filter(has_distances) {
         let field = job.source.rows.schema().field_with_unqualified_name(&q.column)?;
         if !has_order(field.data_type()) {
             return Err(Error::usage(format!(
                 "column {}: {name} computes distances of numbers, dates and timestamps, and the column has the type {}; \
-                 cast it in a query, or use another partitioner, such as SEARCH USING peel",
+                 cast it in a query, keep it at one level (LEVELS 0 TO 0), or use another partitioner, such as SEARCH USING \
+                 peel",
                 q.column,
                 plain_type(field.data_type())
             )));

@@ -6,6 +6,7 @@ use crate::folder::MANIFEST;
 use crate::job::{Job, ReportFile, SourceTable, Stored, Target};
 use crate::lake::is_folder_of_run;
 use crate::location::resolved;
+use crate::sealed::check_replaced;
 use crate::store::SingleObject;
 use std::path::Path;
 
@@ -93,5 +94,11 @@ pub(crate) fn check_report(report: &ReportFile, target: Option<&Target>, read: &
     if files.any(|f| f.canonicalize().is_ok_and(|f| f == own)) {
         return refused("the statement reads this file".into());
     }
-    Ok(())
+    // What is in the folder of a release is replaced with it.
+    match target.as_deref() == Some(folder) {
+        true => Ok(()),
+        false => check_replaced(&own, report.overwrites())
+            .map(drop)
+            .map_err(|e| e.context("REPORT TO")),
+    }
 }

@@ -1,15 +1,16 @@
 //! Refusals of target folders.
 
 use super::append;
+use super::mount::is_mount_point;
 use crate::delta;
-use crate::error::{self, Error, Result};
+use crate::error::{Error, Result};
 use crate::folder::{self, MANIFEST};
 use crate::job::{Existing, Format, Job, SourceTable, Stored, Target, target_exists};
 use crate::lake::{Layout, Standing};
 use std::collections::HashSet;
 use std::fs::symlink_metadata;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Refuses a target that cannot name its folders, that contains files that the job reads, or that exists and may not
 /// be replaced.
@@ -63,17 +64,28 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
     match (target.existing, symlink_metadata(path)) {
         (_, Err(e)) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(()),
         (_, Err(e)) => Err(Error::io(format!("cannot read {}", path.display()), e)),
-        (Existing::Skip, Ok(_)) if path.is_dir() => Ok(()),
-        (Existing::Fail, Ok(_)) if path.is_dir() => Err(target_exists(path)),
-        (Existing::Append, Ok(_)) if path.is_dir() && target.grows.is_none() => Err(Error::new(
-            error::ErrorKind::TargetExists,
-            format!(
-                "{} exists and has no {MANIFEST}, so it is no release that rows can be added to; choose another target",
-                path.display()
-            ),
-        )),
+        (Existing::Skip, Ok(_)) if path.is_dir() && job.keeps_target()? => Ok(()),
+        (Existing::Fail, Ok(_)) if path.is_dir() && !folder::is_free(path)? => Err(target_exists(path)),
+        (Existing::Append, Ok(_)) if path.is_dir() && target.grows.is_none() && !folder::is_free(path)? => {
+            Err(folder::not_whole(
+                path.display(),
+                format!("it has no {MANIFEST}, and rows can only be added to a release"),
+            ))
+        }
         // For a target that is not a folder, the error says what it is, whatever was requested.
-        (_, Ok(_)) => folder::check_replaceable(path),
+        (_, Ok(_)) => check_mount(path).and_then(|()| folder::check_replaceable(path)),
+    }
+}
+
+/// Refuses a mount point: the release takes the place of the folder at once, and nothing can take the place of that one.
+fn check_mount(path: &Path) -> Result<()> {
+    match is_mount_point(path) {
+        true => Err(Error::usage(format!(
+            "the target {} is a mount point, and a release takes the place of a folder at once, which no folder can do with a mount \
+             point; name a folder in it",
+            path.display()
+        ))),
+        false => Ok(()),
     }
 }
 
@@ -117,7 +129,7 @@ fn check_stored(job: &Job, target: &Target, stored: &Stored) -> Result<()> {
     match (target.existing, &stored.standing) {
         (_, None) => Ok(()),
         (Existing::Fail, Some(_)) => Err(target_exists(&target.path)),
-        (Existing::Skip, Some(_)) => Ok(()),
+        (Existing::Skip, Some(_)) => job.keeps_target().map(drop),
         (Existing::Append, Some(standing)) if is_plain(standing) => Err(Error::usage(format!(
             "{own} has a release with layout 'plain', whose readers list the folder and would see the files of a run before it \
              is whole; release to another prefix, with layout 'runs'"

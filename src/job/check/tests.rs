@@ -111,6 +111,9 @@ async fn a_front_may_have_no_model() {
 async fn a_target_that_cannot_be_written_is_refused_for_a_release_alone() {
     let scratch = tempfile::tempdir().unwrap();
     let there = |job: &mut Job| job.target = Some(target(scratch.path()));
+    // An empty folder is not a release.
+    assert_eq!(refused(Purpose::Release, there), "");
+    std::fs::write(scratch.path().join("notes"), "mine").unwrap();
     assert!(refused(Purpose::Release, there).contains("exists; add OVERWRITE"));
     assert_eq!(refused(Purpose::Decide, there), "");
     let by = |column: &str| {

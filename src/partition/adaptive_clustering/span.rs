@@ -70,7 +70,7 @@ impl<'a> Spans<'a> {
         let columns = self.table.columns();
         let mut members = members.iter().map(|c| self.single(*c));
         let mut all = members.next().unwrap_or_else(|| Span {
-            levels: vec![0; columns.len()],
+            levels: columns.iter().map(|c| c.bottom).collect(),
             codes: vec![0; columns.len()],
             rows: 0,
         });

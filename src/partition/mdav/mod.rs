@@ -12,8 +12,11 @@
 //! a date or a timestamp without NULL. Ties: the least combination in the order of values.
 //!
 //! A group is labelled by the range of its values in each column. `LABELS MEAN`, `MEDIAN` or `MODE` releases one value of
-//! the group instead. Ranges end exactly at values of the group, so that groups of different values stay apart; with
-//! `LABELS TEXT` or `BOUNDS`, which release the ends, write `ranges => rounded`. Groups with the same labels are one class.
+//! the group instead. Ranges end exactly at values of the group, so that groups of different values stay apart, unless
+//! labels are released and the column has a hierarchy of intervals, where they end. With `LABELS TEXT` or `BOUNDS`, which
+//! release the ends, write `ranges => rounded`. Groups with the same labels are one class. A column whose hierarchy says
+//! more than intervals has labels of the hierarchy, as in mondrian. LEVELS binds its column: rows with other labels of the
+//! highest of these levels are never in one group, and a column of texts can be kept at one level (`region LEVELS 0 TO 0`).
 //!
 //! **Interpretation**: rows that are equal in every quasi-identifier join a group together, because the algorithm divides
 //! the set of distinct combinations. If all combinations are different and k-anonymity is the model, this is the
@@ -34,8 +37,8 @@ mod points;
 
 use super::groups::Partition;
 use super::partitioner::{Build, Found, Partitioner};
-use super::ranges::RANGES;
-use super::table::{Column, Table};
+use super::ranges::{NUMBERS, RANGES, Ranges};
+use super::table::{Column, Numbers, Table};
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::{Error, Result};
 use crate::hierarchy::Label;
@@ -46,8 +49,10 @@ use points::Points;
 /// The MDAV algorithm.
 #[derive(Debug, Clone, Copy)]
 struct Mdav {
-    /// Whether a range ends at values of its group, and not at round numbers.
-    exact: bool,
+    ranges: Ranges,
+    /// Whether `ranges` says how ranges end. By default they end at values of the group where no hierarchy has intervals,
+    /// or no label is released.
+    is_told: bool,
     /// The most combinations that are grouped at once.
     block: usize,
 }
@@ -80,7 +85,8 @@ impl Partitioner for Mdav {
             let label = |group: &Vec<u32>| {
                 let codes = || group.iter().map(|c| table.code(i, *c));
                 let (low, high) = (codes().min().unwrap_or(0), codes().max().unwrap_or(0));
-                match self.exact {
+                match self.is_exact(column) {
+                    _ if !self.ranges.are_of(column) => Label::ancestor(&column.lookup, column.bottom, codes()),
                     true => Label::range(&column.lookup, low, high),
                     false => Label::rounded(&column.lookup, low, high),
                 }
@@ -99,14 +105,34 @@ impl Partitioner for Mdav {
         true
     }
 
+    fn makes_ranges(&self) -> bool {
+        !self.ranges.by_hierarchy
+    }
+
+    fn asks_for_ranges(&self) -> bool {
+        self.ranges.asked
+    }
+
     fn describe(&self) -> String {
         "puts the rows nearest to the row that is farthest from the mean into a group, until all rows are in one".into()
     }
 }
 
-/// Refuses NULL, which has no distance. Columns without an order are refused before anything is read.
+impl Mdav {
+    /// Returns true if ranges of a column end at values of their groups.
+    fn is_exact(&self, column: &Column) -> bool {
+        let is_bare = column.lookup.levels().len() < 3;
+        match self.is_told {
+            true => self.ranges.exact,
+            false => is_bare || column.numbers == Numbers::Values,
+        }
+    }
+}
+
+/// Refuses NULL, which has no distance. Columns without an order are refused before anything is read. A column that LEVELS
+/// keeps at one level has no distances within a group.
 fn check(columns: &[Column]) -> Result<()> {
-    let has_null = |column: &Column| column.lookup.values().null_count() > 0;
+    let has_null = |column: &Column| column.bottom < column.top && column.lookup.values().null_count() > 0;
     match columns.iter().position(has_null) {
         Some(number) => Err(Error::usage(format!(
             "mdav computes distances, and quasi-identifier number {} has NULL, which has none; leave these rows out in a \
@@ -254,8 +280,10 @@ pub(super) const ENTRY: Entry<Build> = Entry {
                 kind: Kind::Integer { min: 1, max: i64::MAX },
                 default: Some("10000"),
             },
+            NUMBERS,
             Param {
-                default: Some("exact"),
+                summary: "ranges, which end at round numbers or exactly at values of the group; by default exactly where no \
+                          hierarchy has ends",
                 ..RANGES
             },
         ],
@@ -264,7 +292,10 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     },
     build: |args| {
         Ok(Box::new(Mdav {
-            exact: args.word("ranges")? == "exact",
+            is_told: args
+                .given("ranges", |args, name| args.word(name).map(str::to_string))?
+                .is_some(),
+            ranges: Ranges::read(args)?,
             block: usize::try_from(args.count("block")?).unwrap_or(usize::MAX),
         }))
     },
@@ -277,7 +308,16 @@ mod tests {
     use proptest::prelude::*;
 
     fn mdav(block: usize) -> Mdav {
-        Mdav { exact: true, block }
+        let ranges = Ranges {
+            by_hierarchy: false,
+            asked: false,
+            exact: true,
+        };
+        Mdav {
+            ranges,
+            is_told: true,
+            block,
+        }
     }
 
     fn toy(rows: &[(u32, u32)], k: u64) -> Toy {

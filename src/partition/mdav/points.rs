@@ -1,6 +1,6 @@
 //! The combinations of a table as points: standardised values, means and distances.
 
-use crate::partition::table::Table;
+use crate::partition::table::{Column, Table};
 use std::cmp::Ordering;
 
 /// One point for each combination, with its number of rows.
@@ -24,8 +24,10 @@ impl Points {
         let rows: Vec<f64> = (0..len as u32).map(|c| table.rows(c) as f64).collect();
         let all: f64 = rows.iter().sum();
         let mut values = vec![0.0; width * len];
-        for (i, column) in table.columns().iter().enumerate() {
-            let ground = column.lookup.level(0).extents.as_deref().unwrap_or_default();
+        // Columns that LEVELS keeps at one level are equal in all rows that can be in one group.
+        let varies = |(_, column): &(usize, &Column)| column.bottom < column.top;
+        for (i, column) in table.columns().iter().enumerate().filter(varies) {
+            let ground = column.lookup.extents().unwrap_or_default();
             let own: Vec<f64> = (0..len as u32).map(|c| ground[table.code(i, c) as usize].0).collect();
             let weighted = |of: &dyn Fn(f64) -> f64| own.iter().zip(&rows).map(|(x, n)| of(*x) * n).sum::<f64>() / all;
             let mean = weighted(&|x| x);

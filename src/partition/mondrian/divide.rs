@@ -54,7 +54,7 @@ impl<'a> Run<'a> {
     }
 
     fn by_range(&self, column: usize) -> bool {
-        !self.mondrian.ranges.by_hierarchy && self.column(column).lookup.is_ordered()
+        self.mondrian.ranges.are_of(self.column(column))
     }
 
     fn rows(&self, group: Range<usize>) -> u64 {
@@ -67,9 +67,9 @@ impl<'a> Run<'a> {
     }
 
     fn label(&self, column: usize, group: Range<usize>) -> Label {
-        let lookup = &self.column(column).lookup;
+        let Column { lookup, bottom, .. } = self.column(column);
         if !self.by_range(column) {
-            return Label::ancestor(lookup, 0, self.codes(column, group));
+            return Label::ancestor(lookup, *bottom, self.codes(column, group));
         }
         let (low, high) = least_and_greatest(self.codes(column, group));
         Label::range(lookup, low, high)

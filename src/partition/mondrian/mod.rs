@@ -4,15 +4,17 @@
 //! group is final if no column can divide it. Every class-level model in force decides whether a part may be released,
 //! so each final group holds them all if the table as a whole does.
 //!
-//! - A column of numbers, dates or timestamps is cut between two values, as near to the median row as possible such
-//!   that the parts on both sides hold. The median itself is tried first, then up to [`CUTS`](divide::CUTS) cuts in the
-//!   order of their distance. The label of the group is a range over its values, or the value itself if there is only
-//!   one. The range of the values, `[21, 27]`, would reveal that somebody has exactly 21 and somebody 27. So its ends
-//!   are moved outward to round numbers, `[20, 29]`, on a grid that depends only on the width of the whole column;
-//!   `ranges => exact` leaves the ends unchanged. A single value reveals no more than what all rows of the group share.
-//!   With `numbers => hierarchy` such a column is divided by its hierarchy like any other. Otherwise its hierarchy, be
-//!   it a rule or a table, only counts leaves for the metrics. NULL comes after all values, and a group of NULL and
-//!   other values has the label `*`.
+//! - A column of numbers, dates or timestamps without a hierarchy is cut between two values, as near to the median row as
+//!   possible such that the parts on both sides hold. The median itself is tried first, then up to
+//!   [`CUTS`](divide::CUTS) cuts in the order of their distance. The label of the group is a range over its values, or
+//!   the value itself if there is only one. The range of the values, `[21, 27]`, would reveal that somebody has exactly
+//!   21 and somebody 27. So its ends are moved outward to round numbers, `[20, 29]`, on a grid that depends only on the
+//!   width of the whole column; `ranges => exact` leaves the ends unchanged. A single value reveals no more than what all
+//!   rows of the group share. A hierarchy of intervals (INTERVALS, QUANTILES) leaves such a column its ranges, which
+//!   then end where its finest intervals do, and are open (`>=85`) where a TOP CODE or BOTTOM CODE hides the values.
+//!   Labels of any other hierarchy say more than ranges, so the column is divided by it like a column of texts, unless
+//!   LABELS BOUNDS or another computed form asks for ranges, or `numbers => range`, or `ranges`, which says how they end. With `numbers => hierarchy` every column
+//!   is. NULL comes after all values, and a group of NULL and other values has the label `*`.
 //! - Any other column is divided by its hierarchy: into the children of the lowest common ancestor of the group's
 //!   values. Children that do not hold on their own are pooled; the pool takes the smallest of the other children until
 //!   it holds too. The label is the lowest common ancestor of the values in the group.
@@ -32,7 +34,8 @@
 //! parts lose least, by leaves times WEIGHT as glm counts them; it takes the time of as many runs as there are columns.
 //! It mostly loses less than `widest`: 15 percent less on Adult (9 columns, k 5) and 23 percent less at k 50, but 4 percent
 //! more on poker hands at k 50.
-//! Ties: the first named. LEVELS has no meaning for ranges and is refused.
+//! Ties: the first named. LEVELS binds its column: the column is divided by its hierarchy, and never above the highest of
+//! these levels.
 //!
 //! **Departures** from the paper: the relaxed partitioning of the paper cuts every group at its median row. Where most rows
 //! share a value, such a cut leaves one side as wide as before, and shares the rows out among the sides by chance. On such
@@ -102,6 +105,14 @@ impl Partitioner for Mondrian {
         })
     }
 
+    fn makes_ranges(&self) -> bool {
+        !self.ranges.by_hierarchy
+    }
+
+    fn asks_for_ranges(&self) -> bool {
+        self.ranges.asked
+    }
+
     fn describe(&self) -> String {
         let order = match self.split {
             Split::Widest => "the widest column by normalized range",
@@ -166,6 +177,7 @@ mod tests {
             split: Split::Widest,
             ranges: Ranges {
                 by_hierarchy: false,
+                asked: false,
                 exact: true,
             },
         }
@@ -265,6 +277,7 @@ mod tests {
         let rounded = Mondrian {
             ranges: Ranges {
                 by_hierarchy: false,
+                asked: false,
                 exact: false,
             },
             ..mondrian(false)

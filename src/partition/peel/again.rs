@@ -90,7 +90,7 @@ mod tests {
         ) {
             let toy = Toy::of_pairs(&rows, k, asks);
             prop_assume!(rows.values().sum::<u64>() >= k);
-            let space = Space::new(&toy, Ranges { by_hierarchy, exact: true });
+            let space = Space::new(&toy, Ranges { by_hierarchy, asked: false, exact: true });
             // Any classes that hold: each combination joins the last until that has k rows, and what is left the first.
             let mut classes: Vec<Class> = vec![];
             for combination in 0..space.len() as u32 {
@@ -123,7 +123,7 @@ mod tests {
         #[test]
         fn the_nearest_are_the_cheapest_to_unite_with(rows in prop::collection::btree_map((0u32..5, 0u32..4), 1u64..5, 2..20), many in 1usize..6) {
             let toy = Toy::of_pairs(&rows, 1, false);
-            let space = Space::new(&toy, Ranges { by_hierarchy: true, exact: true });
+            let space = Space::new(&toy, Ranges { by_hierarchy: true, asked: false, exact: true });
             let classes = (0..space.len() as u32).map(|c| space.class(vec![c])).collect();
             let improvement = Improvement::new(&space, classes);
             let costs = |number: &usize| {

@@ -12,7 +12,8 @@
 //!    joins the class where that loses least. It stays in no class, and is suppressed, if suppression is allowed and loses
 //!    less. If more rows than may be suppressed are in no class, classes are joined with them until they hold.
 //! 3. **Labels.** Each class gets new labels: the lowest common ancestor of its values, or their range in a column of
-//!    numbers, dates or timestamps (`numbers => hierarchy` keeps to the hierarchy). A class that can be divided into
+//!    numbers, dates or timestamps without a hierarchy or with one of intervals (`numbers => hierarchy` keeps to the
+//!    hierarchy, and `numbers => range` gives ranges to all). A class that can be divided into
 //!    classes with less loss is divided, again and again.
 //! 4. **Local search**, at most `rounds` rounds, each of a fixed amount of work at most. Combinations move to classes of
 //!    their neighbours where they lose less, two classes are divided anew, classes are dissolved into others, blocks
@@ -32,8 +33,7 @@
 //!
 //! The loss is that of `glm`, whatever the statement minimizes. For those who train models, `guide => class` multiplies the
 //! weight of each column by its mutual information with the class label (CLASS), so that what tells about the label stays
-//! precise. LEVELS bounds the labels of hierarchies, and is refused
-//! while columns are labelled by ranges.
+//! precise. LEVELS bounds the labels of its column, which are then those of the hierarchy.
 //!
 //! Example: `SEARCH USING peel(rounds => 20)`.
 
@@ -89,8 +89,12 @@ impl Partitioner for Peel {
         self.by_class
     }
 
-    fn honours_levels(&self) -> bool {
-        self.ranges.by_hierarchy
+    fn makes_ranges(&self) -> bool {
+        !self.ranges.by_hierarchy
+    }
+
+    fn asks_for_ranges(&self) -> bool {
+        self.ranges.asked
     }
 
     fn bytes(&self, combinations: usize, columns: usize) -> usize {
@@ -121,6 +125,7 @@ pub(super) fn improved(
 ) -> Result<Found> {
     let by_hierarchy = Ranges {
         by_hierarchy: true,
+        asked: false,
         exact: false,
     };
     let space = Space::new(table, by_hierarchy);
@@ -207,6 +212,7 @@ mod tests {
 
     const EXACT: Ranges = Ranges {
         by_hierarchy: false,
+        asked: false,
         exact: true,
     };
 
@@ -251,7 +257,7 @@ mod tests {
             rows in prop::collection::btree_map((0u32..5, 0u32..4), 1u64..5, 1..8), k in 1u64..6, asks: bool, by_hierarchy: bool, exact: bool
         ) {
             let toy = Toy::of_pairs(&rows, k, asks);
-            let ranges = Ranges { by_hierarchy, exact };
+            let ranges = Ranges { by_hierarchy, asked: false, exact };
             let (walked, improved) = (toy.run(&peel(0, ranges)), toy.run(&peel(4, ranges)));
             if rows.values().sum::<u64>() >= k {
                 for partition in [&walked, &improved] {
@@ -306,6 +312,7 @@ mod tests {
         };
         let hierarchy = Ranges {
             by_hierarchy: true,
+            asked: false,
             exact: true,
         };
         let groups = toy.groups(&toy.run(&peel(4, hierarchy)));

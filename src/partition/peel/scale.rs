@@ -47,6 +47,15 @@ pub(super) struct RangeLosses {
 /// The greatest number of values of a column whose losses are computed beforehand.
 const FEW_VALUES: usize = 1024;
 
+/// The number of losses that are computed beforehand for each combination, at most: a table of few combinations, such as a
+/// stratum, needs few of them.
+const PER_COMBINATION: usize = 1 << 10;
+
+/// Returns true if the losses of all pairs of a column's values are computed beforehand.
+fn are_few(values: usize, combinations: usize) -> bool {
+    values <= FEW_VALUES && values * values <= combinations.saturating_mul(PER_COMBINATION)
+}
+
 /// Returns the loss of each ground code at a level.
 pub(super) fn losses(column: &Column, level: u8) -> Vec<f64> {
     let losses = column.lookup.losses(level).into_iter();
@@ -54,12 +63,12 @@ pub(super) fn losses(column: &Column, level: u8) -> Vec<f64> {
 }
 
 impl Scale {
-    pub(super) fn new(column: &Column, ranges: Ranges) -> Self {
-        let lookup = &column.lookup;
-        if !ranges.by_hierarchy && lookup.is_ordered() {
-            return Scale::Range(RangeLosses::new(column, ranges.exact));
+    /// Returns the labels and losses of a column, for a table of this many combinations.
+    pub(super) fn new(column: &Column, ranges: Ranges, combinations: usize) -> Self {
+        if ranges.are_of(column) {
+            return Scale::Range(RangeLosses::new(column, ranges.exact, combinations));
         }
-        Scale::Levels(Ancestors::new(column))
+        Scale::Levels(Ancestors::new(column, combinations))
     }
 
     /// Returns the cell of a class that one more value joins.
@@ -94,7 +103,7 @@ impl Scale {
 }
 
 impl Ancestors {
-    fn new(column: &Column) -> Self {
+    fn new(column: &Column, combinations: usize) -> Self {
         let levels = || 0..=column.top;
         let mut ancestors = Self {
             labels: levels().map(|level| column.lookup.level(level).codes.clone()).collect(),
@@ -102,7 +111,7 @@ impl Ancestors {
             table: vec![],
         };
         let values = column.lookup.values().len();
-        if values <= FEW_VALUES {
+        if are_few(values, combinations) {
             let cell = |high: u32| Reach { low: 0, high };
             let pairs = (0..values as u32).flat_map(|one| (0..values as u32).map(move |other| (one, other)));
             let level = |(one, other)| ancestors.joined(cell(one), cell(other)).low as u8;
@@ -130,7 +139,7 @@ impl Ancestors {
 }
 
 impl RangeLosses {
-    fn new(column: &Column, exact: bool) -> Self {
+    fn new(column: &Column, exact: bool, combinations: usize) -> Self {
         let mut losses = Self {
             lookup: Arc::clone(&column.lookup),
             weight: column.weight,
@@ -138,7 +147,7 @@ impl RangeLosses {
             table: vec![],
         };
         let values = column.lookup.values().len();
-        if values <= FEW_VALUES {
+        if are_few(values, combinations) {
             let pairs = (0..values as u32).flat_map(|low| (0..values as u32).map(move |high| (low, high)));
             losses.table = pairs.map(|(low, high)| losses.computed(low, high.max(low))).collect();
         }
@@ -172,6 +181,7 @@ pub(super) fn range(lookup: &Lookup, low: u32, high: u32, exact: bool) -> Label 
 mod tests {
     use super::*;
     use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
+    use crate::partition::table::Numbers;
     use arrow::array::{ArrayRef, StringArray};
     use proptest::prelude::*;
 
@@ -197,12 +207,13 @@ mod tests {
             top: top.min(lookup.top()),
             lookup,
             weight: 1.0,
+            numbers: Numbers::Hierarchy,
         }
     }
 
     /// Checks all pairs of values: their label is of the lowest level that both have reached where both have one label.
     fn labels_are_the_lowest_common(column: &Column) {
-        let ancestors = Ancestors::new(column);
+        let ancestors = Ancestors::new(column, usize::MAX);
         let values = column.lookup.values().len() as u32;
         for (a, b) in (0..values).flat_map(|a| (0..values).map(move |b| (a, b))) {
             for (reached, other) in (0..=column.top).flat_map(|l| [(l, 0), (0, l), (l, column.top)]) {

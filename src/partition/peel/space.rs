@@ -50,7 +50,10 @@ impl<'a> Space<'a> {
         let combinations = 0..table.len() as u32;
         let code = |c: u32| (0..columns.len()).map(move |column| table.code(column, c));
         Self {
-            scales: columns.iter().map(|column| Scale::new(column, ranges)).collect(),
+            scales: columns
+                .iter()
+                .map(|column| Scale::new(column, ranges, table.len()))
+                .collect(),
             codes: combinations.clone().flat_map(code).collect(),
             rows: combinations.map(|c| table.rows(c)).collect(),
             schema: KeySchema::new(columns.iter().map(|column| column.lookup.clone()).collect()),

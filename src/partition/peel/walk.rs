@@ -284,6 +284,7 @@ mod tests {
             &toy,
             Ranges {
                 by_hierarchy: true,
+                asked: false,
                 exact: true,
             },
         );

@@ -76,7 +76,7 @@ impl Partitioner for TopDown {
         true
     }
 
-    fn honours_levels(&self) -> bool {
+    fn keeps_levels(&self) -> bool {
         true
     }
 

@@ -32,11 +32,7 @@ impl Recount {
             let mut of_code = Correlates::default();
             for level in 0..=lookup.top() {
                 let label = Label::at(lookup, level, code);
-                let told = if level == 0 {
-                    1.0
-                } else {
-                    1.0 / label.leaves(lookup) as f64
-                };
+                let told = 1.0 / label.leaves(lookup).max(1) as f64;
                 // A reader assumes the fewest leaves that a text can stand for.
                 match texts.text(label)? {
                     Some(text) => of_code.texts.entry(text).or_insert(told),

@@ -57,12 +57,17 @@ impl AnonContext {
     pub(in crate::session) async fn bind(&self, statement: &AnonymizeSpec, purpose: Purpose) -> Result<Job> {
         self.observer.begin(Phase::Prepare);
         let state = self.session.state();
-        let report = statement.report.as_deref().map(|path| ReportFile::new(path, &state));
-        let report = report.transpose()?.map(|file| file.hiding(self.seen().secrets()));
+        let report = statement.report.as_ref().map(|file| {
+            let made = ReportFile::new(&file.path, &state)?.replacing(file.overwrite);
+            Ok::<_, Error>(made.hiding(self.seen().secrets()))
+        });
+        let report = report.transpose()?;
         if let Some(file) = &report {
             file.reach().await?;
         }
         let source = self.source(&statement.source).await?;
+        #[cfg(feature = "cluster")]
+        let source = self.telling_of_workers(source);
         check_repeatable(&source.name, &source.rows)?;
         let settings = self.settings();
         let options = Arguments::of_options(&OPTIONS, &statement.options)?;
@@ -109,7 +114,7 @@ impl AnonContext {
                 Some(target) if target.full_statement => in_full,
                 _ => self.hidden.in_statement(statement.redacted().to_string()),
             },
-            source,
+            source: self.with_waiting(source, target.as_ref())?,
             identifiers: statement.identifiers.iter().map(identifier).collect(),
             sensitive: self.sensitive(&statement.sensitive).await?,
             class_label: statement.class.clone(),

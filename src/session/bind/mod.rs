@@ -8,6 +8,9 @@ mod job;
 mod replay;
 mod roles;
 mod target;
+#[cfg(feature = "cluster")]
+mod told;
+mod waiting;
 
 pub(super) use constraints::{constraints, not_sensitive};
 pub(super) use job::OPTIONS as RUN_OPTIONS;

@@ -42,7 +42,7 @@ impl Asked<'_> {
     }
 }
 
-/// Binds the node of the earlier release that `path` names. Fails with `ErrorKind::Data` if columns of the source drifted
+/// Binds the node of the earlier release that `path` names. Fails with `ErrorKind::Drift` if columns of the source drifted
 /// and ON DRIFT does not allow that.
 pub(super) async fn replay(
     context: &AnonContext,
@@ -81,7 +81,7 @@ pub(super) async fn replay(
     let (come, gone) = (of(Change::Come), of(Change::Gone));
     let mut drift: Vec<Drift> = changes.into_iter().map(|(_, _, drift)| drift).collect();
     if is_stopped {
-        return Err(refusal(ErrorKind::Data, &drift));
+        return Err(refusal(ErrorKind::Drift, &drift));
     }
     let (schema_compared, sha256) = (!manifest.source.is_empty(), manifest.sha256.clone());
     let suppressed_rows = manifest.rows_suppressed.map(|rows| rows > 0);
@@ -195,7 +195,7 @@ fn refused(folder: &str, manifest: &Manifest, quasi_identifiers: &[QuasiIdentifi
         .filter(|q| manifest.node.contains_key(&q.column));
     for q in of_both {
         if let Err(e) = manifest.require_hierarchy(&q.column, &q.hierarchy) {
-            return e.context(format!("USING MANIFEST {folder:?}"));
+            return Error::new(ErrorKind::Drift, e.message()).context(format!("USING MANIFEST {folder:?}"));
         }
     }
     let known = || quasi_identifiers.iter().map(|q| q.column.as_str());

@@ -2,11 +2,11 @@
 
 use crate::catalogue::{Arguments, Info, Kind, Param};
 use crate::delta::{At, LOG, Place, check_built};
-use crate::error::{Error, Result};
-use crate::folder::{MANIFEST, Manifest};
-use crate::job::{Existing, Format, Stored, Target, target_exists};
-use crate::lake::{Layout, Prefix};
-use crate::location::{check_written, expanded, is_url};
+use crate::error::{Error, ErrorKind, Result};
+use crate::folder::{MANIFEST, Manifest, not_whole};
+use crate::job::{Existing, Format, Stored, Target, Waiting, target_exists};
+use crate::lake::{Layout, Prefix, vacuum};
+use crate::location::{check_written, expanded, folder_url, is_url, resolved};
 use crate::pool::blocking;
 use crate::sql::clause::{ExistsClause, FormatClause, TargetClause};
 use datafusion::execution::SessionState;
@@ -36,6 +36,18 @@ pub(in crate::session) const OPTIONS: Info = Info {
             summary: "how files lie in an object store: in a folder of each run, which a release can be replaced in; or plain, \
                       for readers that list folders",
             kind: Kind::Word(&["runs", "plain"]),
+            default: Some(""),
+        },
+        Param {
+            name: "read_again",
+            summary: "with APPEND: whether files may be read again that an earlier batch read, under any name",
+            kind: Kind::Boolean,
+            default: Some("false"),
+        },
+        Param {
+            name: "waiting",
+            summary: "with APPEND: the folder, where the source is, that keeps the rows that wait; the next batch takes them",
+            kind: Kind::Name,
             default: Some(""),
         },
         Param {
@@ -110,13 +122,25 @@ pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Resul
             "option footer is for a release of one statement, and APPEND adds the files of another; leave it out",
         ));
     }
+    let read_again = options.boolean("read_again")?;
+    if read_again && target.exists != ExistsClause::Append {
+        return Err(Error::usage(
+            "option read_again is for APPEND: other releases know nothing of earlier ones; leave it out",
+        ));
+    }
     let grows = match target.exists {
         ExistsClause::Append => standing(&path, stored.as_ref()).await?,
         _ => None,
     };
+    let waiting = options.given("waiting", Arguments::word)?;
+    if waiting.is_some() && target.exists != ExistsClause::Append {
+        return Err(Error::usage(
+            "option waiting is for APPEND: rows that another release suppresses wait for nothing; leave it out",
+        ));
+    }
     let file_size = options.given("file_size", Arguments::bytes)?;
     let usual = (stored.is_some() && options.given("rows_per_file", Arguments::count)?.is_none()).then_some(FILE_SIZE);
-    Ok(Target {
+    let bound = Target {
         path,
         stored,
         file_size: file_size.or(usual),
@@ -134,8 +158,25 @@ pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Resul
             ExistsClause::Append => Existing::Append,
         },
         grows,
+        read_again,
         rows_per_file: options.given("rows_per_file", Arguments::count)?,
         full_statement: options.word("statement")?.eq_ignore_ascii_case("full"),
+        waiting: None,
+    };
+    let Some(waiting) = waiting else {
+        return Ok(bound);
+    };
+    let own = match &bound.stored {
+        Some(stored) => stored.prefix.url().to_string(),
+        None => {
+            let path = bound.path.clone();
+            folder_url(&blocking("looking at a path", move || resolved(&path)).await?)
+        }
+    };
+    let waiting = Waiting::open(state, waiting, &own, bound.grows.as_deref()).await?;
+    Ok(Target {
+        waiting: Some(waiting),
+        ..bound
     })
 }
 
@@ -166,9 +207,16 @@ async fn table(state: &SessionState, (path, written): (&str, &str), exists: Exis
     check_built(&format!("TO {written:?} STORED AS DELTA"))?;
     check_written(path)?;
     let prefix = Prefix::at(Place::of(state, path).await?);
-    let (standing, table) = prefix.in_table(&At::Newest).await?;
+    let found = prefix.in_table(&At::Newest).await;
+    let (standing, table) = found.map_err(|e| unless_release(e, &prefix, exists))?;
     match (&standing, &table, exists) {
         (None, Some(_), ExistsClause::Error) => return Err(target_exists(Path::new(path))),
+        (None, Some(_), ExistsClause::Skip) => {
+            return Err(not_whole(
+                prefix.url(),
+                "it is a Delta table that anonsql did not write",
+            ));
+        }
         (None, Some(_), _) => {
             return Err(Error::usage(format!(
                 "{} is a Delta table that anonsql did not write: its earlier versions would stay beside the release, for \
@@ -177,6 +225,7 @@ async fn table(state: &SessionState, (path, written): (&str, &str), exists: Exis
             )));
         }
         (None, None, _) => prefix.check_strangers(Layout::Delta).await?,
+        (Some(standing), _, ExistsClause::Skip) => prefix.check_whole(standing).await?,
         (Some(_), ..) => {}
     }
     Ok(Stored {
@@ -190,15 +239,47 @@ async fn table(state: &SessionState, (path, written): (&str, &str), exists: Exis
 async fn stored(state: &SessionState, url: &str, layout: Layout, exists: ExistsClause) -> Result<Stored> {
     check_written(url)?;
     let prefix = Prefix::open(state, url)?;
-    let standing = prefix.standing().await?.map(Arc::new);
+    let standing = prefix.standing().await;
+    let standing = standing.map_err(|e| unless_release(e, &prefix, exists))?.map(Arc::new);
+    if let (Some(standing), ExistsClause::Skip) = (&standing, exists) {
+        prefix.check_whole(standing).await?;
+        if standing.manifest.run.is_none() && layout == Layout::Plain {
+            prefix.complete_plain().await?;
+        }
+    }
     let has_runs = standing.as_ref().is_none_or(|standing| standing.manifest.run.is_some());
     let is_replaced = exists == ExistsClause::Overwrite && layout == Layout::Runs && has_runs;
     if standing.is_none() || is_replaced {
-        prefix.check_strangers(layout).await?;
+        let others = match layout {
+            // What a killed run left there is in the way of every later one.
+            Layout::Plain => vacuum::clear(&prefix, vacuum::ALIVE).await?,
+            Layout::Runs | Layout::Delta => 0,
+        };
+        let strangers = prefix.check_strangers(layout).await;
+        strangers.map_err(|e| match others {
+            0 => e,
+            _ => Error::new(
+                ErrorKind::Unavailable,
+                format!(
+                    "another run writes to {} with layout 'plain', or was killed less than {} minutes ago; run it again later",
+                    prefix.url(),
+                    vacuum::ALIVE.as_secs() / 60
+                ),
+            ),
+        })?;
     }
     Ok(Stored {
         prefix,
         layout,
         standing,
     })
+}
+
+/// Returns the error of a target whose release cannot be read. A statement that replaces nothing is told what is there.
+fn unless_release(error: Error, prefix: &Prefix, exists: ExistsClause) -> Error {
+    let is_found = matches!(error.kind(), ErrorKind::Data | ErrorKind::Verification);
+    match (exists, is_found) {
+        (ExistsClause::Skip | ExistsClause::Error, true) => not_whole(prefix.url(), error.message()),
+        _ => error,
+    }
 }

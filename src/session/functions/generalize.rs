@@ -64,6 +64,13 @@ impl ScalarUDFImpl for Generalize {
             DataType::Dictionary(_, inner) => cast(&values, inner)?,
             _ => values,
         };
+        if level > 0 && hierarchy.rule().reads_whole_column(plain.data_type()) {
+            return Err(Error::usage(format!(
+                "hierarchy {name} takes the length of its labels from the longest value of a column, and a function sees \
+                 one batch of it at a time; create it with WIDTH"
+            ))
+            .into());
+        }
         let lookup = hierarchy.bind(plain)?;
         let level = lookup.level(level);
         let labels = take(&level.labels, &UInt32Array::from(level.codes.clone()), None)?;

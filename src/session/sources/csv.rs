@@ -4,12 +4,14 @@ use super::listing::Listing;
 use super::options::PathOptions;
 use super::table::table;
 use crate::error::{Error, Result};
-use crate::source::csv::{CsvFiles, Kinds, Sniffed, continued, sniff, typed};
+use crate::source::Types;
+use crate::source::csv::{CsvFiles, Kinds, Sniffed, Source, continued, sniff, typed};
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::Column;
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::functions::core::expr_fn::nullif;
+use datafusion::functions::string::expr_fn::btrim;
 use datafusion::logical_expr::{Expr, lit};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
@@ -19,13 +21,20 @@ const MOST_BYTES: usize = 64 << 20;
 const MOST_ROWS_OF_OTHERS: usize = 1000;
 const MOST_BYTES_OF_OTHERS: usize = 64 << 10;
 
+/// The blanks that are no part of a field where blanks are left out.
+const BLANKS: &str = " \t\r\n\u{c}";
+
 /// Reads CSV files whose format is not known yet.
 pub(super) async fn read_csv(
     session: &SessionContext,
-    listing: &Listing,
-    partitions: Vec<(String, DataType)>,
+    (listing, types): (&Listing, Types),
+    folders: &[String],
     options: &PathOptions,
 ) -> Result<DataFrame> {
+    let types = match types {
+        Types::OfFormat if listing.asked(options).exact => Types::Given,
+        types => types,
+    };
     let Sniffed {
         dialect, names, kinds, ..
     } = sniffed(listing, options).await?;
@@ -40,24 +49,34 @@ pub(super) async fn read_csv(
         .with_comment(dialect.comment)
         .with_newlines_in_values(true)
         .with_file_compression_type(listing.compression);
-    let rows = table(session, listing, Arc::new(format), schema, partitions)?;
+    let rows = table(session, (listing, types), Arc::new(format), schema, folders)?;
     let files = Arc::new(CsvFiles {
         paths: listing.local(),
         dialect,
         compression: listing.compression,
         columns: names.len(),
     });
+    options.check_types(names.iter().map(String::as_str))?;
     let columns = rows.schema().iter().enumerate().map(|(i, (table, field))| {
         let text = Expr::Column(Column::from((table, field)));
         let Some(kinds) = kinds.get(i) else { return text };
+        let text = match dialect.trim {
+            // What was nothing but blanks is empty, and so NULL.
+            true => nullif(btrim(vec![text, lit(BLANKS)]), lit("")),
+            false => text,
+        };
         let text = match &options.csv.null {
             Some(null) => nullif(text, lit(null.as_str())),
             None => text,
         };
-        let value = match kinds.data_type() {
+        let (data_type, source) = match options.types.get(field.name()) {
+            Some(stated) => (stated.clone(), Source::Statement),
+            None => (kinds.data_type(), Source::Rows),
+        };
+        let value = match data_type {
             DataType::Utf8 => text,
             _ if options.all_text => text,
-            data_type => typed(text, (i, field.name()), data_type, &files),
+            data_type => typed(text, (i, field.name()), (data_type, source), &files),
         };
         value.alias_qualified(table.cloned(), field.name())
     });

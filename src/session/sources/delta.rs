@@ -7,6 +7,7 @@ use crate::lake::Release;
 use crate::location::{expanded, is_of_web, is_url};
 use crate::pool::blocking;
 use crate::source::DeltaRows;
+use crate::store::is_pattern;
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::SessionState;
 use datafusion::prelude::SessionContext;
@@ -54,7 +55,7 @@ pub(super) async fn place_with_log(state: &SessionState, path: &str) -> Result<O
             false => Ok(None),
         };
     }
-    if is_of_web(path) || path.contains(['*', '?', '[']) || Format::of_name(path).0.is_some() {
+    if is_of_web(path) || is_pattern(path) || Format::of_name(path).0.is_some() {
         return Ok(None);
     }
     Place::of(state, path).await.map(Some)

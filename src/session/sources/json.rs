@@ -4,7 +4,7 @@ use super::listing::Listing;
 use super::options::PathOptions;
 use crate::error::{Error, Result};
 use crate::source::json::{exact_schema, has_numbers, text_schema};
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{DataType, Fields, Schema, SchemaRef};
 use datafusion_datasource_json::utils::JsonArrayToNdjsonReader;
 use std::io::{BufRead, BufReader};
 use std::sync::Arc;
@@ -19,10 +19,22 @@ pub(super) async fn numbers_as_written(
     listing: &Listing,
     options: &PathOptions,
 ) -> Result<SchemaRef> {
+    options.check_types(schema.fields().iter().map(|field| field.name().as_str()))?;
     if options.all_text {
         return Ok(text_schema(&schema));
     }
-    let mut schema = schema;
+    if options.types.values().any(|stated| *stated != DataType::Utf8) {
+        return Err(Error::usage(
+            "types of OPTIONS makes columns of JSON text (types 'zip TEXT'); write CAST in a query for other types",
+        ));
+    }
+    let texts = text_schema(&schema);
+    let fields = schema.fields().iter().zip(texts.fields());
+    let fields = fields.map(|(field, text)| match options.types.contains_key(field.name()) {
+        true => Arc::clone(text),
+        false => Arc::clone(field),
+    });
+    let mut schema: SchemaRef = Arc::new(Schema::new(fields.collect::<Fields>()));
     for file in listing.files.iter() {
         if !has_numbers(&schema) {
             break;

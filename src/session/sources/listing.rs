@@ -6,10 +6,10 @@ use super::partitions::FolderColumn;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::NULL_FOLDER;
 use crate::lake::is_folder_of_run;
-use crate::location::{compression_name, expanded, not_decompressed, without_compression};
+use crate::location::{compression_name, encoded, expanded, is_of_web, not_decompressed, without_compression};
 use crate::source::csv::Asked;
 use crate::source::forget_files;
-use crate::store::{Stores, listing_url};
+use crate::store::{Files, Stores};
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::datasource::listing::ListingTableUrl;
 use datafusion::datasource::listing::helpers::parse_partitions_for_path;
@@ -23,18 +23,13 @@ use std::sync::Arc;
 
 /// The files that a path names, which are all of one format.
 pub(super) struct Listing {
-    pub(super) url: ListingTableUrl,
-    /// The folders of a release beside the first.
-    pub(super) others: Vec<ListingTableUrl>,
+    /// The path, or the folders of a release; at least one.
+    pub(super) places: Vec<Files>,
     pub(super) store: Arc<dyn ObjectStore>,
     /// The files that have any content, in the order of their names.
     pub(super) files: Vec<ObjectMeta>,
-    /// The end of the names of the files.
-    pub(super) suffix: String,
     pub(super) format: Format,
     pub(super) compression: FileCompressionType,
-    /// Whether the path has wildcards. Folders are then no columns.
-    is_pattern: bool,
     /// The first bytes of the first file, decompressed.
     pub(super) head: Vec<u8>,
 }
@@ -46,31 +41,29 @@ const HEAD: usize = 4096;
 
 impl Listing {
     /// Lists the files of a path. Folders may have files whose names tell no format, or that begin with `.` or `_`; these
-    /// are skipped. Fails if the files are of several formats.
-    pub(super) async fn of(state: &SessionState, path: &str, options: &PathOptions) -> Result<Self> {
-        // The session's cached listings may be outdated.
+    /// are skipped, and of the folder of a release also those beside its partitions. Fails if the files are of several
+    /// formats.
+    pub(super) async fn of(state: &SessionState, path: &str, is_release: bool, options: &PathOptions) -> Result<Self> {
+        // The session's cached footers may be outdated.
         forget_files(state.runtime_env());
         let path = expanded(path)?;
-        let url = listing_url(&path)?;
-        let is_pattern = url.get_glob().is_some();
-        let store = Stores::open(state, url.get_url())?;
-        let mut files = match url.scheme() {
-            "http" | "https" => vec![of_web(&url, store.as_ref()).await?],
-            _ => {
-                url.list_all_files(state, store.as_ref(), "")
-                    .await?
-                    .try_collect()
-                    .await?
-            }
+        let place = Files::of(&path)?;
+        let place = match is_release {
+            true => place.in_partitions(),
+            false => place,
         };
-        files.sort_by(|a, b| a.location.cmp(&b.location));
-        let is_one = matches!(&files[..], [file] if file.location == *url.prefix());
-        let (url, files, suffix) = match is_one {
-            true => (url, files, String::new()),
-            false => chosen(url, files, options)?,
+        let store = Stores::open(state, place.url().get_url())?;
+        let files = match is_of_web(&path) {
+            true => vec![of_web(&place, store.as_ref()).await?],
+            false => place.list(store.as_ref()).await?,
+        };
+        let is_one = matches!(&files[..], [file] if file.location == *place.url().prefix());
+        let (files, suffix) = match is_one {
+            true => (files, String::new()),
+            false => chosen(files, options)?,
         };
         let Some(first) = files.first() else {
-            return Err(Error::usage(NO_FILE));
+            return Err(no_file(&place));
         };
         let files: Vec<ObjectMeta> = files.iter().filter(|file| file.size > 0).cloned().collect();
         let Some(full) = files.first() else {
@@ -94,14 +87,11 @@ impl Listing {
         let format = Format::of_content(named, &head)?;
         options.check(format)?;
         Ok(Self {
-            url,
-            others: vec![],
+            places: vec![place.ending(suffix)],
             store,
             files,
-            suffix,
             format,
             compression,
-            is_pattern,
             head,
         })
     }
@@ -111,25 +101,24 @@ impl Listing {
         let (first, others) = folders
             .split_first()
             .ok_or_else(|| Error::data("the manifest of the release names no file"))?;
-        let mut all = Self::of(state, first, options).await?;
+        let mut all = Self::of(state, first, true, options).await?;
         for other in others {
-            let other = Self::of(state, other, options).await?;
-            all.others.push(other.url);
+            let other = Self::of(state, other, true, options).await?;
+            all.places.extend(other.places);
             all.files.extend(other.files);
         }
         Ok(all)
     }
 
     /// Returns the folder that a file is listed in.
-    fn root(&self, file: &ObjectMeta) -> &ListingTableUrl {
-        let mut others = self.others.iter();
-        let other = others.find(|url| url.strip_prefix(&file.location).is_some());
-        other.unwrap_or(&self.url)
+    fn root(&self, file: &ObjectMeta) -> Option<&ListingTableUrl> {
+        let mut roots = self.places.iter().map(Files::url);
+        roots.find(|url| url.strip_prefix(&file.location).is_some())
     }
 
     /// Returns the parts of the path of a file inside the folder that it is listed in.
     fn inside<'a>(&'a self, file: &'a ObjectMeta) -> Vec<&'a str> {
-        let inside = self.root(file).strip_prefix(&file.location);
+        let inside = self.root(file).and_then(|root| root.strip_prefix(&file.location));
         inside.into_iter().flatten().collect()
     }
 
@@ -139,20 +128,22 @@ impl Listing {
         if self.format == Format::Tsv {
             asked.delimiter = asked.delimiter.or(Some(b'\t'));
         }
+        let is_described = asked.delimiter.is_some() && asked.quote.is_some() && asked.has_header.is_some();
+        asked.exact = options.all_text && is_described;
         asked
     }
 
     /// Returns the paths of the files; empty if they are not local.
     pub(super) fn local(&self) -> Vec<PathBuf> {
-        let is_local = self.url.scheme() == "file";
+        let is_local = self.places.iter().all(|place| place.url().scheme() == "file");
         let files = self.files.iter().filter(|_| is_local);
         files.map(|file| PathBuf::from(self.name(file))).collect()
     }
 
     /// Returns true if the folders at the top are those of runs.
     pub(super) fn is_of_runs(&self) -> bool {
-        let top = |file: &ObjectMeta| self.url.strip_prefix(&file.location)?.next().map(is_folder_of_run);
-        self.files.iter().any(|file| top(file) == Some(true))
+        let mut tops = self.files.iter().filter_map(|file| self.inside(file).first().copied());
+        tops.any(is_folder_of_run)
     }
 
     /// Returns the columns whose values are folder names (`column=value`) under the path, outermost first. Fails with
@@ -176,23 +167,13 @@ impl Listing {
 
     /// Returns the names of the columns that the folders of a file name.
     fn columns_of(&self, file: &ObjectMeta) -> Vec<String> {
-        if self.is_pattern {
+        if self.places.iter().any(Files::is_pattern) {
             return vec![];
         }
         let mut inside: Vec<&str> = self.inside(file);
         inside.pop();
         let named = inside.into_iter().map_while(|folder| folder.split_once('='));
         named.map(|(column, _)| column.to_string()).collect()
-    }
-
-    /// Returns true if a folder stands for NULL.
-    pub(super) fn has_null_folders(&self) -> bool {
-        let is_null = |part: &str| part.split_once('=').is_some_and(|(_, value)| value == NULL_FOLDER);
-        let in_null = |file: &ObjectMeta| {
-            let mut inside = self.url.strip_prefix(&file.location).into_iter().flatten();
-            inside.any(is_null)
-        };
-        self.files.iter().any(in_null)
     }
 
     /// Returns the columns of these names with the values that the folders of the files have.
@@ -204,7 +185,10 @@ impl Listing {
         let mut columns: Vec<FolderColumn> = names.iter().cloned().map(named).collect();
         for file in &self.files {
             // As the table over the files spells them, which decodes %2F.
-            let found = parse_partitions_for_path(self.root(file), &file.location, names.iter().map(String::as_str));
+            let names = names.iter().map(String::as_str);
+            let found = self
+                .root(file)
+                .and_then(|root| parse_partitions_for_path(root, &file.location, names));
             let found = found.unwrap_or_default().into_iter();
             for (column, value) in columns.iter_mut().zip(found).filter(|(_, value)| value != NULL_FOLDER) {
                 column.values.insert(value.into_owned());
@@ -215,9 +199,9 @@ impl Listing {
 
     /// Returns the name of a file for an error.
     pub(super) fn name(&self, file: &ObjectMeta) -> String {
-        match self.url.scheme() {
-            "file" => format!("/{}", file.location),
-            _ => format!("{}{}", self.url.object_store(), file.location),
+        match self.places.first().map(Files::url).filter(|url| url.scheme() != "file") {
+            None => format!("/{}", file.location),
+            Some(url) => format!("{}{}", url.object_store(), file.location),
         }
     }
 
@@ -227,31 +211,42 @@ impl Listing {
     }
 }
 
+fn no_file(place: &Files) -> Error {
+    let error = Error::usage(NO_FILE);
+    match place.is_pattern() {
+        true => error.advised("in a pattern ** goes across folders, and / at the end means all in a folder"),
+        false => error,
+    }
+}
+
+/// Returns the URLs of the files that an expanded pattern matches. Fails with `ErrorKind::Usage` if there is none.
+pub(in crate::session) async fn matched(state: &SessionState, pattern: &str) -> Result<Vec<String>> {
+    let place = Files::of(pattern)?;
+    let store = Stores::open(state, place.url().get_url())?;
+    let root = place.url().object_store();
+    let files = place.list(store.as_ref()).await?.into_iter();
+    let urls = files.map(|file| format!("{}{}", root.as_str(), encoded(file.location.as_ref().as_bytes())));
+    match urls.collect::<Vec<String>>() {
+        none if none.is_empty() => Err(no_file(&place).context(format!("cannot read {pattern:?}"))),
+        urls => Ok(urls),
+    }
+}
+
 /// Returns the file of an `http` URL. A web server lists no folders.
-async fn of_web(url: &ListingTableUrl, store: &dyn ObjectStore) -> Result<ObjectMeta> {
-    if url.is_collection() || url.get_glob().is_some() {
+async fn of_web(place: &Files, store: &dyn ObjectStore) -> Result<ObjectMeta> {
+    if place.url().is_collection() || place.is_pattern() {
         return Err(Error::usage(
             "a web server does not tell which files a folder has; name one file",
         ));
     }
-    match store.head(url.prefix()).await {
+    match store.head(place.url().prefix()).await {
         Err(object_store::Error::NotFound { .. }) => Err(Error::new(ErrorKind::Io, "the server has no such file")),
         found => Ok(found.map_err(DataFusionError::from)?),
     }
 }
 
 /// Chooses the files of data among several, and returns them with the end of their names.
-fn chosen(
-    url: ListingTableUrl,
-    mut files: Vec<ObjectMeta>,
-    options: &PathOptions,
-) -> Result<(ListingTableUrl, Vec<ObjectMeta>, String)> {
-    let is_hidden = |file: &ObjectMeta| {
-        let mut inside = url.strip_prefix(&file.location).into_iter().flatten();
-        inside.any(|part| part.starts_with(['.', '_']))
-    };
-    let hidden: Vec<ObjectMeta> = files.iter().filter(|file| is_hidden(file)).cloned().collect();
-    files.retain(|file| !is_hidden(file));
+fn chosen(mut files: Vec<ObjectMeta>, options: &PathOptions) -> Result<(Vec<ObjectMeta>, String)> {
     let is_data = |file: &ObjectMeta| Format::of_name(file.location.as_ref()).0.is_some();
     if options.format.is_none() {
         files.retain(is_data);
@@ -259,32 +254,11 @@ fn chosen(
     let mut suffixes: Vec<String> = files.iter().map(|file| suffix(file.location.as_ref())).collect();
     suffixes.sort();
     suffixes.dedup();
-    let suffix = match &suffixes[..] {
-        [] => return Ok((url, files, String::new())),
-        [suffix] => suffix.clone(),
-        [one, other, ..] => {
-            return Err(Error::usage(format!(
-                "it has files called *{one} and *{other}, and a table is of one kind; name the files of one: '.../*{one}'"
-            )));
-        }
-    };
-    // The readers of a folder do not pass over hidden files by themselves.
-    let Some(stray) = hidden.iter().find(|file| file.location.as_ref().ends_with(&suffix)) else {
-        return Ok((url, files, suffix));
-    };
-    let visible = match url.get_glob() {
-        None => url.clone().with_glob(&format!("[!._]*{suffix}"))?,
-        Some(_) => url.clone(),
-    };
-    match hidden
-        .iter()
-        .any(|file| file.location.as_ref().ends_with(&suffix) && visible.contains(&file.location, false))
-    {
-        false => Ok((visible, files, suffix)),
-        true => Err(Error::usage(format!(
-            "the name of {:?} begins with . or _ and is hidden, and readers of the folder would take it for data; move it \
-             away, or name the files in a pattern that it is not in",
-            stray.location.to_string()
+    match &suffixes[..] {
+        [] => Ok((files, String::new())),
+        [suffix] => Ok((files, suffix.clone())),
+        [one, other, ..] => Err(Error::usage(format!(
+            "it has files called *{one} and *{other}, and a table is of one kind; name the files of one: '.../*{one}'"
         ))),
     }
 }

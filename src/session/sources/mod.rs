@@ -2,6 +2,7 @@
 
 mod csv;
 mod delta;
+pub(super) mod depends;
 mod ducklake;
 mod format;
 mod json;
@@ -15,6 +16,8 @@ mod read;
 pub(super) mod released;
 pub(super) mod repeatable;
 pub(super) mod source;
+mod stated;
 mod table;
 
+pub(super) use listing::matched;
 pub(super) use options::OPTIONS as PATH_OPTIONS;

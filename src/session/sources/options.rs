@@ -2,9 +2,11 @@
 
 use super::format::Format;
 use super::partitions::HiveTypes;
+use super::stated;
 use crate::catalogue::{Arguments, Info, Kind, Param, Value};
 use crate::error::{Error, Result};
 use crate::source::csv::Asked;
+use arrow::datatypes::DataType;
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use std::collections::BTreeMap;
 
@@ -55,10 +57,15 @@ pub(in crate::session) const OPTIONS: Info = Info {
             "the text that is NULL in CSV, besides the empty text",
             Kind::Name,
         ),
-        word(
+        param(
+            "trim",
+            "whether blanks around the fields of CSV are left out (where they follow every delimiter)",
+            Kind::Boolean,
+        ),
+        param(
             "types",
-            "whether CSV and JSON have numbers, or all is text",
-            &["infer", "text"],
+            "text if all of CSV and JSON is text, or types of columns: 'zip TEXT, age INT'; others are found (infer)",
+            Kind::Name,
         ),
         param(
             "hive_types",
@@ -76,7 +83,15 @@ pub(in crate::session) const OPTIONS: Info = Info {
 };
 
 /// The options that are for CSV alone.
-const OF_CSV: &[&str] = &["delimiter", "quote", "escape", "comment", "has_header", "null_value"];
+const OF_CSV: &[&str] = &[
+    "delimiter",
+    "quote",
+    "escape",
+    "comment",
+    "has_header",
+    "null_value",
+    "trim",
+];
 
 /// The options that are for texts alone.
 const OF_TEXTS: &[&str] = &["schema_infer_max_rec", "types"];
@@ -93,6 +108,8 @@ pub(super) struct PathOptions {
     pub(super) rows: usize,
     pub(super) csv: Asked,
     pub(super) all_text: bool,
+    /// The types of columns that the statement names.
+    pub(super) types: BTreeMap<String, DataType>,
     /// The types of columns that are folder names.
     pub(super) hive: HiveTypes,
     /// The first option that is for CSV alone, and the first that is for texts alone.
@@ -115,6 +132,8 @@ impl PathOptions {
         let format = given.given("format", Arguments::word)?.and_then(Format::called);
         let compression = given.given("compression", Arguments::word)?;
         let rows = given.given("schema_infer_max_rec", Arguments::count)?;
+        let types = given.given("types", Arguments::word)?;
+        let is_called = |word: &str| types.is_some_and(|types| types.eq_ignore_ascii_case(word));
         Ok(Self {
             format,
             compression: compression.map(|name| match name {
@@ -132,17 +151,32 @@ impl PathOptions {
                 comment: byte("comment")?,
                 has_header: given.given("has_header", Arguments::boolean)?,
                 null: given.given("null_value", Arguments::word)?.map(String::from),
+                trim: given.given("trim", Arguments::boolean)?,
+                exact: false,
             },
-            all_text: given.given("types", Arguments::word)? == Some("text"),
+            all_text: is_called("text"),
+            types: match types {
+                Some(text) if !is_called("text") && !is_called("infer") => stated::types("types", text)?,
+                _ => BTreeMap::new(),
+            },
             hive: HiveTypes {
                 stated: given
                     .given("hive_types", Arguments::word)?
-                    .map_or(Ok(BTreeMap::new()), HiveTypes::stated)?,
+                    .map_or(Ok(BTreeMap::new()), |text| stated::types("hive_types", text))?,
                 are_inferred: given.given("hive_types_autocast", Arguments::boolean)?.unwrap_or(true),
             },
             of_csv: first_of(OF_CSV),
             of_texts: first_of(OF_TEXTS),
         })
+    }
+
+    /// Fails with `ErrorKind::Usage` if the statement gives a type to a column that the files do not have.
+    pub(super) fn check_types<'a>(&self, columns: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
+        let unknown = |name: &&String| columns.clone().all(|column| column != name.as_str());
+        match self.types.keys().find(unknown) {
+            Some(name) => Err(Error::unknown("column of types", name, columns)),
+            None => Ok(()),
+        }
     }
 
     /// Fails with `ErrorKind::Usage` if an option has no effect on files of this format.
@@ -171,7 +205,12 @@ mod tests {
             ("delimeter", ";", "did you mean \"delimiter\""),
             ("delimiter", ";;", "must be one ASCII character in quotes"),
             ("format", "excel", "format of OPTIONS"),
-            ("types", "number", "types of OPTIONS"),
+            (
+                "types",
+                "number",
+                "types of OPTIONS gives each column a type: types 'year BIGINT, day DATE'",
+            ),
+            ("types", "age NUMBER", "there is no type of types \"NUMBER\""),
         ] {
             let e = PathOptions::bind(&[text(name, value)]).unwrap_err().to_string();
             assert!(e.contains(said), "{e}");

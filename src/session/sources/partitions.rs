@@ -7,28 +7,15 @@
 //! as in CSV: `zip=01067` would lose its first digit. OPTIONS (hive_types 'month BIGINT') says otherwise.
 
 use crate::error::{Error, Result};
-use crate::folder::NULL_FOLDER;
 use arrow::array::{Array, ArrayRef, StringArray};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
-use datafusion::functions::core::expr_fn::nullif;
-use datafusion::logical_expr::{cast, lit};
+use datafusion::logical_expr::cast;
 use datafusion::prelude::Expr;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// The types that a statement can give to such a column, each with its words.
-const TYPES: &[(&[&str], DataType)] = &[
-    (&["BIGINT", "INT8", "LONG"], DataType::Int64),
-    (&["INTEGER", "INT", "INT4"], DataType::Int32),
-    (&["SMALLINT", "INT2"], DataType::Int16),
-    (&["DOUBLE", "FLOAT8"], DataType::Float64),
-    (&["BOOLEAN", "BOOL"], DataType::Boolean),
-    (&["DATE"], DataType::Date32),
-    (&["VARCHAR", "TEXT", "STRING"], DataType::Utf8),
-];
 
 /// A column whose values are folder names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,27 +35,9 @@ pub(super) struct HiveTypes {
 }
 
 impl HiveTypes {
-    /// Reads the types of `hive_types`: `year BIGINT, day DATE`.
-    pub(super) fn stated(text: &str) -> Result<BTreeMap<String, DataType>> {
-        let mut stated = BTreeMap::new();
-        for one in text.split(',') {
-            let Some((name, word)) = one.trim().rsplit_once(char::is_whitespace) else {
-                return Err(Error::usage(
-                    "hive_types of OPTIONS gives each column a type: hive_types 'year BIGINT, day DATE'",
-                ));
-            };
-            let word = word.to_ascii_uppercase();
-            let known = TYPES.iter().find(|(words, _)| words.contains(&word.as_str()));
-            let Some((_, data_type)) = known else {
-                let known = TYPES.iter().filter_map(|(words, _)| words.first().copied());
-                return Err(Error::unknown("type of hive_types", &word, known));
-            };
-            let name = name.trim().trim_matches('"');
-            if stated.insert(name.to_string(), data_type.clone()).is_some() {
-                return Err(Error::usage(format!("hive_types of OPTIONS gives {name} two types")));
-            }
-        }
-        Ok(stated)
+    /// Returns true if the names of folders are looked at for the type of one of these columns.
+    pub(super) fn looks_at(&self, columns: &[FolderColumn]) -> bool {
+        self.are_inferred && columns.iter().any(|column| !self.stated.contains_key(&column.name))
     }
 
     /// Fails with `ErrorKind::Usage` if a type is given to a column that no folder names.
@@ -132,8 +101,7 @@ fn is_plain_date(text: &str) -> bool {
     }
 }
 
-/// Returns the rows with values of these types in place of folder names, and with NULL in place of the name that stands for
-/// it.
+/// Returns the rows with values of these types in place of folder names.
 pub(super) fn typed(rows: DataFrame, columns: &[FolderColumn], types: &HiveTypes) -> Result<DataFrame> {
     types.check(columns)?;
     if columns.is_empty() {
@@ -148,10 +116,9 @@ pub(super) fn typed(rows: DataFrame, columns: &[FolderColumn], types: &HiveTypes
         let Some(data_type) = of_columns.get(field.name().as_str()) else {
             return column;
         };
-        let text = nullif(column, lit(NULL_FOLDER));
         let value = match data_type {
-            DataType::Utf8 => text,
-            data_type => cast(text, data_type.clone()),
+            DataType::Utf8 => return column,
+            data_type => cast(column, data_type.clone()),
         };
         value.alias_qualified(table.cloned(), field.name())
     });
@@ -183,6 +150,7 @@ pub(super) fn partition_columns(folder: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::sources::stated;
 
     fn column(values: &[&str]) -> FolderColumn {
         FolderColumn {
@@ -227,7 +195,7 @@ mod tests {
     #[test]
     fn stated_types_are_checked_without_telling_values() {
         let types = |text: &str| HiveTypes {
-            stated: HiveTypes::stated(text).unwrap(),
+            stated: stated::types("hive_types", text).unwrap(),
             are_inferred: true,
         };
         assert_eq!(types("c int").of(&column(&["01", "12"])).unwrap(), DataType::Int32);
@@ -247,7 +215,7 @@ mod tests {
             ("c DATUM", "did you mean \"DATE\""),
             ("c INT, c DATE", "two types"),
         ] {
-            let e = HiveTypes::stated(wrong).unwrap_err().to_string();
+            let e = stated::types("hive_types", wrong).unwrap_err().to_string();
             assert!(e.contains(said), "{e}");
         }
     }

@@ -5,7 +5,8 @@
 use super::listing::NO_FILE;
 use super::read::read_path;
 use crate::source::reading;
-use crate::store::Stores;
+use crate::sql::path_options::divided;
+use crate::store::{Stores, is_pattern};
 use async_trait::async_trait;
 use datafusion::catalog::{DynamicFileCatalog, TableProvider, UrlTableFactory};
 use datafusion::error::Result;
@@ -59,8 +60,10 @@ impl fmt::Debug for PathTables {
 #[async_trait]
 impl UrlTableFactory for PathTables {
     async fn try_new(&self, path: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        let (path, options) = divided(path)?.unwrap_or_else(|| (path.to_string(), vec![]));
+        let path = path.as_str();
         // A plain word names a table that does not exist; DataFusion reports that error.
-        let is_word = !path.contains(['/', '.', '*']);
+        let is_word = !path.contains(['/', '.']) && !is_pattern(path);
         if is_word && !Path::new(path).exists() {
             return Ok(None);
         }
@@ -68,7 +71,7 @@ impl UrlTableFactory for PathTables {
             return Ok(None);
         };
         let session = SessionContext::new_with_state(state.read().clone());
-        let read = async { Ok(read_path(&session, path, &[]).await) };
+        let read = async { Ok(read_path(&session, path, &options).await) };
         match reading(&format!("{path:?}"), read).await? {
             // A folder of something else, such as reports, leaves its name to a table.
             Err(e) if is_word && e.message().ends_with(NO_FILE) => Ok(None),

@@ -16,7 +16,8 @@ use crate::folder::Manifest;
 use crate::lake::Release;
 use crate::location::{expanded, is_url};
 use crate::pool::blocking;
-use crate::source::{check_arrow_files, has_header};
+use crate::source::{Types, check_all_arrow_files, has_header};
+use crate::store::is_pattern;
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::file_format::FileFormat;
@@ -55,7 +56,7 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
     let local = expanded(path)?.into_owned();
     let asked = PathOptions::bind(options)?;
     let is_url = is_url(&local);
-    let is_listed = is_url || local.contains(['*', '?', '[']);
+    let is_listed = is_url || is_pattern(&local);
     let look = {
         let local = local.clone();
         move || match is_listed || Path::new(&local).exists() {
@@ -91,33 +92,38 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
     // Of a release in an object store, the manifest says where the files are, and not a list of what is there.
     let listing = match &release {
         Some(release) => Listing::of_folders(&state, &release.folders(), &asked).await?,
-        None => Listing::of(&state, &local, &asked).await?,
+        None => Listing::of(&state, &local, of_release.is_some(), &asked).await?,
     };
     let is_release = release.is_some() || of_release.is_some();
     let folders = match of_release {
         Some(names) => listing.valued(names),
         None => listing.folders()?,
     };
-    let partitions: Vec<(String, DataType)> = folders.iter().map(|c| (c.name.clone(), DataType::Utf8)).collect();
+    let partitions: Vec<String> = folders.iter().map(|c| c.name.clone()).collect();
+    let is_typed = !(is_release && asked.hive.stated.is_empty());
+    let types = match is_typed && asked.hive.looks_at(&folders) {
+        true => Types::OfFolders,
+        false => Types::OfFormat,
+    };
     let rows = files(
         session,
-        (&listing, partitions),
+        (&listing, types, &partitions),
         (&release, &local),
         &asked,
         options.is_empty(),
     )
     .await?;
-    match is_release && asked.hive.stated.is_empty() {
+    match is_typed {
         // The labels of a release are texts, also those that look like numbers. Its readers know its name for NULL.
-        true => Ok(rows),
-        false => typed(rows, &folders, &asked.hive),
+        false => Ok(rows),
+        true => typed(rows, &folders, &asked.hive),
     }
 }
 
 /// Reads the files of a listing, in which the columns that are folder names are texts.
 async fn files(
     session: &SessionContext,
-    (listing, partitions): (&Listing, Vec<(String, DataType)>),
+    (listing, types, partitions): (&Listing, Types, &[String]),
     (release, local): (&Option<Release>, &str),
     asked: &PathOptions,
     is_plain: bool,
@@ -125,7 +131,7 @@ async fn files(
     let (state, is_url, local) = (session.state(), is_url(local), local.to_string());
     match release {
         Some(release) => release.confirm(&listing.files)?,
-        None if partitions.iter().any(|(column, _)| column == RUN) && listing.is_of_runs() => {
+        None if partitions.iter().any(|column| column == RUN) && listing.is_of_runs() => {
             return Err(Error::data(
                 "there are files of runs, and no manifest that says which of them are a release; a run that is still at work \
                  or was killed left them",
@@ -137,7 +143,7 @@ async fn files(
     let format: Arc<dyn FileFormat> = match listing.format {
         Format::Csv | Format::Tsv => {
             let released = {
-                let (options, partitions) = (is_plain && !is_url, partitions.clone());
+                let (options, partitions) = (is_plain && !is_url, partitions.to_vec());
                 move || {
                     Ok(options
                         .then(|| released_schema(Path::new(&local), &partitions))
@@ -145,17 +151,27 @@ async fn files(
                 }
             };
             let schema = match release {
-                Some(release) if is_plain => schema_of(release.manifest(), &partitions),
+                Some(release) if is_plain => schema_of(release.manifest(), partitions),
                 _ => blocking("reading a manifest", released).await?,
             };
             let Some(schema) = schema else {
-                return read_csv(session, listing, partitions, asked).await;
+                return read_csv(session, (listing, types), partitions, asked).await;
             };
             let format = CsvFormat::default()
                 .with_options(tables.csv)
                 .with_has_header(true)
                 .with_newlines_in_values(true);
-            return table(session, listing, Arc::new(format), Arc::new(schema), partitions);
+            let types = match types {
+                Types::OfFormat => Types::Given,
+                types => types,
+            };
+            return table(
+                session,
+                (listing, types),
+                Arc::new(format),
+                Arc::new(schema),
+                partitions,
+            );
         }
         Format::Json => {
             let first = listing.head.trim_ascii_start().first();
@@ -169,7 +185,8 @@ async fn files(
         Format::Parquet => Arc::new(ParquetFormat::new().with_options(tables.parquet)),
         Format::Avro => Arc::new(AvroFormat),
         Format::Arrow => {
-            blocking("checking Arrow files", move || check_arrow_files(&local)).await?;
+            let paths = listing.local();
+            blocking("checking Arrow files", move || check_all_arrow_files(&paths)).await?;
             Arc::new(ArrowFormat)
         }
     };
@@ -177,12 +194,12 @@ async fn files(
         Format::Json => numbers_as_written(schema(&state, listing, &format).await?, listing, asked).await?,
         _ => schema(&state, listing, &format).await?,
     };
-    table(session, listing, format, schema, partitions)
+    table(session, (listing, types), format, schema, partitions)
 }
 
 /// Returns the schema of the CSV files of a release, from its manifest: a schema inferred from the first rows may be
 /// too narrow for later rows. Returns `None` if the folder is not a release, or if the header of a file differs.
-fn released_schema(folder: &Path, partitions: &[(String, DataType)]) -> Option<Schema> {
+fn released_schema(folder: &Path, partitions: &[String]) -> Option<Schema> {
     let manifest = Manifest::read(folder).ok()??;
     let schema = schema_of(&manifest, partitions)?;
     let names: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
@@ -192,9 +209,9 @@ fn released_schema(folder: &Path, partitions: &[(String, DataType)]) -> Option<S
 }
 
 /// Returns the schema of the CSV files that a manifest describes, without the columns that are folder names.
-fn schema_of(manifest: &Manifest, partitions: &[(String, DataType)]) -> Option<Schema> {
+fn schema_of(manifest: &Manifest, partitions: &[String]) -> Option<Schema> {
     let columns = manifest.columns.iter();
-    let columns = columns.filter(|c| partitions.iter().all(|(p, _)| *p != c.name));
+    let columns = columns.filter(|c| !partitions.contains(&c.name));
     // Values of all other types are read from CSV as text.
     let is_read = |t: &DataType| {
         use DataType::{Boolean, Date32, Date64, Time32, Time64, Timestamp};

@@ -14,6 +14,7 @@ use crate::pool::blocking;
 use crate::session::context::AnonContext;
 use crate::sql::Lake;
 use crate::sql::clause::SourceClause;
+use crate::store::is_pattern;
 use datafusion::datasource::listing::ListingTable;
 use datafusion::datasource::source_as_provider;
 use datafusion::execution::SessionState;
@@ -23,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 /// Returns the release under an expanded URL; `None` for a URL that can name none: of a file, a pattern or a web server.
 pub(in crate::session) async fn release_at(state: &SessionState, url: &str) -> Result<Option<Release>> {
-    if is_of_web(url) || url.contains(['*', '?', '[']) || Format::of_name(url).0.is_some() {
+    if is_of_web(url) || is_pattern(url) || Format::of_name(url).0.is_some() {
         return Ok(None);
     }
     Release::of(state, url).await
@@ -33,7 +34,7 @@ impl AnonContext {
     /// Returns where the rows of a source are if they are a folder of files and no others: the path itself, or the folder of
     /// a listing table. Fails with `ErrorKind::Data` if a release was replaced since the source was opened.
     pub(in crate::session) async fn place(&self, named: &SourceClause, source: &SourceTable) -> Result<Option<Place>> {
-        let folder = match (named, source.rows.logical_plan()) {
+        let folder = match (named, read(source.rows.logical_plan())) {
             // anonsql writes no DuckLake tables.
             (SourceClause::Path(named), _) if named.is_in(Lake::DuckLake) => None,
             (SourceClause::Path(named), _) => {
@@ -104,6 +105,14 @@ impl AnonContext {
             })
         };
         blocking("reading a manifest", read).await
+    }
+}
+
+/// Returns what a table is read from, below the one spelling of its values.
+fn read(rows: &LogicalPlan) -> &LogicalPlan {
+    match rows {
+        LogicalPlan::Projection(spelled) => &spelled.input,
+        other => other,
     }
 }
 

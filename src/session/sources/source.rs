@@ -2,6 +2,7 @@
 
 use super::lakes::read_lake;
 use super::read::read_path;
+use crate::canonical::spelled_once;
 use crate::error::{Error, Result};
 use crate::job::SourceTable;
 use crate::session::context::AnonContext;
@@ -10,7 +11,7 @@ use crate::sql::clause::SourceClause;
 use datafusion::logical_expr::LogicalPlan;
 
 impl AnonContext {
-    /// Opens the rows that a statement names.
+    /// Opens the rows that a statement names, with one spelling of each value.
     pub(in crate::session) async fn source(&self, source: &SourceClause) -> Result<SourceTable> {
         let what = match source {
             SourceClause::Path(named) => format!("{:?}", named.path),
@@ -37,8 +38,10 @@ impl AnonContext {
             }
         };
         let pins = Pins::of(&self.session.state(), rows.logical_plan()).await?;
+        let rows = spelled_once(rows)?;
         Ok(SourceTable {
             name: self.hidden.in_statement(source.to_string()),
+            depends: self.made.depends(rows.logical_plan())?,
             rows,
             files: pins.local_files(),
             pins,

@@ -2,11 +2,11 @@
 
 use super::listing::Listing;
 use crate::error::{Error, Result};
-use crate::source::NullFolders;
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use crate::folder::NULL_FOLDER;
+use crate::source::{FileTable, Types};
+use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::file_format::FileFormat;
-use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig};
 use datafusion::error::DataFusionError;
 use datafusion::execution::SessionState;
 use datafusion::object_store::ObjectMeta;
@@ -14,27 +14,17 @@ use datafusion::prelude::SessionContext;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Returns the rows of the files, which have this schema besides the columns that are folder names.
+/// Returns the rows of the files, which have this schema besides the columns that are folder names. `types` says where their
+/// types are from.
 pub(super) fn table(
     session: &SessionContext,
-    listing: &Listing,
+    (listing, types): (&Listing, Types),
     format: Arc<dyn FileFormat>,
     schema: SchemaRef,
-    partitions: Vec<(String, DataType)>,
+    folders: &[String],
 ) -> Result<DataFrame> {
-    let options = ListingOptions::new(format)
-        .with_file_extension(&listing.suffix)
-        .with_table_partition_cols(partitions);
-    let urls = std::iter::once(&listing.url).chain(&listing.others).cloned();
-    let config = ListingTableConfig::new_with_multi_paths(urls.collect())
-        .with_listing_options(options)
-        .with_schema(schema);
-    let caches = &session.runtime_env().cache_manager;
-    let table = ListingTable::try_new(config)?.with_cache(caches.get_file_statistic_cache());
-    Ok(match listing.has_null_folders() {
-        true => session.read_table(Arc::new(NullFolders(table)))?,
-        false => session.read_table(Arc::new(table))?,
-    })
+    let table = FileTable::new(listing.places.clone(), format, schema, folders, NULL_FOLDER)?;
+    Ok(session.read_table(Arc::new(table.with_types(types)))?)
 }
 
 /// Returns the schema that all files have together; a column that a file lacks is NULL there. The error names a file that

@@ -1,13 +1,16 @@
-//! `CHECK HIERARCHY`: counts the values and rows of a column that a hierarchy covers, before a run.
+//! `CHECK HIERARCHY`: counts the values and rows of a column that a hierarchy covers, before a run, or lists the values that
+//! it does not.
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::Result;
 use crate::quoting::ident;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
+use crate::sql::clause::column;
 use crate::sql::name::TableName;
-use arrow::array::{ArrayRef, StringArray, UInt64Array};
+use arrow::array::{Array, ArrayRef, StringArray, UInt64Array};
 use arrow::record_batch::RecordBatch;
+use arrow::util::display::array_value_to_string;
 use futures::future::BoxFuture;
 use std::fmt;
 use std::sync::Arc;
@@ -16,17 +19,23 @@ pub(super) const ENTRY: Entry = Entry {
     name: "CHECK HIERARCHY",
     starts: &["CHECK HIERARCHY"],
     summary: "counts the values and rows of a column that a hierarchy maps, before a run",
-    syntax: "CHECK HIERARCHY name FOR table.column",
+    syntax: "CHECK HIERARCHY name FOR table.column [LIST UNMAPPED]",
     example: "CHECK HIERARCHY age FOR people.age",
     read: |c, _| {
         let name = c.name("a hierarchy")?;
         c.need("FOR")?;
-        let (table, column) = c.table_column()?;
-        Ok(Statement::new(CheckHierarchy { name, table, column }))
+        let (table, column) = column::read(c)?;
+        let lists = c.take("LIST UNMAPPED");
+        Ok(Statement::new(CheckHierarchy {
+            name,
+            table,
+            column,
+            lists,
+        }))
     },
 };
 
-/// `CHECK HIERARCHY name FOR table.column`
+/// `CHECK HIERARCHY name FOR table.column [LIST UNMAPPED]`
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CheckHierarchy {
     /// The name of the hierarchy.
@@ -35,12 +44,20 @@ pub(super) struct CheckHierarchy {
     pub(super) table: TableName,
     /// The column of the table.
     pub(super) column: String,
+    /// LIST UNMAPPED: the values without a label are listed, for whoever owns the table.
+    pub(super) lists: bool,
 }
 
 impl fmt::Display for CheckHierarchy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, table, column } = self;
-        write!(f, "CHECK HIERARCHY {} FOR {table}.{}", ident(name), ident(column))
+        let Self {
+            name, table, column, ..
+        } = self;
+        write!(f, "CHECK HIERARCHY {} FOR {table}.{}", ident(name), ident(column))?;
+        match self.lists {
+            true => f.write_str(" LIST UNMAPPED"),
+            false => Ok(()),
+        }
     }
 }
 
@@ -53,6 +70,9 @@ impl Run for CheckHierarchy {
         Box::pin(async move {
             let hierarchy = context.hierarchy(&self.name)?;
             let (values, counts) = context.value_counts(&self.table, &self.column).await?;
+            if self.lists {
+                return Answer::of(listed(&values, &counts, &hierarchy.unmapped(&values)?)?);
+            }
             let coverage = hierarchy.coverage(&values, &counts)?;
             let text = |text: &str| Arc::new(StringArray::from(vec![text])) as ArrayRef;
             let count = |n: u64| Arc::new(UInt64Array::from(vec![n])) as ArrayRef;
@@ -67,4 +87,20 @@ impl Run for CheckHierarchy {
             ])?)
         })
     }
+}
+
+/// Returns the unmapped values with their rows, the most frequent first.
+fn listed(values: &ArrayRef, counts: &[u64], is_unmapped: &[bool]) -> Result<RecordBatch> {
+    let mut rows: Vec<(u64, String)> = vec![];
+    for (i, rows_of) in counts.iter().enumerate() {
+        if is_unmapped[i] && values.is_valid(i) {
+            rows.push((*rows_of, array_value_to_string(values, i)?));
+        }
+    }
+    rows.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let (counts, texts): (Vec<u64>, Vec<String>) = rows.into_iter().unzip();
+    Ok(RecordBatch::try_from_iter([
+        ("value", Arc::new(StringArray::from(texts)) as ArrayRef),
+        ("rows", Arc::new(UInt64Array::from(counts))),
+    ])?)
 }

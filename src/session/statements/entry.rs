@@ -141,7 +141,10 @@ impl Statement {
     /// Runs the statement on the current threads.
     pub(in crate::session) async fn run(&self, context: &AnonContext) -> Result<Answer> {
         let answer = self.statement.run(&context.hiding(&self.hidden)).await;
-        Ok(answer.map_err(|e| self.hidden.in_error(e))?.hiding(&self.hidden))
+        // A later statement may read a view with a value of an earlier one, or what a function made of it.
+        let seen = context.seen();
+        let answer = answer.map_err(|e| seen.in_error(self.hidden.in_error(e)))?;
+        Ok(answer.hiding(&self.hidden, seen))
     }
 }
 

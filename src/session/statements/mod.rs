@@ -13,6 +13,7 @@ mod lattice;
 pub(super) mod pareto;
 pub(super) mod parse;
 mod plain;
+mod restore_manifest;
 pub(super) mod risk;
 #[cfg(test)]
 mod roundtrip;
@@ -57,4 +58,5 @@ pub const STATEMENTS: &[Entry] = &[
     show_variables::ENTRY,
     unset_variable::ENTRY,
     vacuum::ENTRY,
+    restore_manifest::ENTRY,
 ];

@@ -10,12 +10,13 @@ use crate::pool::blocking;
 use crate::session::advice::check_variables;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
+use crate::session::sources::matched;
 use crate::session::sources::released::release_at;
-use crate::source::{SOURCE, check_arrow_files, reading};
+use crate::source::{SOURCE, Types, check_arrow_files, reading};
 use crate::sql::cursor::Cursor;
 use crate::sql::nearest;
-use crate::store::Stores;
-use datafusion::logical_expr::{CreateView, DdlStatement, LogicalPlan};
+use crate::store::{Stores, is_pattern};
+use datafusion::logical_expr::{CreateExternalTable, CreateView, DdlStatement, LogicalPlan};
 use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::sqlparser::ast;
 use futures::future::BoxFuture;
@@ -92,7 +93,8 @@ impl Plain {
     }
 
     /// Returns the statement with the files of the release that stands now in place of its prefix in an object store: a list
-    /// of the prefix would have the files of replaced and killed runs, too.
+    /// of the prefix would have the files of replaced and killed runs, too. In place of a pattern are the files that it
+    /// matches now.
     async fn released(&self, located: Option<DfStatement>, context: &AnonContext) -> Result<Option<DfStatement>> {
         let DfStatement::CreateExternalTable(table) = located.as_ref().unwrap_or(&self.statement) else {
             return Ok(located);
@@ -100,6 +102,11 @@ impl Plain {
         let (mut table, mut is_another) = (table.clone(), located.is_some());
         let mut locations = vec![];
         for location in std::mem::take(&mut table.locations) {
+            if is_pattern(&location) {
+                is_another = true;
+                locations.extend(matched(&context.session.state(), &location).await?);
+                continue;
+            }
             let release = match is_url(&location) {
                 true => release_at(&context.session.state(), &location).await?,
                 false => None,
@@ -129,10 +136,21 @@ impl Plain {
         Ok(())
     }
 
-    /// Returns the plan; a view remembers the statement as the user wrote it, which has no value of the environment.
-    fn as_written(&self, plan: LogicalPlan) -> LogicalPlan {
+    /// Returns the plan; a table of files remembers the statement as the user wrote it, and so does a view if the statement
+    /// `hides` a value of the environment.
+    fn as_written(&self, plan: LogicalPlan, hides: bool) -> LogicalPlan {
         match plan {
-            LogicalPlan::Ddl(DdlStatement::CreateView(view)) => {
+            LogicalPlan::Ddl(DdlStatement::CreateExternalTable(table)) => {
+                let types = match table.schema.fields().is_empty() {
+                    true => Types::OfFormat,
+                    false => Types::Given,
+                };
+                LogicalPlan::Ddl(DdlStatement::CreateExternalTable(Box::new(CreateExternalTable {
+                    definition: types.definition(&self.written),
+                    ..*table
+                })))
+            }
+            LogicalPlan::Ddl(DdlStatement::CreateView(view)) if hides => {
                 LogicalPlan::Ddl(DdlStatement::CreateView(CreateView {
                     definition: Some(self.written.clone()),
                     ..view
@@ -152,16 +170,6 @@ impl Run for Plain {
         Box::pin(async move {
             let is_query =
                 matches!(&self.statement, DfStatement::Statement(s) if matches!(**s, ast::Statement::Query(_)));
-            let is_explain = match &self.statement {
-                DfStatement::Explain(_) => true,
-                DfStatement::Statement(s) => matches!(**s, ast::Statement::Explain { .. }),
-                _ => false,
-            };
-            if is_explain && !context.hidden.is_empty() {
-                return Err(Error::usage(
-                    "EXPLAIN would show what the plan made of a value of getenv; write a value of your own in its place",
-                ));
-            }
             let located = self.located()?;
             self.open_stores(context)?;
             let located = self.released(located, context).await?;
@@ -171,16 +179,16 @@ impl Run for Plain {
                 table.locations.iter().try_for_each(|l| check_arrow_files(l))?;
             }
             let planned = async {
-                let planned = match located {
-                    Some(statement) => context.planned(statement).await,
-                    None => context.plan(&self.text).await,
+                let executed = async {
+                    let statement = match located {
+                        Some(statement) => statement,
+                        None => context.parsed(&self.text)?,
+                    };
+                    let hides = context.hides(&statement);
+                    let plan = context.planned(statement).await?;
+                    context.executed(self.as_written(plan, hides), hides).await
                 };
-                let executed = match planned {
-                    Ok(plan) if context.hidden.is_empty() => context.session.execute_logical_plan(plan).await,
-                    Ok(plan) => context.session.execute_logical_plan(self.as_written(plan)).await,
-                    Err(refused) => Err(refused),
-                };
-                let refused = match executed {
+                let refused = match executed.await {
                     // SET and RESET are executed by now.
                     Ok(_) if answer_rightly(context.session.state_ref().write().config_mut()) => {
                         return Err(Error::usage(

@@ -10,6 +10,7 @@ use super::explain::Explain;
 use super::lattice::Lattice;
 use super::pareto::Pareto;
 use super::parse::{keywords, parse};
+use super::restore_manifest::RestoreManifest;
 use super::risk::spec::RiskSpec;
 use super::suggest::{ScriptFile, SuggestRoles};
 use super::utility::UtilitySpec;
@@ -60,6 +61,7 @@ fn literal() -> impl Strategy<Value = Value> {
 fn value() -> impl Strategy<Value = Value> {
     prop_oneof![
         literal(),
+        (any::<u32>(), 1u32..).prop_map(|(over, under)| Value::Fraction(over, under)),
         name().prop_map(Value::Word),
         Just(Value::Word("true".into()))
     ]
@@ -231,7 +233,7 @@ fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
         (of(recoding()), choice()),
         options(),
         vec(name(), 0..3),
-        of(text()),
+        of(file()),
     );
     (source(), of(target()), roles, constraints(), rest).prop_map(|(source, target, roles, satisfying, rest)| {
         let (identifiers, quasi_identifiers, sensitive, class, keep, entity, population) = roles;
@@ -257,6 +259,10 @@ fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
             report,
         }
     })
+}
+
+fn file() -> impl Strategy<Value = FileClause> {
+    (text(), any::<bool>()).prop_map(|(path, overwrite)| FileClause { path, overwrite })
 }
 
 /// Generates a definition of any kind of hierarchy from the description of its clause.
@@ -367,7 +373,7 @@ fn statement() -> impl Strategy<Value = Statement> {
                     source, quasi_identifiers, sensitive, entity, population, weight, per_row, options
                 })
             }),
-        1 => ((source(), source()), prop_oneof![Just(vec![]), quasi()], of((name(), of(source()))), of(text())).prop_map(
+        1 => ((source(), source()), prop_oneof![Just(vec![]), quasi()], of((name(), of(source()))), of(file())).prop_map(
             |((release, source), quasi_identifiers, class, report)| {
                 let (class, testing) = class.map_or((None, None), |(class, testing)| (Some(class), testing));
                 Statement::new(UtilitySpec { release, source, quasi_identifiers, class, testing, report })
@@ -376,9 +382,12 @@ fn statement() -> impl Strategy<Value = Statement> {
             source,
             script: script.map(|(path, overwrite)| ScriptFile { path, overwrite }),
         })),
+        1 => (text(), any::<u64>()).prop_map(|(path, n)| Statement::new(RestoreManifest {
+            table: PathClause { path, options: vec![], lake: Some((Lake::Delta, At::Version(n))) },
+        })),
         1 => (text(), of(text()), any::<bool>()).prop_map(|(path, retain, dry_run)| Statement::new(Vacuum { path, retain, dry_run })),
         1 => (name(), any::<bool>()).prop_map(|(name, if_exists)| Statement::new(DropHierarchy { name, if_exists })),
-        1 => (name(), table(), name()).prop_map(|(name, table, column)| Statement::new(CheckHierarchy { name, table, column })),
+        1 => (name(), table(), name(), any::<bool>()).prop_map(|(name, table, column, lists)| Statement::new(CheckHierarchy { name, table, column, lists })),
     ]
 }
 

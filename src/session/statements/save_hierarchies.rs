@@ -5,9 +5,11 @@ use crate::engine::StagedReport;
 use crate::error::{Error, Result};
 use crate::location::{expanded, is_url};
 use crate::pool::blocking;
-use crate::quoting::{ident, literal};
+use crate::quoting::ident;
+use crate::sealed::{Form, check_replaced, sealed};
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
+use crate::sql::clause::{FileClause, file};
 use futures::future::BoxFuture;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,25 +18,25 @@ pub(super) const ENTRY: Entry = Entry {
     name: "SAVE HIERARCHIES",
     starts: &["SAVE HIERARCHIES"],
     summary: "writes a script that makes the hierarchies of the session again",
-    syntax: "SAVE HIERARCHIES TO 'hierarchies.sql'",
+    syntax: "SAVE HIERARCHIES TO 'hierarchies.sql' [OVERWRITE]",
     example: "SAVE HIERARCHIES TO 'hierarchies.sql'",
     read: |c, _| {
         c.need("TO")?;
-        let path = c.string("the script to write, in quotes")?;
-        Ok(Statement::new(SaveHierarchies { path }))
+        let file = file::read(c, "the script to write, in quotes")?;
+        Ok(Statement::new(SaveHierarchies { file }))
     },
 };
 
-/// `SAVE HIERARCHIES TO 'path'`
+/// `SAVE HIERARCHIES TO 'path' [OVERWRITE]`
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SaveHierarchies {
-    /// The path of the script.
-    pub(super) path: String,
+    /// The script to write.
+    pub(super) file: FileClause,
 }
 
 impl fmt::Display for SaveHierarchies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "SAVE HIERARCHIES TO {}", literal(&self.path))
+        write!(f, "SAVE HIERARCHIES TO {}", self.file)
     }
 }
 
@@ -51,13 +53,13 @@ impl Run for SaveHierarchies {
                     "there is no hierarchy to save; CREATE HIERARCHY makes one",
                 ));
             }
-            let path = expanded(&self.path)?;
+            let path = expanded(&self.file.path)?;
             if is_url(&path) {
                 return Err(Error::usage(format!(
                     "SAVE HIERARCHIES TO {path:?}: a script is a local file; write it here and copy it"
                 )));
             }
-            let path = PathBuf::from(path.as_ref());
+            let (path, overwrite) = (PathBuf::from(path.as_ref()), self.file.overwrite);
             let folder = path.parent().filter(|f| *f != Path::new("") && !f.is_dir());
             if let Some(folder) = folder {
                 return Err(Error::usage(format!(
@@ -65,6 +67,8 @@ impl Run for SaveHierarchies {
                     folder.display()
                 )));
             }
+            let place = path.clone();
+            blocking("looking for the script", move || check_replaced(&place, overwrite)).await?;
             let seen = context.seen();
             let statements = hierarchies.iter().map(|h| {
                 seen.in_statement(format!(
@@ -75,17 +79,17 @@ impl Run for SaveHierarchies {
             });
             let script: String = statements.collect();
             if context.settings().dry_run {
-                return Answer::done(format!("dry run: nothing was written to {}", self.path));
+                return Answer::done(format!("dry run: nothing was written to {}", self.file.path));
             }
             blocking("writing the script", move || {
-                StagedReport::write(&path, &script)?.publish()
+                StagedReport::write(&path, sealed(script, Form::Sql), overwrite)?.publish()
             })
             .await?;
             let saved = match hierarchies.len() {
                 1 => "1 hierarchy".to_string(),
                 n => format!("{n} hierarchies"),
             };
-            Answer::done(format!("{saved} saved to {}", self.path))
+            Answer::done(format!("{saved} saved to {}", self.file.path))
         })
     }
 }

@@ -74,8 +74,8 @@ impl Run for Vacuum {
             let url = expanded(&self.path)?;
             if !is_url(&url) {
                 return Err(Error::usage(format!(
-                    "VACUUM {:?}: this is a local folder, and VACUUM is for a prefix of an object store. Beside a folder nothing is left \
-                     for longer than until the next run; what killed runs leave in a local Delta table, its own tools delete",
+                    "VACUUM {:?}: this is a local folder, and VACUUM is for a prefix of an object store. Beside a folder, and in a local \
+                     Delta table, nothing is left for longer than until the next run",
                     self.path
                 )));
             }

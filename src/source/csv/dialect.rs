@@ -1,6 +1,6 @@
 //! How the fields of a CSV file are separated and quoted.
 
-use csv::{Reader, ReaderBuilder};
+use csv::{Reader, ReaderBuilder, Trim};
 use datafusion::datasource::physical_plan::CsvSource;
 use std::io::Read;
 
@@ -14,6 +14,8 @@ pub(crate) struct Dialect {
     /// What begins a line that is skipped.
     pub(crate) comment: Option<u8>,
     pub(crate) has_header: bool,
+    /// Whether blanks around a field are no part of it.
+    pub(crate) trim: bool,
 }
 
 impl Dialect {
@@ -25,6 +27,7 @@ impl Dialect {
             escape: source.escape(),
             comment: source.comment(),
             has_header: source.has_header(),
+            trim: false,
         }
     }
 
@@ -37,6 +40,7 @@ impl Dialect {
             .comment(self.comment)
             .has_headers(false)
             .flexible(true)
+            .trim(if self.trim { Trim::All } else { Trim::None })
             .from_reader(from)
     }
 

@@ -1,5 +1,6 @@
 //! CSV files of others: how their fields are separated, which types their columns have, and where a file is wrong.
 
+mod blanks;
 mod dialect;
 mod files;
 mod kind;
@@ -13,4 +14,4 @@ pub(crate) use files::CsvFiles;
 pub(crate) use kind::{Kinds, float, integer, wanted};
 pub(crate) use quotes::Quotes;
 pub(crate) use sniff::{Asked, Sniffed, continued, sniff};
-pub(crate) use typed::typed;
+pub(crate) use typed::{Source, typed};

@@ -245,6 +245,7 @@ mod tests {
             escape,
             comment,
             has_header: false,
+            trim: false,
         }
     }
 

@@ -5,6 +5,7 @@
 //! columns unless it has a number or date above others: with text above numbers it is a header, with numbers above
 //! numbers a row. What the rows leave open is an error that names the option, and not a guess.
 
+use super::blanks;
 use super::dialect::Dialect;
 use super::kind::{Kinds, fits, float, is_value};
 use super::lines::line;
@@ -24,6 +25,9 @@ pub(crate) struct Asked {
     pub(crate) has_header: Option<bool>,
     /// The text that stands for NULL, besides the empty text.
     pub(crate) null: Option<String>,
+    pub(crate) trim: Option<bool>,
+    /// Whether nothing is found out from the rows: what the statement does not say is not there.
+    pub(crate) exact: bool,
 }
 
 /// How a file is written.
@@ -47,7 +51,12 @@ const MISSING: [&str; 8] = ["na", "n/a", "null", "none", "nan", "?", "-", "."];
 pub(crate) fn sniff(sample: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Sniffed> {
     let text = text(sample, whole)?;
     let mut dialect = dialect(text, whole, most, asked)?;
-    let records = records(text, whole, most.saturating_add(1), &dialect);
+    let mut records = records(text, whole, most.saturating_add(1), &dialect);
+    dialect.trim = asked.trim.unwrap_or_else(|| !asked.exact && blanks::separate(&records));
+    if dialect.trim {
+        records.iter_mut().for_each(ByteRecord::trim);
+        blanks::before_quotes(&records, text, &dialect)?;
+    }
     if let Some(has_header) = asked.has_header {
         dialect.has_header = has_header;
     } else {
@@ -111,7 +120,7 @@ fn dialect(text: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Diale
     let has = |bytes: &[u8]| text.windows(bytes.len()).any(|w| w == bytes);
     let delimiters = asked.delimiter.map_or(DELIMITERS.to_vec(), |d| vec![d]);
     let mut quotes = vec![(asked.quote.unwrap_or(b'"'), asked.escape)];
-    if asked.escape.is_none() && has(&[b'\\', quotes[0].0]) {
+    if asked.escape.is_none() && !asked.exact && has(&[b'\\', quotes[0].0]) {
         quotes.push((quotes[0].0, Some(b'\\')));
     }
     if asked.quote.is_none() && !has(b"\"") && has(b"'") {
@@ -126,6 +135,7 @@ fn dialect(text: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Diale
             escape,
             comment: asked.comment,
             has_header: true,
+            trim: false,
         };
         let is_even = |records: &[ByteRecord]| records.iter().all(|r| r.len() == records[0].len());
         let fields = |records: &[ByteRecord]| records.first().map_or(0, ByteRecord::len);
@@ -186,7 +196,8 @@ fn share_of_values(records: &[ByteRecord]) -> usize {
     let fields = records.first().map_or(0, ByteRecord::len);
     let rows = if records.len() > 1 { &records[1..] } else { records };
     let is_value = |field: &[u8]| {
-        std::str::from_utf8(field).is_ok_and(|text| is_value(text) || float(&text.replacen(',', ".", 1)).is_some())
+        let is_value = |text: &str| is_value(text) || float(&text.replacen(',', ".", 1)).is_some();
+        std::str::from_utf8(field).is_ok_and(|text| is_value(text.trim()))
     };
     let is_column = |i: &usize| {
         rows.iter()

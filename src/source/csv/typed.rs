@@ -14,14 +14,29 @@ use datafusion::logical_expr::{
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// Returns the values of a column of texts, of a type that the sniffer found. `column` is its position in the files,
-/// for the error that says where a text does not fit.
-pub(crate) fn typed(texts: Expr, (column, name): (usize, &str), to: DataType, files: &Arc<CsvFiles>) -> Expr {
+/// Where the type of a column is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Source {
+    /// The texts of the first rows. A later text that another reader would change on the way is refused.
+    Rows,
+    /// The statement, with its word for the type. A text is read as SQL's CAST reads it: `007` is 7.
+    Statement,
+}
+
+/// Returns the values of a column of texts, of a type that the sniffer found or that the statement says. `column` is its
+/// position in the files, for the error that says where a text does not fit.
+pub(crate) fn typed(
+    texts: Expr,
+    (column, name): (usize, &str),
+    (to, source): (DataType, Source),
+    files: &Arc<CsvFiles>,
+) -> Expr {
     let function = Typed {
         signature: Signature::exact(vec![DataType::Utf8], Volatility::Immutable),
         column,
         name: name.into(),
         to,
+        source,
         files: Arc::clone(files),
     };
     ScalarUDF::new_from_impl(function).call(vec![texts])
@@ -33,12 +48,14 @@ struct Typed {
     column: usize,
     name: String,
     to: DataType,
+    source: Source,
     files: Arc<CsvFiles>,
 }
 
 impl PartialEq for Typed {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.files, &other.files) && (self.column, &self.to) == (other.column, &other.to)
+        Arc::ptr_eq(&self.files, &other.files)
+            && (self.column, &self.to, self.source) == (other.column, &other.to, other.source)
     }
 }
 
@@ -74,6 +91,13 @@ impl ScalarUDFImpl for Typed {
 impl Typed {
     fn values(&self, texts: &StringArray) -> Result<ArrayRef> {
         match self.to {
+            _ if self.source == Source::Statement => {
+                let values = cast(texts, &self.to)?;
+                match values.null_count() == texts.null_count() {
+                    true => Ok(values),
+                    false => Err(self.misfit()),
+                }
+            }
             DataType::Int64 => self.numbers::<Int64Type>(texts, integer),
             DataType::Float64 => self.numbers::<Float64Type>(texts, float),
             _ => {
@@ -108,6 +132,18 @@ impl Typed {
 
     /// Returns the error for a text that is no value of the type, with its file and line if the files are local.
     fn misfit(&self) -> Error {
+        if self.source == Source::Statement {
+            let why = format!(
+                "is no {} in column {:?}, which OPTIONS (types ...) says it is; write another type, or TEXT",
+                self.to, self.name
+            );
+            let is_misfit = |text: &str| {
+                let text = StringArray::from(vec![text]);
+                cast(&text, &self.to).is_ok_and(|value| value.null_count() > 0)
+            };
+            let found = self.files.first_field(self.column, is_misfit, &why);
+            return found.unwrap_or_else(|| Error::data(format!("a row {why}")));
+        }
         let what = wanted(&self.to);
         let why = format!(
             "is not {what} in column {:?}, and the rows before are; read every column as text with OPTIONS (types 'text') \

@@ -1,7 +1,7 @@
 //! The definition of a hierarchy in CREATE HIERARCHY. The description of the kind's clause decides how it is parsed and
 //! printed.
 
-use super::options;
+use super::{column, options};
 use crate::catalogue::Value;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Given, Item, Kind, OnNull, OnUnmapped, Part, Takes};
@@ -122,7 +122,7 @@ fn content(c: &mut Cursor, takes: &Takes) -> Result<Given> {
         }
         Takes::Options => Given::Options(options::read(c)?),
         Takes::Column => {
-            let (table, column) = c.table_column()?;
+            let (table, column) = column::read(c)?;
             Given::Column { table: table.0, column }
         }
         Takes::Query => Given::Query(query(c)?),
@@ -138,10 +138,11 @@ fn item(c: &mut Cursor, item: Item, what: &str) -> Result<Value> {
         Item::Word => c.name(what).map(|word| Value::Word(word.to_ascii_lowercase())),
         Item::Literal => {
             let before = c.clone();
-            match c.value(what)? {
-                Value::Word(word) if word != "null" => {
-                    Err(before.expected("a value in quotes, a number, true, false or NULL", []))
-                }
+            let value = c.value(what)?;
+            let what = "a value in quotes, a number, true, false or NULL";
+            match value {
+                Value::Word(word) if word != "null" => Err(before.expected(what, [])),
+                Value::Fraction(..) => Err(before.expected(what, [])),
                 value => Ok(value),
             }
         }

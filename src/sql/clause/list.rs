@@ -3,6 +3,7 @@
 
 use super::choice::{self, ChoiceClause, RecodingClause};
 use super::constraint::{self, ConstraintClause};
+use super::file::{self, FileClause};
 use super::goal::{self, GoalClause, ObjectiveClause};
 use super::options;
 use super::roles::{self, IdentifierClause, QuasiIdentifierClause, SensitiveClause};
@@ -47,7 +48,7 @@ pub(crate) struct Clauses {
     pub(crate) searches: Vec<Call>,
     pub(crate) options: Vec<(String, Value)>,
     pub(crate) accepting: Vec<String>,
-    pub(crate) report: Option<String>,
+    pub(crate) report: Option<FileClause>,
     pub(crate) objectives: Vec<ObjectiveClause>,
     pub(crate) epsilon: Vec<f64>,
     pub(crate) against: Option<SourceClause>,
@@ -140,13 +141,13 @@ clauses! {
     ACCEPTING: "ACCEPTING", "ACCEPTING WARNINGS ON (c, ...)",
         "the columns whose warnings are known and accepted", "ACCEPTING WARNINGS ON (invoice)",
         |c, s| { c.need("WARNINGS ON")?; s.accepting = c.columns()?; Ok(()) };
-    REPORT: "REPORT", "REPORT TO 'report.html'",
+    REPORT: "REPORT", "REPORT TO 'report.html' [OVERWRITE]",
         "writes a report for whoever has to approve the release; the name says the form: .html, .md or .json", "REPORT TO 'report.html'", |c, s| {
         if c.looks_at_string() {
             return Err(c.expected_so("TO", Some("write REPORT TO 'report.html'".into())));
         }
         c.need("TO")?;
-        s.report = Some(c.string("a path in quotes")?);
+        s.report = Some(file::read(c, "a path in quotes")?);
         Ok(())
     };
     OPTIMIZING: "OPTIMIZING", "OPTIMIZING MAX | MIN property [ON column], ...",

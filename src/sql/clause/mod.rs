@@ -1,8 +1,10 @@
 //! The clauses that statements share. Each file contains the value of a clause, its parser and its printer.
 
 mod choice;
+pub(crate) mod column;
 pub(crate) mod constraint;
 pub(crate) mod definition;
+pub(crate) mod file;
 mod goal;
 pub mod list;
 pub(crate) mod options;
@@ -14,11 +16,10 @@ mod target;
 pub use choice::{ChoiceClause, RecodingClause};
 pub use constraint::{ConstraintClause, ScopeClause};
 pub use definition::DefinitionClause;
+pub use file::FileClause;
 pub use goal::{GoalClause, ObjectiveClause};
 pub use roles::{IdentifierClause, QuasiIdentifierClause, RandomizeClause, SecretClause, SensitiveClause};
-#[cfg(test)]
-pub use source::PathClause;
-pub use source::SourceClause;
+pub use source::{PathClause, SourceClause};
 pub use suppression::LimitClause;
 pub(crate) use suppression::Percent;
 pub use target::{ExistsClause, FormatClause, TargetClause};

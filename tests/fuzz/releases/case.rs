@@ -56,6 +56,9 @@ pub enum Source {
     Join(String),
 }
 
+/// The length of masked labels; no level keeps more characters.
+pub const PREFIX_WIDTH: usize = 12;
+
 /// How values become labels, as CREATE HIERARCHY says it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rule {
@@ -461,7 +464,9 @@ impl Hierarchy {
                 text
             }
             Rule::Prefix { kept, mask } => {
-                let mask = mask.map_or(String::new(), |m| format!(" MASK {}", literal(&m.to_string())));
+                let mask = mask.map_or(String::new(), |m| {
+                    format!(" MASK {} WIDTH {PREFIX_WIDTH}", literal(&m.to_string()))
+                });
                 format!("AS PREFIX ({}){mask}", list(kept, |n| n.to_string()))
             }
             Rule::Truncate(units) => format!("AS TRUNCATE ({})", units.join(", ")),

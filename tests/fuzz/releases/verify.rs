@@ -72,11 +72,9 @@ pub async fn untouched(case: &Case, scene: &Scene, context: &AnonContext, folder
         return Ok(());
     }
     for against in [false, true] {
-        // Distributions are compared with the source's, and suppressed rows are missing in the files. The values under a
-        // label are those of the source.
-        let models = &case.request.models;
-        let compares = models.iter().any(|m| m.on.is_some() || m.name == "profitability");
-        if (compares || holds_stars(case, scene)) && !against {
+        // The values under a label are those of the source. A model of the whole table is not judged without it.
+        let counts_labels = case.request.models.iter().any(|m| m.name == "profitability");
+        if (counts_labels || holds_stars(case, scene)) && !against {
             continue;
         }
         let sql = statement(case, scene, folder, against);

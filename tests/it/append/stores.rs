@@ -89,7 +89,7 @@ async fn a_release_has_the_files_of_several_runs() {
     assert_eq!(manifest(&store, "flat").await.rows_out, 5);
 }
 
-/// Of several runs at once each adds its batch, or ends with exit code 5.
+/// Of several runs at once each adds its batch, or ends with exit code 6.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn runs_at_once_add_their_batch_or_lose() {
     let store = Arc::new(InMemory::new());
@@ -108,7 +108,7 @@ async fn runs_at_once_add_their_batch_or_lose() {
         for run in runs {
             match run.await.unwrap() {
                 Ok(()) => added += 1,
-                Err(e) => assert_eq!((e.kind(), e.exit_code()), (ErrorKind::TargetExists, 5), "{e}"),
+                Err(e) => assert_eq!((e.kind(), e.exit_code()), (ErrorKind::Unavailable, 6), "{e}"),
             }
         }
         let released = manifest(&store, "out").await;

@@ -14,6 +14,7 @@ use tempfile::TempDir;
 const NOT_RUN: &[&str] = &[
     "cargo install anonsql --locked",
     "cargo test",
+    "cargo test --all-features",
     "cargo doc --open",
     "docker build -t anonsql .",
 ];

@@ -288,6 +288,8 @@ fn a_lie_is_caught() {
         let planted = Planted::start(VERSION, Some(lie), folder);
         let mut running = driver(folder, None, SQL);
         running.args([
+            "--log",
+            "json",
             "--cluster",
             &match is_alone {
                 true => planted.url.clone(),
@@ -302,6 +304,7 @@ fn a_lie_is_caught() {
         if matches!(lie, Lie::RowMoreOnce | Lie::RowMore | Lie::OtherFile) {
             // Who was refused has no part in the recount.
             assert_eq!(planted.recounted.load(Ordering::Relaxed), 0, "{lie:?}");
+            assert!(said.contains("\"state\":\"distrusted\""), "{lie:?}: {said}");
         }
         match is_released {
             true => assert_eq!(sums(&folder.join("out")), expected, "{lie:?}"),

@@ -65,7 +65,8 @@ fn certificates_are_asked_for_on_both_sides() {
         (&plain, None, "no worker of the cluster answers"),
     ] {
         let (code, said) = release("out", urls, shown);
-        assert_eq!(code, Some(1), "{urls} {shown:?}: {said}");
+        let expected = if why.starts_with("no worker") { 6 } else { 1 };
+        assert_eq!(code, Some(expected), "{urls} {shown:?}: {said}");
         assert!(said.contains(why), "{urls} {shown:?}: {said}");
         assert!(!folder.join("out").exists());
     }

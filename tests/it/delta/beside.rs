@@ -307,8 +307,8 @@ async fn what_other_tools_commit_is_no_release() {
     );
     assert_eq!(
         std::fs::read_dir(&table).unwrap().count(),
-        2,
-        "the log and the run of the release"
+        3,
+        "the log, the manifests and the run of the release"
     );
     collect(&context, &release("APPEND")).await;
 

@@ -1,6 +1,8 @@
 //! Delta tables as sources and targets: one version is read, one commit releases, and other tools read the same rows.
 
 mod beside;
+mod lost;
+mod numbers;
 mod outside;
 mod pipeline;
 
@@ -392,12 +394,15 @@ async fn what_a_table_cannot_be_is_refused() {
     assert_eq!(Manifest::read(&folder).unwrap().unwrap().rows_out, 6);
 }
 
-/// A run whose table got another version meanwhile ends with 5, and removes its files and folders.
+/// A run whose table got another version meanwhile ends with 5 or 6, and removes its files and folders.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_late_writer_leaves_nothing() {
     let scratch = tempfile::tempdir().unwrap();
     let table = scratch.path().join("out");
-    for (how, version) in [("PARTITIONED BY (sex)", 0), ("OVERWRITE", 1)] {
+    for (how, version, ends) in [
+        ("PARTITIONED BY (sex)", 0, (ErrorKind::TargetExists, 5)),
+        ("OVERWRITE", 1, (ErrorKind::Unavailable, 6)),
+    ] {
         let release = format!("ANONYMIZE p TO '{}' STORED AS DELTA {how} {REQUEST}", table.display());
         let (other, own) = (session().await, release.clone());
         let handle = tokio::runtime::Handle::current();
@@ -407,30 +412,35 @@ async fn a_late_writer_leaves_nothing() {
         });
         let slow = session().await.with_observer(Arc::new(observer));
         let e = slow.sql(&release).await.unwrap_err();
-        assert_eq!((e.kind(), e.exit_code()), (ErrorKind::TargetExists, 5), "{e}");
+        assert_eq!((e.kind(), e.exit_code()), ends, "{e}");
         let folders = std::fs::read_dir(&table).unwrap().count();
-        assert_eq!(folders as u64, version + 2, "the log, and a folder of each version");
+        assert_eq!(
+            folders as u64,
+            version + 3,
+            "the log, the manifests, and a folder of each version"
+        );
+        let manifests = std::fs::read_dir(table.join("_anonsql/manifests")).unwrap().count();
+        assert_eq!(manifests as u64, version + 1);
         let checks = collect(&session().await, &format!("VERIFY '{}' {VERIFY}", table.display())).await;
         assert!(holds(&checks), "{checks:?}");
     }
 }
 
-/// Of two, four and eight writers at once to a table in a store, one wins; the others end with 5 and leave nothing.
+/// Of two, four and eight writers at once to a table in a store, one wins; the others end with 5 or 6 and leave nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_many_writers_wins() {
     let store = Arc::new(InMemory::new());
     for (round, writers) in [2, 4, 8].into_iter().enumerate() {
-        let how = if round == 0 { "" } else { "OVERWRITE" };
+        let (how, ends) = match round {
+            0 => ("", (ErrorKind::TargetExists, 5)),
+            _ => ("OVERWRITE", (ErrorKind::Unavailable, 6)),
+        };
         let release = format!("ANONYMIZE p TO 's3://lake/out' STORED AS DELTA {how} {REQUEST}");
         let runs = (0..writers).map(|_| async { session_over(&store).await.sql(&release).await });
         let ended = futures::future::join_all(runs).await;
         let lost: Vec<_> = ended.into_iter().filter_map(Result::err).collect();
         // Whoever begins after another has won may win, too, if it replaces.
-        assert!(
-            lost.iter()
-                .all(|e| (e.kind(), e.exit_code()) == (ErrorKind::TargetExists, 5)),
-            "{lost:?}"
-        );
+        assert!(lost.iter().all(|e| (e.kind(), e.exit_code()) == ends), "{lost:?}");
         let found = objects(store.as_ref()).await;
         let entries = found.iter().filter(|name| name.starts_with("out/_delta_log/")).count();
         assert!(round > 0 || lost.len() == writers - 1, "{lost:?}");

@@ -39,11 +39,21 @@ fn a_killed_run_leaves_a_whole_table() {
         assert!(holds(&checks), "{checks:?}");
     }
     assert!(command("OVERWRITE").output().unwrap().status.success());
+    // What killed runs left is gone: there are the log, and folders that it names.
+    let log = std::fs::read_dir(table.join("_delta_log")).unwrap();
+    let entries: String = log
+        .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
+        .collect();
+    for entry in std::fs::read_dir(&table).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let is_named = name.strip_prefix("run=").is_some_and(|run| entries.contains(run));
+        assert!(is_named || name == "_delta_log", "{name}");
+    }
     assert_eq!(command("").output().unwrap().status.code(), Some(5));
 }
 
 /// Runs Python with these arguments, and returns what it prints as JSON.
-fn python(script: &str, arguments: &[&str]) -> Value {
+pub(super) fn python(script: &str, arguments: &[&str]) -> Value {
     let output = Command::new("python3")
         .args(["-c", script])
         .args(arguments)

@@ -77,7 +77,7 @@ fn nights_end_as_a_scheduler_expects() {
     pipeline.people(3, &["phone"]);
     let drifted = pipeline.night();
     let said = String::from_utf8_lossy(&drifted.stderr);
-    assert_eq!(drifted.status.code(), Some(1), "{said}");
+    assert_eq!(drifted.status.code(), Some(7), "{said}");
     assert!(said.contains("phone has come"), "{said}");
     assert_eq!(pipeline.version(), 2);
 
@@ -86,6 +86,27 @@ fn nights_end_as_a_scheduler_expects() {
     assert_eq!(pipeline.version(), 3);
     let removed = entry(&pipeline.table("people_k5"), 3);
     assert!(removed.iter().any(|action| action.get("remove").is_some()));
+}
+
+/// A store that does not answer is no first night: the scheduler is told to try again.
+#[test]
+fn a_store_that_does_not_answer_ends_the_night() {
+    let pipeline = Pipeline(tempfile::tempdir().unwrap());
+    let mut night = pipeline.command(example().join("nightly.sh"));
+    night
+        .env("TARGET", "s3://lake/people_k5")
+        .env(
+            "AWS_ENDPOINT_URL",
+            format!("http://127.0.0.1:{}", crate::moto::free_port()),
+        )
+        .env("AWS_ALLOW_HTTP", "true")
+        .env("AWS_REGION", "us-east-1")
+        .env("AWS_ACCESS_KEY_ID", "tests")
+        .env("AWS_SECRET_ACCESS_KEY", "tests");
+    let output = night.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(6), "{said}");
+    assert!(output.stdout.is_empty() && said.contains("s3://lake"), "{said}");
 }
 
 /// The Makefile runs two nights, and the DAG is Python.

@@ -331,3 +331,21 @@ async fn what_is_not_read_is_refused() {
     std::fs::write(&catalog, &whole[..1024]).unwrap();
     refused(&context, &risk(&format!("{catalog}#people")), "damaged").await;
 }
+
+/// Decimals beyond 64 bits are released from files, delete files and rows in the catalog: the rows are read more than twice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn decimals_beyond_64_bits_are_released() {
+    let context = session().await;
+    for table in ["people", "inlined"] {
+        let source = format!(
+            "(SELECT age % 2 AS age, CAST('10000000000000000000' AS DECIMAL(38, 0)) + age AS d FROM ducklake.'{LAKE}#{table}')"
+        );
+        let all = value(&collect(&context, &format!("SELECT count(*) FROM {source}")).await);
+        let folder = tempfile::tempdir().unwrap();
+        let to = folder.path().join("out");
+        let request = "QUASI IDENTIFIERS (age) KEEP (d) SATISFYING k_anonymity(2)";
+        collect(&context, &format!("ANONYMIZE {source} TO '{}' {request}", to.display())).await;
+        let manifest = Manifest::read(&to).unwrap().unwrap();
+        assert_eq!(Some(manifest.rows_out as f64), all, "{table}");
+    }
+}

@@ -263,9 +263,9 @@ impl Rows {
 
 impl Scene {
     /// What a release reaches of one model.
-    pub async fn reached(&self, name: &str, satisfying: &str) -> f64 {
+    pub async fn reached(&self, name: &str, satisfying: &str, more: &str) -> f64 {
         let sql = format!(
-            "VERIFY '{}' QUASI IDENTIFIERS (age, sex, zip) SENSITIVE (occupation, salary_class) SATISFYING {satisfying}",
+            "VERIFY '{}' QUASI IDENTIFIERS (age, sex, zip) SENSITIVE (occupation, salary_class) SATISFYING {satisfying} {more}",
             self.path(name).display(),
         );
         crate::common::Numbers::of(&collect(&self.context, &sql).await).get("reached", 0)

@@ -17,7 +17,7 @@ impl Facts<'_> {
         const AS_IT_IS: &str = "released as it is";
         let job = self.job;
         let identifier = job.identifiers.iter().find(|i| i.column == name);
-        let mut generalization = None;
+        let (mut generalization, mut within) = (None, String::new());
         let (role, technique) = if let Some(i) = job.quasi_identifier(name) {
             let done = self.generalization(i);
             let technique = match done.level {
@@ -27,6 +27,7 @@ impl Facts<'_> {
                 Some(_) => "generalization",
             };
             generalization = Some(done);
+            within = within_codes(&job.quasi_identifiers[i].hierarchy);
             (Role::QuasiIdentifier, technique)
         } else if let Some(i) = job.item_set(name) {
             generalization = Some(self.of_items(i));
@@ -74,7 +75,7 @@ impl Facts<'_> {
             name: name.into(),
             role,
             released: job.releases(name),
-            technique: technique.into(),
+            technique: format!("{technique}{within}"),
             generalization,
         }
     }
@@ -131,10 +132,16 @@ impl Facts<'_> {
     }
 }
 
+/// Says which codes hold whatever the level is.
+fn within_codes(hierarchy: &Hierarchy) -> String {
+    let codes = hierarchy.rule().codes();
+    codes.map_or_else(String::new, |codes| format!(", within {codes}"))
+}
+
 /// Describes the effect of a level of a hierarchy without naming a label.
 fn rule(hierarchy: &Hierarchy, level: u8, top: u8) -> String {
     if level == 0 {
-        return "the value itself".into();
+        return hierarchy.ground_rule();
     }
     if level == top {
         return "every value is *".into();

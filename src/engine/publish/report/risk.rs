@@ -18,7 +18,9 @@ impl Facts<'_> {
     /// Returns the risk in the source before anything was generalized or suppressed.
     pub(super) async fn risk_before(&self, settings: &Settings) -> Result<Risk> {
         let base = self.decision.evaluator.sets().base();
-        let is_raw = base.bottom().levels().iter().all(|level| *level == 0) && base.unmapped_rows == 0;
+        let is_coded = base.key_schema.lookups().iter().any(|lookup| lookup.has_codes());
+        let is_ground = base.bottom().levels().iter().all(|level| *level == 0);
+        let is_raw = is_ground && !is_coded && base.unmapped_rows == 0;
         if let (true, None, BaseSet::Held(set)) = (is_raw, &self.job.entity, &base.set) {
             // The base frequency set has the same classes as the source.
             let sizes = set.counts().iter();

@@ -22,7 +22,7 @@ fn a_stage_is_for_its_owner_until_it_is_the_target() {
     let target = scratch.path().join("release");
     let stage = Stage::open(&target).unwrap();
     assert_eq!((mode(stage.folder()), names(stage.folder())), (0o700, vec![]));
-    stage.publish(false).unwrap();
+    stage.publish_new(target_exists(Path::new("t"))).unwrap();
     assert_eq!(mode(&target), mode(&usual));
 }
 
@@ -42,7 +42,7 @@ fn a_stage_appears_whole_or_not_at_all() {
 
     let stage = Stage::open(&target).unwrap();
     fs::write(stage.folder().join("a"), "1").unwrap();
-    stage.publish(false).unwrap();
+    stage.publish_new(target_exists(Path::new("t"))).unwrap();
     assert_eq!(
         (names(scratch.path()), names(&target)),
         (vec!["release".into()], vec!["a".into()])
@@ -50,14 +50,14 @@ fn a_stage_appears_whole_or_not_at_all() {
 
     let stage = Stage::open(&target).unwrap();
     fs::write(stage.folder().join("b"), "2").unwrap();
-    let refused = stage.publish(false).unwrap_err();
+    let refused = stage.publish_new(target_exists(Path::new("t"))).unwrap_err();
     assert_eq!(refused.exit_code(), 5);
     assert_eq!(names(&target), ["a"]);
 
     fs::write(target.join("_manifest.json"), r#"{"output": [{"name": "a"}]}"#).unwrap();
     let stage = Stage::open(&target).unwrap();
     fs::write(stage.folder().join("b"), "2").unwrap();
-    stage.publish(true).unwrap();
+    stage.publish_over().unwrap();
     assert_eq!(
         (names(scratch.path()), names(&target)),
         (vec!["release".into()], vec!["b".into()])
@@ -146,7 +146,7 @@ fn what_is_put_into_the_old_target_meanwhile_is_kept() {
     fs::create_dir(&target).unwrap();
     write(scratch.path(), &["outside"]);
     write(&target, &["a", "_manifest.json", "_report.md", "notes.txt"]);
-    let refused = Stage::open(&target).unwrap().publish(true).unwrap_err();
+    let refused = Stage::open(&target).unwrap().publish_over().unwrap_err();
     assert_eq!(refused.exit_code(), 5);
     assert!(refused.to_string().contains("\"notes.txt\""), "{refused}");
     assert_eq!(names(&target).len(), 4);
@@ -162,7 +162,7 @@ fn what_is_put_into_the_old_target_meanwhile_is_kept() {
     assert!(said.contains("are kept in"), "{said}");
     let stage = Stage::open(&target).unwrap();
     write(stage.folder(), &["a", "_manifest.json"]);
-    stage.publish(true).unwrap();
+    stage.publish_over().unwrap();
     let left = names(scratch.path());
     assert!(left.len() == 3 && left[2].starts_with("release.kept-"), "{left:?}");
     assert_eq!(names(&scratch.path().join(&left[2])), ["_manifest.json", "notes.txt"]);
@@ -183,7 +183,7 @@ fn runs_for_one_target_at_once_each_put_a_whole_release_in_place() {
                     fs::write(stage.folder().join("a"), run.to_string()).unwrap();
                     fs::write(stage.folder().join("b"), run.to_string()).unwrap();
                     fs::write(stage.folder().join("_manifest.json"), text).unwrap();
-                    stage.publish(true).unwrap();
+                    stage.publish_over().unwrap();
                 }
             });
         }
@@ -209,7 +209,7 @@ fn links_and_files_are_said_to_be_what_they_are() {
         ("dangling", "is a symbolic link to nowhere, which is not there"),
         ("file", "is a file, and a release is a folder"),
     ] {
-        let refused = Stage::open(&at(name)).unwrap().publish(true).unwrap_err();
+        let refused = Stage::open(&at(name)).unwrap().publish_over().unwrap_err();
         assert!(refused.to_string().contains(says), "{refused}");
         assert_eq!(refused.exit_code(), 5);
     }
@@ -217,10 +217,21 @@ fn links_and_files_are_said_to_be_what_they_are() {
     // A folder in the path may be a link. The target is then in the folder that the link leads to.
     let stage = Stage::open(&at("link/inner")).unwrap();
     assert!(stage.folder().starts_with(at("real").canonicalize().unwrap()));
-    stage.publish(false).unwrap();
+    stage.publish_new(target_exists(Path::new("t"))).unwrap();
+    // An empty folder is not a release, and a folder with anything else in it is somebody's.
     let again = Stage::open(&at("real/../link/./inner")).unwrap();
-    assert_eq!(again.publish(false).unwrap_err().exit_code(), 5);
+    again.publish_new(target_exists(Path::new("t"))).unwrap();
+    fs::write(at("real/inner/mine"), "x").unwrap();
+    let again = Stage::open(&at("real/../link/./inner")).unwrap();
+    assert_eq!(
+        again
+            .publish_new(target_exists(Path::new("t")))
+            .unwrap_err()
+            .exit_code(),
+        5
+    );
     // An empty folder may be replaced.
-    Stage::open(&at("real/inner")).unwrap().publish(true).unwrap();
+    fs::remove_file(at("real/inner/mine")).unwrap();
+    Stage::open(&at("real/inner")).unwrap().publish_over().unwrap();
     assert_eq!(names(&at("real")), ["inner", "notes"]);
 }

@@ -35,7 +35,7 @@ pub(in crate::session) const ENTRY: Entry = Entry {
   [SUPPRESSING AT MOST 1 PERCENT | n ROWS] [SUPPRESSED ROWS DROPPED | STARRED]
   [MINIMIZING metric] [RECODING GLOBAL | LOCAL]
   [SEARCH USING algorithm [(option => value, ...)] | AT NODE (c level, ...) | USING MANIFEST 'path' [ON DRIFT ERROR | WARN | SEARCH]]
-  [WITH (option = value, ...)] [ACCEPTING WARNINGS ON (c, ...)] [REPORT TO 'report.html']",
+  [WITH (option = value, ...)] [ACCEPTING WARNINGS ON (c, ...)] [REPORT TO 'report.html' [OVERWRITE]]",
     example: "ANONYMIZE people TO 'released' QUASI IDENTIFIERS (age USING age, zip) SATISFYING k_anonymity(5)",
     read: |c, _| {
         let (anonymize, clauses) = spec::read(c, "ANONYMIZE", &[clause::TO, clause::REPORT], true)?;

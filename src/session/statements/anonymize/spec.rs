@@ -2,11 +2,11 @@
 
 use crate::catalogue::Value;
 use crate::error::Result;
-use crate::quoting::{ident, literal};
+use crate::quoting::ident;
 use crate::sql::clause::list::{self as clause, Clause, Clauses};
 use crate::sql::clause::{
-    ChoiceClause, ConstraintClause, GoalClause, IdentifierClause, LimitClause, QuasiIdentifierClause, RecodingClause,
-    SensitiveClause, SourceClause, TargetClause, constraint, options, roles, source,
+    ChoiceClause, ConstraintClause, FileClause, GoalClause, IdentifierClause, LimitClause, QuasiIdentifierClause,
+    RecodingClause, SensitiveClause, SourceClause, TargetClause, constraint, options, roles, source,
 };
 use crate::sql::cursor::Cursor;
 use crate::sql::name::{list, names};
@@ -50,7 +50,7 @@ pub struct AnonymizeSpec {
     /// ACCEPTING WARNINGS ON: the columns whose warnings are accepted.
     pub accepting: Vec<String>,
     /// REPORT TO: the path of the report.
-    pub report: Option<String>,
+    pub report: Option<FileClause>,
 }
 
 const BASE: &[Clause] = &[
@@ -188,7 +188,7 @@ impl Display for AnonymizeSpec {
         }
         self.report
             .as_ref()
-            .map_or(Ok(()), |path| write!(f, "{gap}REPORT TO {}", literal(path)))
+            .map_or(Ok(()), |path| write!(f, "{gap}REPORT TO {path}"))
     }
 }
 

@@ -3,10 +3,11 @@
 use crate::drift::told;
 use crate::engine::{self, detail_requests};
 use crate::frequency::DetailRequest;
-use crate::hierarchy::{LabelForm, TOP};
+use crate::hierarchy::{LabelForm, TOP, has_order};
 use crate::job::{Candidate, Choice, Constraint, Job, QuasiIdentifier, Replay, Scope};
 use crate::lattice::{nodes, said};
 use crate::model::Monotonicity;
+use crate::partition::Numbers;
 use crate::quoting::{literal, quote};
 
 /// The item of a warning about a role: before a scan, what the name of a column says.
@@ -41,9 +42,10 @@ pub(super) fn plan(job: &Job) -> Vec<(String, String)> {
         add(
             "quasi-identifier",
             format!(
-                "{}: {}, levels {low} to {high}{weight}{labels}",
+                "{}: {}, levels {low} to {high}{weight}{labels}{}",
                 q.column,
-                q.hierarchy.name()
+                q.hierarchy.name(),
+                labelled(job, q)
             ),
         );
     }
@@ -113,6 +115,7 @@ pub(super) fn plan(job: &Job) -> Vec<(String, String)> {
     engine::named_warnings(job)
         .into_iter()
         .for_each(|text| add(WARNING, text));
+    job.notes().into_iter().for_each(|text| add("note", text));
     if let Some(report) = &job.report {
         add("report", report.path().display().to_string());
     }
@@ -122,6 +125,32 @@ pub(super) fn plan(job: &Job) -> Vec<(String, String)> {
     }
     add("top node's query", node_query(job, &top(job)));
     rows
+}
+
+/// Says whether local recoding labels a column with an order by ranges, or by its hierarchy.
+fn labelled(job: &Job, q: &QuasiIdentifier) -> String {
+    let Choice::Partition(_) = &job.choice else {
+        return String::new();
+    };
+    let field = job.source.rows.schema().field_with_unqualified_name(&q.column);
+    if !field.is_ok_and(|field| has_order(field.data_type())) {
+        return String::new();
+    }
+    let has_ranges = |c: &&Candidate| {
+        let partitioner = c.partitioner.as_ref();
+        partitioner.makes_ranges() && q.numbers(partitioner.asks_for_ranges()) != Numbers::Hierarchy
+    };
+    let candidates = job.candidates();
+    let by_ranges = candidates.iter().filter(|c| has_ranges(c)).count();
+    let ranges = match q.hierarchy.only_suppresses() {
+        true => "ranges",
+        false => "ranges that end where groups of the hierarchy do",
+    };
+    match by_ranges {
+        0 => ", by labels of the hierarchy".into(),
+        n if n == candidates.len() => format!(", by {ranges}"),
+        _ => format!(", by {ranges}, or by labels of the hierarchy"),
+    }
 }
 
 /// Describes how the node of an earlier release is used.
@@ -313,7 +342,7 @@ pub(super) fn node_query(job: &Job, levels: &[u8]) -> String {
     let label = |(q, level): (&QuasiIdentifier, &u8)| {
         let column = quote(&q.column);
         match level {
-            0 => column,
+            0 if q.hierarchy.rule().codes().is_none() => column,
             _ if q.hierarchy.only_suppresses() => format!("'{TOP}' AS {column}"),
             _ => format!(
                 "generalize({}, {column}, {level}) AS {column}",

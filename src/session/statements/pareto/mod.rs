@@ -15,6 +15,7 @@ use crate::location::{expanded, is_url};
 use crate::pool::blocking;
 use crate::quoting::ident;
 use crate::report::FrontChart;
+use crate::sealed::{Form, check_replaced, sealed};
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::sql::clause::{ChoiceClause, ConstraintClause, ObjectiveClause, ScopeClause, list as clause};
@@ -33,7 +34,7 @@ pub(in crate::session) const ENTRY: Entry = Entry {
     starts: &["PARETO FRONT OF ANONYMIZE"],
     summary: "lists the nodes that no other node beats in every objective",
     syntax: "PARETO FRONT OF ANONYMIZE ... OPTIMIZING MAX | MIN property [ON column], ... [EPSILON (e, ...)]
-  [REPORT TO 'front.svg']",
+  [REPORT TO 'front.svg' [OVERWRITE]]",
     example: "PARETO FRONT OF ANONYMIZE people QUASI IDENTIFIERS (age) OPTIMIZING MAX k, MAX l ON job, MIN glm",
     read: |c, _| {
         let more = [clause::OPTIMIZING, clause::EPSILON, clause::REPORT];
@@ -117,7 +118,9 @@ impl Pareto {
     /// if given.
     pub(in crate::session) async fn front(&self, context: &AnonContext) -> Result<(RecordBatch, ParetoFront)> {
         let mut anonymize = self.anonymize.clone();
-        let report = anonymize.report.take().map(drawing).transpose()?;
+        let report = anonymize.report.take();
+        let overwrite = report.as_ref().is_some_and(|file| file.overwrite);
+        let report = report.map(|file| drawing(file.path)).transpose()?;
         if report.is_some() && self.objectives.len() < 2 {
             return Err(Error::usage("a chart needs two objectives, and OPTIMIZING names one"));
         }
@@ -128,12 +131,18 @@ impl Pareto {
                 folder.display()
             )));
         }
+        if let Some(path) = report.clone() {
+            blocking("looking for the chart", move || check_replaced(&path, overwrite)).await?;
+        }
         let request = Request::new(anonymize, self.objectives.clone(), self.epsilon.clone())?;
         let (batch, front) = context.front(request).await?;
         let chart = chart(&front, &self.objectives);
         if let Some(path) = report.filter(|_| !context.settings().dry_run) {
             let svg = chart.svg()?;
-            blocking("writing the chart", move || StagedReport::write(&path, &svg)?.publish()).await?;
+            blocking("writing the chart", move || {
+                StagedReport::write(&path, sealed(svg, Form::Markup), overwrite)?.publish()
+            })
+            .await?;
         }
         *context.last_front.write() = Some(Arc::new(chart));
         Ok((batch, front))

@@ -6,17 +6,19 @@ use crate::catalogue::{Arguments, Info, Kind, Param};
 use crate::engine::{Phase, Promise, ReleasedTable, bounds_as_text, recounting_session};
 use crate::error::{Error, Result};
 use crate::folder::Manifest;
-use crate::job::SourceTable;
+use crate::hierarchy::plain_type;
+use crate::job::{SourceTable, check_counted};
 use crate::model;
 use crate::risk::{ClassEstimate, Histogram, Individual, Risk, Settings, THRESHOLDS, subsets};
 use crate::session::context::AnonContext;
+use crate::source::in_type;
 use crate::sql::Lake;
 use crate::sql::clause::SourceClause;
 use arrow::datatypes::{DataType, Schema};
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::ViewTable;
 use datafusion::execution::SessionState;
-use datafusion::prelude::{SessionContext, ident, lit};
+use datafusion::prelude::{Expr, SessionContext, ident, lit};
 use std::sync::Arc;
 
 /// The table name of the measured rows in the session that counts them.
@@ -122,7 +124,8 @@ impl AnonContext {
         let full = table.histogram(&session, &group).await?;
         let (population, within) = match &statement.population {
             Some(source) => {
-                let rows = self.population(source, statement).await?;
+                let measured = session.table(MEASURED).await?;
+                let rows = self.population(source, statement, &measured).await?;
                 session.register_table(POPULATION, rows)?;
                 let mut people = table.clone();
                 (people.name, people.starred) = (POPULATION.into(), 0);
@@ -194,21 +197,34 @@ impl AnonContext {
     }
 
     /// Returns the rows of the population, generalized like the measured table.
-    async fn population(&self, source: &SourceClause, statement: &RiskSpec) -> Result<Arc<ViewTable>> {
+    async fn population(
+        &self,
+        source: &SourceClause,
+        statement: &RiskSpec,
+        measured: &DataFrame,
+    ) -> Result<Arc<ViewTable>> {
         let rows = self.source(source).await?;
         let known = rows.columns();
         let columns = statement.quasi_identifiers.iter().map(|q| &q.column);
         if let Some(missing) = columns.chain(&statement.entity).find(|c| !known.contains(&c.as_str())) {
             return Err(Error::unknown("column", missing, known).context(format!("the population {}", rows.name)));
         }
-        let frame = self.generalized(rows.rows, statement).await?;
+        let frame = self.generalized(rows.rows, statement, measured).await?;
         Ok(Arc::new(ViewTable::new(frame.into_parts().1, None)))
     }
 
-    /// Generalizes each column of the population that has a hierarchy to its level in the manifest of the release.
-    async fn generalized(&self, rows: DataFrame, statement: &RiskSpec) -> Result<DataFrame> {
+    /// Generalizes each column of the population that has a hierarchy to its level in the manifest of the release. The
+    /// others get the types of the table `measured`. Reading the rows fails with `ErrorKind::Data` if a type has not all
+    /// values of the population.
+    async fn generalized(&self, rows: DataFrame, statement: &RiskSpec, measured: &DataFrame) -> Result<DataFrame> {
         let Some(manifest) = manifest(self, statement).await? else {
-            return Ok(rows);
+            let quasi_identifiers = statement.quasi_identifiers.iter();
+            let columns = quasi_identifiers.map(|q| as_measured(&rows, &q.column, measured));
+            let columns = columns.collect::<Result<Vec<Expr>>>()?;
+            let entity = statement.entity.iter().map(ident);
+            return Ok(rows
+                .clone()
+                .select(columns.into_iter().chain(entity).collect::<Vec<_>>())?);
         };
         if manifest.partition.is_some() {
             return Err(Error::usage(format!(
@@ -232,12 +248,16 @@ impl AnonContext {
         for q in &statement.quasi_identifiers {
             let level = manifest.node.get(&q.column).copied().unwrap_or(0);
             columns.push(match &q.hierarchy {
-                Some(hierarchy) if level > 0 => {
+                Some(hierarchy) if level > 0 || self.hierarchy(hierarchy)?.rule().codes().is_some() => {
                     manifest.require_hierarchy(&q.column, self.hierarchy(hierarchy)?.as_ref())?;
-                    let arguments = vec![lit(hierarchy), ident(&q.column), lit(i64::from(level))];
+                    let value = match manifest.type_in_source(&q.column) {
+                        Some(data_type) => in_type(&rows, &q.column, &data_type)?.unalias(),
+                        None => ident(&q.column),
+                    };
+                    let arguments = vec![lit(hierarchy), value, lit(i64::from(level))];
                     generalize.call(arguments).alias(&q.column)
                 }
-                _ => ident(&q.column),
+                _ => as_measured(&rows, &q.column, measured)?,
             });
         }
         columns.extend(statement.entity.iter().map(ident));
@@ -284,6 +304,12 @@ impl AnonContext {
         });
         Ok(worst.collect())
     }
+}
+
+/// Returns a column of the population in the type of the table that is measured.
+fn as_measured(population: &DataFrame, column: &str, measured: &DataFrame) -> Result<Expr> {
+    let (_, field) = measured.schema().qualified_field_with_unqualified_name(column)?;
+    in_type(population, column, plain_type(field.data_type()))
 }
 
 /// Returns the settings of the risk computation, and what the sampling fraction is computed from if WITH does not give
@@ -372,6 +398,9 @@ fn check(statement: &RiskSpec, source: &SourceTable, is_release: bool) -> Result
              a person"
         )));
     }
+    let quasi = statement.quasi_identifiers.iter().map(|q| &q.column);
+    let sensitive = statement.sensitive.iter().map(|s| &s.column);
+    check_counted(source.rows.schema(), quasi.chain(sensitive).chain(&statement.entity))?;
     let generalizes = statement.population.is_some() && is_release;
     for q in &statement.quasi_identifiers {
         let column = &q.column;

@@ -127,7 +127,8 @@ impl Draft {
             // The column that tells people apart is not released; a class of 5 people has at least 5 rows.
             entity: None,
             satisfying: anonymize.satisfying.clone(),
-            against: None,
+            // Rows, levels and distributions are compared with those of the source.
+            against: Some(anonymize.source.clone()),
             population: None,
         }
     }

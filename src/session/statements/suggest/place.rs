@@ -3,6 +3,7 @@
 use super::needed::Needed;
 use crate::folder::sha256;
 use crate::sql::clause::SourceClause;
+use crate::store::is_pattern;
 
 /// The number of characters of a digest that tell sources apart.
 const TOLD_APART: usize = 6;
@@ -13,7 +14,7 @@ pub(super) fn folder(named: &SourceClause, needed: &Needed, k: i64) -> String {
     let digest = || sha256(&named.to_string())[..TOLD_APART].to_string();
     let name = match named {
         SourceClause::Table(name) => stem(name.0.last().map_or("", String::as_str)),
-        SourceClause::Path(path) if path.path.contains(['*', '?', '[']) => {
+        SourceClause::Path(path) if is_pattern(&path.path) => {
             format!("{}_{}", stem(&file(&path.path)), digest())
         }
         SourceClause::Path(path) => stem(&file(&path.path)),
@@ -27,9 +28,7 @@ pub(super) fn folder(named: &SourceClause, needed: &Needed, k: i64) -> String {
 
 /// Returns the name of a file without its extensions, or of the last folder that is no pattern.
 fn file(path: &str) -> String {
-    let mut parts = path
-        .rsplit('/')
-        .filter(|part| !part.is_empty() && !part.contains(['*', '?', '[']));
+    let mut parts = path.rsplit('/').filter(|part| !part.is_empty() && !is_pattern(part));
     let last = parts.next().unwrap_or_default();
     let stem = last.split('.').find(|part| !part.is_empty());
     stem.unwrap_or_default().to_string()

@@ -22,7 +22,7 @@ pub(super) const ENTRY: Entry = Entry {
     starts: &["UTILITY OF"],
     summary: "measures what a release still says of its source: distributions, correlations, classifiers",
     syntax: "UTILITY OF { table | 'path' [OPTIONS (...)] | ( query ) } AGAINST source [QUASI IDENTIFIERS (c [USING hierarchy], ...)]
-  [CLASS (c)] [TESTING ON source] [REPORT TO 'utility.html']",
+  [CLASS (c)] [TESTING ON source] [REPORT TO 'utility.html' [OVERWRITE]]",
     example: "UTILITY OF 'released' AGAINST people CLASS (salary)",
     read: |c, _| spec::read(c).map(Statement::new),
 };
@@ -37,8 +37,8 @@ impl Run for UtilitySpec {
             let state = context.session.state();
             let file = self
                 .report
-                .as_deref()
-                .map(|path| ReportFile::new(path, &state))
+                .as_ref()
+                .map(|file| ReportFile::new(&file.path, &state).map(|made| made.replacing(file.overwrite)))
                 .transpose()?;
             if let Some(file) = &file {
                 file.reach().await?;

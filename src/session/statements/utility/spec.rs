@@ -1,9 +1,9 @@
 //! A parsed UTILITY OF as plain data that prints back as SQL.
 
 use crate::error::Result;
-use crate::quoting::{ident, literal};
+use crate::quoting::ident;
 use crate::sql::clause::list as clause;
-use crate::sql::clause::{QuasiIdentifierClause, SourceClause, roles, source};
+use crate::sql::clause::{FileClause, QuasiIdentifierClause, SourceClause, roles, source};
 use crate::sql::cursor::Cursor;
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub(in crate::session) struct UtilitySpec {
     /// TESTING ON: the raw rows to test classifiers on.
     pub(in crate::session) testing: Option<SourceClause>,
     /// REPORT TO: the file of the report.
-    pub(in crate::session) report: Option<String>,
+    pub(in crate::session) report: Option<FileClause>,
 }
 
 /// Parses what follows the words UTILITY OF.
@@ -64,7 +64,7 @@ impl fmt::Display for UtilitySpec {
             write!(f, " TESTING ON {testing}")?;
         }
         match &self.report {
-            Some(report) => write!(f, " REPORT TO {}", literal(report)),
+            Some(report) => write!(f, " REPORT TO {report}"),
             None => Ok(()),
         }
     }

@@ -5,7 +5,7 @@ use crate::audit::{Claim, ClaimedAttribute, Evidence, Stated};
 use crate::error::{Error, Result};
 use crate::folder::{Manifest, Role};
 use crate::hierarchy::Hierarchy;
-use crate::job::{Constraint, QuasiIdentifier, check_population};
+use crate::job::{Constraint, QuasiIdentifier, check_counted, check_population};
 use crate::pool::blocking;
 use crate::session::bind::constraints;
 use crate::session::context::AnonContext;
@@ -32,6 +32,13 @@ impl AnonContext {
             &verify.sensitive,
         )?;
         check(verify, &source.columns(), &quasi_identifiers, &constraints)?;
+        let quasi = quasi_identifiers.iter().map(|q| &q.column);
+        let sensitive = verify.sensitive.iter().map(|s| &s.column);
+        let sets = item_sets.iter().map(|s| &s.column);
+        check_counted(
+            source.rows.schema(),
+            quasi.chain(sensitive).chain(sets).chain(&verify.entity),
+        )?;
         let place = self.place(&verify.source, &source).await?;
         let read = move || match place {
             Some(place) => {
@@ -53,7 +60,9 @@ impl AnonContext {
             hierarchy: s.hierarchy.clone(),
             randomized: s.randomized.is_some(),
         });
+        let files = Some(source.pins.files_read()).filter(|files| *files > 0 && evidence.is_none());
         Ok(Claim {
+            files_read: files,
             rows: source.rows,
             folders,
             evidence,

@@ -1,8 +1,9 @@
 //! `VERIFY`: checks that privacy models hold on data, released by anonsql or not.
 //!
 //! Every row of the answer is one check of the auditor ([`crate::audit`]). What could not be checked is a row too: its
-//! name begins with `not checked:`, its `ok` is NULL, and it does not count as a failure. Under `SET anonsql.strict = true` it
-//! does, if a hierarchy of the release or its manifest would have let it be checked.
+//! name begins with `not checked:`, its `ok` is NULL, and it does not count as a failure. The row `files read`, of files without
+//! a manifest, checks nothing either. Under `SET anonsql.strict = true` what was not checked counts as a failure, if a hierarchy
+//! of the release, its manifest or its source would have let it be checked.
 
 mod claim;
 pub(in crate::session) mod spec;
@@ -11,6 +12,7 @@ use super::entry::{Entry, Run, Statement};
 use crate::audit::{Verification, audit};
 use crate::engine::Phase;
 use crate::error::Result;
+use crate::folder::Check;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray};
@@ -18,6 +20,9 @@ use arrow::record_batch::RecordBatch;
 use futures::future::BoxFuture;
 use spec::Verify;
 use std::sync::Arc;
+
+/// The row that says how many files were read, and checks nothing.
+const FILES_READ: &str = "files read";
 
 pub(super) const ENTRY: Entry = Entry {
     name: "VERIFY",
@@ -55,14 +60,34 @@ fn answer(found: Verification, strict: bool) -> Result<Answer> {
         checks,
         unchecked,
         gaps,
+        files_read,
+        undecided,
     } = found;
-    let none = || unchecked.iter().map(|_| None);
+    // A promise that needs the source stands with what the released rows alone say of it.
+    let alone: Vec<Option<&Check>> = unchecked
+        .iter()
+        .map(|what| undecided.iter().find(|check| check.check == *what))
+        .collect();
     let texts = checks.iter().map(|c| c.check.clone());
+    let told = files_read.map(|_| FILES_READ.to_string());
     let not_checked = unchecked.iter().map(|u| format!("not checked: {u}"));
-    let name: StringArray = texts.chain(not_checked).map(Some).collect();
-    let required: Float64Array = checks.iter().map(|c| Some(c.required)).chain(none()).collect();
-    let reached: Float64Array = checks.iter().map(|c| c.reached).chain(none()).collect();
-    let ok = checks.iter().map(|c| Some(c.ok)).chain(unchecked.iter().map(|_| None));
+    let name: StringArray = texts.chain(told).chain(not_checked).map(Some).collect();
+    let counted = || {
+        checks
+            .iter()
+            .map(Some)
+            .chain(files_read.map(|_| None))
+            .chain(alone.iter().copied())
+    };
+    let required: Float64Array = counted().map(|c| c.map(|c| c.required)).collect();
+    let reached = checks.iter().map(|c| c.reached);
+    let files = files_read.map(|files| Some(files as f64));
+    let reached = reached
+        .chain(files)
+        .chain(alone.iter().map(|c| c.and_then(|c| c.reached)));
+    let reached: Float64Array = reached.collect();
+    let ok = checks.iter().map(|c| Some(c.ok));
+    let ok = ok.chain(files_read.map(|_| None)).chain(unchecked.iter().map(|_| None));
     let batch = RecordBatch::try_from_iter_with_nullable([
         ("check", Arc::new(name) as ArrayRef, false),
         ("required", Arc::new(required), true),

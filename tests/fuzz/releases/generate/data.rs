@@ -263,7 +263,13 @@ fn value(draw: &mut Draw, data_type: &DataType, i: usize) -> Value {
         t if t.is_floating() => Value::Float(match draw.below(40) {
             0 => -0.0,
             1 => 0.0,
-            2 if rare => *draw.pick(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY]),
+            2 if rare => *draw.pick(&[
+                f64::NAN,
+                -f64::NAN,
+                f64::from_bits(0x7ff8_dead_beef_0001),
+                f64::INFINITY,
+                f64::NEG_INFINITY,
+            ]),
             3 => *draw.pick(&[1e300, -1e300, 1e-300, f64::MAX, f64::MIN_POSITIVE, 0.1 + 0.2, 1e16]),
             4 => -(small as f64) / 4.0,
             _ => small as f64 / 4.0,

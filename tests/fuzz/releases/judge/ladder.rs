@@ -1,7 +1,7 @@
 //! Hierarchies once more, from what the README and the language say of each kind, value by value.
 
 use super::cell::{Cell, Exact, Ground, cells, is_whole, plain_type};
-use crate::releases::case::{Hierarchy, Nulls, Rule, Unmapped};
+use crate::releases::case::{Hierarchy, Nulls, PREFIX_WIDTH, Rule, Unmapped};
 use arrow::array::StringArray;
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
@@ -139,13 +139,15 @@ impl Ladder {
                 let Some(kept) = kept.get(level - 1) else {
                     return Some(TOP.into());
                 };
-                let mask = mask.unwrap_or('*');
-                Some(
-                    text.chars()
-                        .enumerate()
-                        .map(|(i, c)| if (i as u64) < *kept { c } else { mask })
+                let beginning: Vec<char> = text.chars().take(*kept as usize).collect();
+                Some(match mask {
+                    None if *kept == 0 => TOP.into(),
+                    None => beginning.into_iter().collect(),
+                    Some(mask) => beginning
+                        .iter()
+                        .chain(std::iter::repeat_n(mask, PREFIX_WIDTH - beginning.len()))
                         .collect(),
-                )
+                })
             }
             Rule::Truncate(units) => {
                 let Ground::Instant(_, Some(at)) = cell.ground else {

@@ -1,0 +1,36 @@
+//! One spelling for each value.
+//!
+//! Some types have several bit patterns for one value: NaN has millions, zero has a sign, and a date in milliseconds can
+//! have a time of day. A class, a person and a file compare bits, so a source is read with one spelling of each value. Then
+//! no model counts as two values what a reader sees as one, and no released bit tells of the arithmetic before.
+//!
+//! A value that changes its type must stay itself as well: [`exactly`] refuses a cast that loses.
+
+mod arrays;
+mod exactly;
+mod spelled;
+
+pub(crate) use arrays::one_spelling;
+pub(crate) use exactly::exactly;
+pub(crate) use spelled::{is_spelled, spelled_once};
+
+#[cfg(feature = "cluster")]
+use datafusion::logical_expr::ScalarUDF;
+#[cfg(feature = "cluster")]
+use exactly::Exactly;
+#[cfg(feature = "cluster")]
+use spelled::OneSpelling;
+#[cfg(feature = "cluster")]
+use std::sync::Arc;
+
+/// Returns the function of this name that a plan for another machine names.
+#[cfg(feature = "cluster")]
+pub(crate) fn function(name: &str) -> Option<Arc<ScalarUDF>> {
+    [
+        ScalarUDF::from(OneSpelling::default()),
+        ScalarUDF::from(Exactly::default()),
+    ]
+    .into_iter()
+    .find(|function| function.name() == name)
+    .map(Arc::new)
+}

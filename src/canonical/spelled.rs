@@ -1,0 +1,113 @@
+//! Rows with one spelling of each value: a function of SQL around each column that can have others.
+
+use super::arrays::{has_spellings, one_spelling};
+use crate::error::Result;
+use arrow::datatypes::{DataType, FieldRef};
+use datafusion::common::Column;
+use datafusion::dataframe::DataFrame;
+use datafusion::error::Result as DfResult;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use datafusion::physical_expr::expressions::Column as PhysicalColumn;
+use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
+use std::any::Any;
+use std::sync::Arc;
+
+/// Returns the same rows with one spelling of each value.
+pub(crate) fn spelled_once(rows: DataFrame) -> Result<DataFrame> {
+    if !rows
+        .schema()
+        .fields()
+        .iter()
+        .any(|field| has_spellings(field.data_type()))
+    {
+        return Ok(rows);
+    }
+    let function = ScalarUDF::from(OneSpelling::default());
+    let columns = rows.schema().iter().map(|(table, field)| {
+        let column = Expr::Column(Column::from((table, field)));
+        match has_spellings(field.data_type()) {
+            true => function
+                .call(vec![column])
+                .alias_qualified(table.cloned(), field.name()),
+            false => column,
+        }
+    });
+    let columns: Vec<Expr> = columns.collect();
+    Ok(rows.select(columns)?)
+}
+
+/// Returns true if an expression is a column in one spelling.
+pub(crate) fn is_spelled(expr: &Arc<dyn PhysicalExpr>) -> bool {
+    let function = expr.downcast_ref::<ScalarFunctionExpr>();
+    function.is_some_and(|function| {
+        let inner: &dyn Any = function.fun().inner().as_ref();
+        inner.is::<OneSpelling>() && function.args().iter().all(|arg| arg.is::<PhysicalColumn>())
+    })
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct OneSpelling {
+    signature: Signature,
+}
+
+impl Default for OneSpelling {
+    fn default() -> Self {
+        Self {
+            signature: Signature::any(1, Volatility::Immutable),
+        }
+    }
+}
+
+impl ScalarUDFImpl for OneSpelling {
+    fn name(&self) -> &str {
+        "one_spelling"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, types: &[DataType]) -> DfResult<DataType> {
+        Ok(types.first().cloned().unwrap_or(DataType::Null))
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs) -> DfResult<FieldRef> {
+        let field = args.arg_fields[0].as_ref().clone();
+        Ok(Arc::new(field.with_name(self.name())))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
+        let values = args.args[0].to_array(args.number_rows)?;
+        Ok(ColumnarValue::Array(one_spelling(&values)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::AsArray;
+    use arrow::datatypes::Float64Type;
+    use datafusion::prelude::SessionContext;
+
+    #[tokio::test]
+    async fn columns_keep_their_names_tables_and_types() {
+        let session = SessionContext::new();
+        let sql = "SELECT t.x, t.n, u.x FROM (SELECT CAST('NaN' AS DOUBLE) AS x, 1 AS n) AS t, \
+                   (SELECT z / z AS x FROM (SELECT CAST(0 AS DOUBLE) AS z)) AS u";
+        let rows = session.sql(sql).await.unwrap();
+        let once = spelled_once(rows.clone()).unwrap();
+        assert_eq!(once.schema(), rows.schema());
+        let batches = once.collect().await.unwrap();
+        for column in [0, 2] {
+            let value = batches[0].column(column).as_primitive::<Float64Type>().value(0);
+            assert_eq!(value.to_bits(), f64::NAN.to_bits());
+        }
+        let plain = session.sql("SELECT 1 AS n, 'a' AS s").await.unwrap();
+        assert_eq!(
+            spelled_once(plain.clone()).unwrap().logical_plan(),
+            plain.logical_plan()
+        );
+    }
+}

@@ -1,0 +1,93 @@
+//! The rows of a batch that are not released, as they are in the source: they wait for a later batch (APPEND).
+
+use super::apply::{plan, recoding_among};
+use super::decide::Decision;
+use crate::error::{Error, ErrorKind, Result};
+use crate::folder::{FileSummary, Manifest, parse_manifest};
+use crate::job::{Job, Taken, Target, Waiting, WaitingRows};
+use crate::recode::{ColumnTreatment, Released, SUPPRESSED};
+use arrow::array::AsArray;
+use arrow::compute::filter_record_batch;
+use arrow::datatypes::Schema;
+use datafusion::physical_plan::execute_stream;
+use futures::TryStreamExt;
+use std::sync::Arc;
+
+/// Puts the rows that a batch leaves, for the release of the manifest with this text. Returns their place with the
+/// checksum of the manifest: other files there are not needed once the release is in its place. Fails with `ErrorKind::Verification` if they are not all rows that are not
+/// released.
+pub(super) async fn put_rest(
+    (job, target): (&Job, &Target),
+    decision: &Decision,
+    text: &str,
+    suppressed: Option<u64>,
+) -> Result<Option<(Waiting, String)>> {
+    let Some(waiting) = &target.waiting else {
+        return Ok(None);
+    };
+    let rest = rest(job, decision).await?;
+    let rows: u64 = rest.batches.iter().map(|batch| batch.num_rows() as u64).sum();
+    if suppressed != Some(rows) {
+        return Err(Error::new(
+            ErrorKind::Verification,
+            format!("{rows} rows were found to wait where others were to be; nothing was published"),
+        ));
+    }
+    let (manifest, _) = parse_manifest(text.as_bytes(), "the manifest")?;
+    waiting.put(&manifest.sha256, rest).await?;
+    Ok(Some((waiting.clone(), manifest.sha256)))
+}
+
+/// Puts all rows of a batch beside those that wait, for the release that stands: no row could be added to it.
+pub(super) async fn put_all(
+    job: &Job,
+    (target, standing): (&Target, &Manifest),
+    input: Vec<FileSummary>,
+) -> Result<()> {
+    let Some(waiting) = &target.waiting else {
+        return Ok(());
+    };
+    let mut taken = waiting
+        .rows
+        .as_ref()
+        .map_or_else(Taken::default, |rows| rows.taken.clone());
+    taken.inputs.extend(input.iter().filter_map(FileSummary::identity));
+    taken
+        .sources
+        .extend(FileSummary::source_sha256(&job.statement_sha256, &input));
+    let schema = Arc::new(job.source.rows.schema().as_arrow().clone());
+    let batches = job.source.rows.clone().collect().await.map_err(Error::from_data)?;
+    // A plan may return strings in another form than it says.
+    let schema = batches.first().map_or(schema, |batch| batch.schema());
+    let rows = WaitingRows { schema, batches, taken };
+    job.check_unchanged().await?;
+    waiting.put(&standing.sha256, rows).await
+}
+
+/// Returns the rows of the source that are in no class that is released.
+async fn rest(job: &Job, decision: &Decision) -> Result<WaitingRows> {
+    let names = job.source.columns();
+    let keep = |name: &&str| Released {
+        name: name.to_string(),
+        treatment: ColumnTreatment::Keep,
+    };
+    let columns = names.iter().map(keep).collect();
+    let marked = recoding_among(job, decision, &decision.verdict.kept, true, columns)?;
+    let marked = plan::recoded(&job.source.rows, Arc::new(marked)).await?;
+    let own: Vec<usize> = (0..names.len()).collect();
+    let schema: Arc<Schema> = Arc::new(marked.schema().project(&own)?);
+    let mark = marked.schema().index_of(SUPPRESSED)?;
+    let mut rows = execute_stream(marked, job.source.rows.task_ctx().into())?;
+    let mut batches = vec![];
+    while let Some(batch) = rows.try_next().await.map_err(Error::from_data)? {
+        let rest = filter_record_batch(&batch.project(&own)?, batch.column(mark).as_boolean())?;
+        if rest.num_rows() > 0 {
+            batches.push(rest);
+        }
+    }
+    Ok(WaitingRows {
+        schema,
+        batches,
+        taken: Taken::default(),
+    })
+}

@@ -1,0 +1,52 @@
+//! The cells of a column, to which the ends of ranges are moved: the groups of its hierarchy where these are intervals, or
+//! else those of its width ([`Grid`]).
+
+use super::bounds::Bounds;
+use super::grid::Grid;
+use super::ground::numbers;
+use super::lookup::Lookup;
+use crate::error::Result;
+use arrow::array::{Array, ArrayRef, UInt32Array};
+use arrow::compute::take;
+
+impl Lookup {
+    /// Returns the cells of the column; `None` if it has no order or no cells can be computed.
+    pub(super) fn grid(&self) -> Option<&Grid> {
+        let grid = || match of_hierarchy(self) {
+            Ok(None) => Grid::of_values(self.values()).ok().flatten(),
+            found => found.ok().flatten(),
+        };
+        self.grid.get_or_init(grid).as_ref().filter(|_| self.is_ordered())
+    }
+}
+
+/// Returns the grid whose cells are the groups of a hierarchy: those of the first level with a group of more than one
+/// value. Returns `None` if the labels of that level are no intervals in the order of the values.
+fn of_hierarchy(lookup: &Lookup) -> Result<Option<Grid>> {
+    for level in 1..lookup.top() {
+        let Ok(bounds) = Bounds::of_level(lookup, level) else {
+            return Ok(None);
+        };
+        let codes = &lookup.level(level).codes;
+        let (low, high) = bounds.ends()?;
+        let of_code = |ends: &ArrayRef| take(ends, &UInt32Array::from(codes.clone()), None);
+        let (low, high) = (of_code(&low)?, of_code(&high)?);
+        let (Some(lows), Some(highs)) = (numbers(&low)?, numbers(&high)?) else {
+            return Ok(None);
+        };
+        let known = lookup.values().len() - lookup.values().null_count();
+        if (0..known).all(|code| lows[code].is_some() && lows[code] == highs[code]) {
+            continue;
+        }
+        let apart = |code: usize| {
+            let (before, after) = (highs[code - 1], lows[code]);
+            codes[code - 1] == codes[code] || before.zip(after).is_some_and(|(before, after)| before <= after)
+        };
+        if !(1..known).all(apart) {
+            return Ok(None);
+        }
+        let is_same = |a: usize, b: usize| codes[a] == codes[b];
+        return Grid::between((low, lows), (high, highs), is_same).map(Some);
+    }
+    Ok(None)
+}

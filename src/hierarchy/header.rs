@@ -1,0 +1,82 @@
+//! Whether the first line of a hierarchy file names its columns.
+
+use super::rule::TOP;
+use arrow::array::{Array, StringArray};
+
+/// Words that stand for a missing value, and are values of a hierarchy.
+const MISSING: [&str; 8] = ["na", "n/a", "null", "none", "nan", "?", "-", "."];
+
+/// Returns true if the first row names the columns: its last label is not the `*` of all others, its ground value is text
+/// above numbers, or its labels are called `level 1` and so on. A row of a hierarchy would have none of these.
+pub(super) fn is_header(ground: &StringArray, labels: &[StringArray]) -> bool {
+    if ground.len() < 3 {
+        return false;
+    }
+    let is_under_top = labels.last().is_some_and(|last| {
+        let mut rest = last.iter().skip(1);
+        last.value(0) != TOP && rest.all(|label| label == Some(TOP))
+    });
+    let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
+    let first = ground.value(0).trim();
+    let is_missing = first.is_empty() || MISSING.iter().any(|word| first.eq_ignore_ascii_case(word));
+    let is_above_numbers =
+        !is_missing && !is_number(first) && ground.iter().skip(1).flatten().all(is_number) && has_no_digit(first);
+    let is_called = !labels.is_empty() && labels.iter().all(|level| is_level(level.value(0)));
+    is_under_top || is_above_numbers || is_called
+}
+
+/// A range such as `<20` or `20-24` stands above numbers too, and names nothing.
+fn has_no_digit(text: &str) -> bool {
+    !text.contains(|c: char| c.is_ascii_digit())
+}
+
+/// Returns true for `level 1`, `Level_2`, `level-3` and `L4`.
+fn is_level(text: &str) -> bool {
+    let lower = text.trim().to_lowercase();
+    let number = lower
+        .strip_prefix("level")
+        .or_else(|| lower.strip_prefix('l'))
+        .map(|rest| rest.trim_start_matches([' ', '_', '-']));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_found_and_a_row_is_kept() {
+        for (rows, expected) in [
+            (
+                &[["age", "five", "all"], ["31", "30-34", "*"], ["34", "30-34", "*"]][..],
+                true,
+            ),
+            (&[["job", "kind", "top"], ["nurse", "a", "*"], ["cook", "b", "*"]], true),
+            (
+                &[
+                    ["age", "five", "ten"],
+                    ["31", "30-34", "30-39"],
+                    ["41", "40-44", "40-49"],
+                ],
+                true,
+            ),
+            (
+                &[["job", "Level 1", "level_2"], ["nurse", "a", "x"], ["cook", "b", "y"]],
+                true,
+            ),
+            // Rows of hierarchies without a top, with a value that is missing, or with text among numbers.
+            (&[["nurse", "a", "x"], ["cook", "b", "y"], ["pilot", "c", "y"]], false),
+            (&[["?", "?", "*"], ["31", "30-34", "*"], ["34", "30-34", "*"]], false),
+            (&[["NA", "x", "y"], ["31", "30-34", "y"], ["34", "30-34", "y"]], false),
+            (&[["<20", "x", "y"], ["31", "30-34", "y"], ["34", "30-34", "y"]], false),
+            (
+                &[["31", "30-34", "*"], ["34", "30-34", "*"], ["41", "40-44", "*"]],
+                false,
+            ),
+            (&[["nurse", "a", "*"], ["cook", "b", "*"], ["pilot", "c", "*"]], false),
+        ] {
+            let column = |i: usize| rows.iter().map(|row| Some(row[i])).collect::<StringArray>();
+            assert_eq!(is_header(&column(0), &[column(1), column(2)]), expected, "{rows:?}");
+        }
+    }
+}

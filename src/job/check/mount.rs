@@ -1,0 +1,35 @@
+//! Mount points: a folder that no other can take the place of.
+
+use std::path::Path;
+
+/// Returns true if something is mounted at this folder, as far as the system says.
+pub(super) fn is_mount_point(folder: &Path) -> bool {
+    let Ok(folder) = folder.canonicalize() else {
+        return false;
+    };
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
+    points.map(spelled).any(|point| Path::new(&point) == folder)
+}
+
+/// Returns a path of the system's list as it is: blanks and backslashes stand there as three octal digits.
+fn spelled(point: &str) -> String {
+    [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
+        .iter()
+        .fold(point.to_string(), |path, (code, character)| {
+            path.replace(code, character)
+        })
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_mounted_is_known() {
+        assert!(is_mount_point(Path::new("/proc")) && is_mount_point(Path::new("/proc/../proc/")));
+        let scratch = tempfile::tempdir().unwrap();
+        assert!(!is_mount_point(scratch.path()) && !is_mount_point(&scratch.path().join("nothing")));
+        assert_eq!(spelled("/a\\040b"), "/a b");
+    }
+}

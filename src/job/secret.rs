@@ -1,0 +1,89 @@
+//! What makes a secret worthless: too little of it, or too little in it.
+//!
+//! A program that fills a field it has nothing for writes blanks, NUL or one character again and again. That is as long as a
+//! secret, and the first thing that somebody tries.
+
+use crate::plain::acts;
+
+/// The least number of bytes of a secret.
+const LEAST: usize = 16;
+/// The least number of bytes of what repeats in it.
+const LEAST_REPEATED: usize = 8;
+/// The least number of different bytes. Of 16 random decimal digits, 9 in 100,000 have fewer.
+const LEAST_DIFFERENT: usize = 5;
+/// Characters that show nothing, besides white space and those that act on the text beside them.
+const FILLERS: [char; 6] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}', '\u{200d}'];
+
+/// Returns what is wrong with a secret, as what it has: `has fewer than 16 bytes`. A secret that is no text may have any bytes.
+pub(super) fn fault(secret: &[u8]) -> Option<&'static str> {
+    let shown = match std::str::from_utf8(secret) {
+        Ok(text) => text
+            .chars()
+            .filter(|c| !c.is_whitespace() && !acts(*c) && !FILLERS.contains(c))
+            .collect::<String>()
+            .into_bytes(),
+        Err(_) => secret.to_vec(),
+    };
+    let mut different = shown.clone();
+    different.sort_unstable();
+    different.dedup();
+    match () {
+        () if secret.len() < LEAST => Some("has fewer than 16 bytes"),
+        () if shown.len() < LEAST => Some("has fewer than 16 bytes beside blanks and characters that show nothing"),
+        () if different.len() < LEAST_DIFFERENT => Some("has fewer than 5 different bytes"),
+        () if repeated(&shown) < LEAST_REPEATED => Some("is a shorter text again and again"),
+        () => None,
+    }
+}
+
+/// Returns the length of the shortest beginning that, again and again, is all of these bytes.
+fn repeated(bytes: &[u8]) -> usize {
+    let is_period = |n: &usize| bytes[*n..].iter().zip(bytes).all(|(a, b)| a == b);
+    (1..bytes.len()).find(is_period).unwrap_or(bytes.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_anybody_would_try_is_no_secret() {
+        for secret in [
+            "short".to_string(),
+            " ".repeat(16),
+            "\t".repeat(40),
+            " \t\r\n".repeat(10),
+            "\0".repeat(32),
+            "\u{a0}".repeat(16),
+            "\u{2003}\u{3000}".repeat(16),
+            "\u{200b}\u{feff}\u{2800}\u{3164}".repeat(16),
+            format!("{}short", " ".repeat(16)),
+            "a".repeat(64),
+            "ab".repeat(20),
+            "abcd".repeat(20),
+            "secret".repeat(8),
+            "letmein letmein letmein".to_string(),
+            format!("{}b", "a".repeat(40)),
+        ] {
+            assert!(fault(secret.as_bytes()).is_some(), "{secret:?}");
+        }
+        assert!(fault(&[0xff; 32]).is_some());
+        assert!(fault(&[0; 32]).is_some());
+    }
+
+    #[test]
+    fn what_is_random_or_long_is_one() {
+        for secret in [
+            "0123456789abcdef",
+            "0123456789abcdef0123456789abcdef",
+            "0123456789012345",
+            "correct horse battery staple",
+            "7305928461730594",
+            "f1f2f3f4a1a2a3a4",
+        ] {
+            assert_eq!(fault(secret.as_bytes()), None, "{secret}");
+        }
+        let random: Vec<u8> = (0..32u8).map(|i| i.wrapping_mul(73) ^ 0x9e).collect();
+        assert_eq!(fault(&random), None);
+    }
+}

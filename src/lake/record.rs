@@ -1,0 +1,179 @@
+//! Runs for a Delta table in a local folder: what a killed one leaves is hidden, and goes with the next run.
+//!
+//! Until it commits, a run has its files in `_anonsql/runs/<run>`, a folder that no reader of tables looks into and that it holds by
+//! a lock. Before the entry of the log names them, they are moved to `run=<run>` beside it in one step. The folder stays until the
+//! run has ended, so that a folder without a lock is of a run that was killed. Its files are deleted, those beside the log too
+//! unless the log has an entry of them.
+
+use super::names::{OWN, RUN, RUNS, beside_table, is_run};
+use super::prefix::Prefix;
+use crate::delta::{LOG, Place};
+use crate::error::{Error, Result};
+use crate::folder::{create_private, hold};
+use datafusion::object_store::path::Path as ObjectPath;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The first entry of a log: while it is there, none was cleaned up.
+const FIRST: &str = "00000000000000000000.json";
+
+/// The folder of a run that has not ended.
+#[derive(Debug)]
+pub(super) struct Record {
+    table: PathBuf,
+    folder: PathBuf,
+    run: String,
+    _held: File,
+}
+
+impl Record {
+    /// Begins a run for the table in a local folder, and deletes what killed runs left there.
+    pub(super) fn begin(table: PathBuf, run: &str) -> Result<Self> {
+        let failed = |e| Error::io(format!("cannot write to {}", table.display()), e);
+        // What is another user's stays, hidden as it is.
+        let _ = sweep(&table);
+        fs::create_dir_all(table.join(RUNS)).map_err(failed)?;
+        let folder = table.join(RUNS).join(run);
+        create_private(&folder).map_err(failed)?;
+        let held = hold(&folder).map_err(failed)?;
+        let held = held.ok_or_else(|| failed(io::Error::other("another run removed what was made there")))?;
+        Ok(Self {
+            run: run.into(),
+            folder,
+            table,
+            _held: held,
+        })
+    }
+
+    /// Returns the place of the files until they are committed.
+    pub(super) fn at(&self, prefix: &Prefix) -> Prefix {
+        let place = prefix.place();
+        Prefix::at(Place {
+            store: place.store.clone(),
+            path: prefix.inside(&format!("{RUNS}/{}", self.run)),
+            url: format!("{}{RUNS}/{}/", place.url, self.run),
+        })
+    }
+
+    /// Moves the files beside the log, and returns their new paths instead of the old ones.
+    pub(super) fn show(&self, prefix: &Prefix, written: &BTreeSet<ObjectPath>) -> Result<BTreeSet<ObjectPath>> {
+        let name = format!("{RUN}{}", self.run);
+        let to = self.table.join(&name);
+        let moved = fs::rename(self.folder.join(&name), &to).and_then(|()| File::open(&self.table)?.sync_all());
+        moved.map_err(|e| Error::io(format!("cannot put files into {}", to.display()), e))?;
+        let at = self.at(prefix);
+        let new = written.iter().filter_map(|path| Some(prefix.inside(at.name(path)?)));
+        Ok(new.collect())
+    }
+
+    /// Ends the run, whose files were deleted or committed.
+    pub(super) fn end(&self) {
+        // What stays is found by the next run.
+        let _ = fs::remove_dir_all(&self.folder);
+        remove_if_empty(&self.table);
+    }
+}
+
+/// Removes the folders of runs if none is left.
+fn remove_if_empty(table: &Path) {
+    let _ = fs::remove_dir(table.join(RUNS)).and_then(|()| fs::remove_dir(table.join(OWN)));
+}
+
+/// Deletes what runs left that ended without deleting it.
+fn sweep(table: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(table.join(RUNS))? {
+        let folder = entry?.path();
+        let Some(run) = folder
+            .file_name()
+            .and_then(|name| name.to_str())
+            .filter(|name| is_run(name))
+        else {
+            continue;
+        };
+        let Ok(Some(_held)) = hold(&folder) else {
+            continue;
+        };
+        let left = [format!("{RUN}{run}"), beside_table(run)].map(|name| table.join(name));
+        if left.iter().any(|folder| folder.is_dir()) && !may_be_named(&table.join(LOG), run)? {
+            for folder in left.iter().filter(|folder| folder.is_dir()) {
+                fs::remove_dir_all(folder)?;
+            }
+        }
+        fs::remove_dir_all(&folder)?;
+    }
+    remove_if_empty(table);
+    Ok(())
+}
+
+/// Returns true if an entry of a log has files of a run, or may have had them before it was cleaned up.
+fn may_be_named(log: &Path, run: &str) -> io::Result<bool> {
+    if !log.is_dir() {
+        return Ok(false);
+    }
+    if !log.join(FIRST).is_file() {
+        return Ok(true);
+    }
+    for entry in fs::read_dir(log)? {
+        let path = entry?.path();
+        let is_entry = path.extension().is_some_and(|e| e == "json");
+        if is_entry && String::from_utf8_lossy(&fs::read(&path)?).contains(run) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEAD: &str = "20260101T000000Z00000001";
+    const NAMED: &str = "20260101T000000Z00000002";
+    const ALIVE: &str = "20260101T000000Z00000003";
+
+    #[test]
+    fn what_killed_runs_left_goes_and_nothing_else() {
+        let scratch = tempfile::tempdir().unwrap();
+        let table = scratch.path().to_path_buf();
+        let alive = Record::begin(table.clone(), ALIVE).unwrap();
+        for run in [DEAD, NAMED] {
+            for folder in [
+                format!("{RUNS}/{run}/{RUN}{run}"),
+                format!("{RUN}{run}"),
+                beside_table(run),
+            ] {
+                fs::create_dir_all(table.join(&folder)).unwrap();
+                fs::write(table.join(folder).join("part-0.parquet"), "x").unwrap();
+            }
+        }
+        fs::create_dir(table.join(LOG)).unwrap();
+        fs::write(
+            table.join(LOG).join(FIRST),
+            format!("{{\"add\": \"{RUN}{NAMED}/part-0.parquet\"}}"),
+        )
+        .unwrap();
+        fs::create_dir(table.join(format!("{RUN}other"))).unwrap();
+        let next = Record::begin(table.clone(), "20260101T000000Z00000004").unwrap();
+        let shown = |run: &str| table.join(format!("{RUN}{run}")).is_dir();
+        assert!(!shown(DEAD) && shown(NAMED) && shown("other"));
+        let manifest = |run: &str| table.join(beside_table(run));
+        assert!(!manifest(DEAD).exists() && manifest(NAMED).is_dir());
+        assert!(alive.folder.is_dir() && next.folder.is_dir());
+        assert_eq!(fs::read_dir(table.join(RUNS)).unwrap().count(), 2);
+        // Of a log whose entries were cleaned up, nobody knows what they named.
+        drop(alive);
+        fs::create_dir_all(table.join(format!("{RUN}{ALIVE}"))).unwrap();
+        fs::rename(
+            table.join(LOG).join(FIRST),
+            table.join(LOG).join("00000000000000000009.json"),
+        )
+        .unwrap();
+        sweep(&table).unwrap();
+        assert!(shown(ALIVE) && !table.join(RUNS).join(ALIVE).exists());
+        fs::remove_dir_all(manifest(NAMED).parent().unwrap()).unwrap();
+        next.end();
+        assert!(!table.join(OWN).exists());
+    }
+}

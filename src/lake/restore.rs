@@ -1,0 +1,80 @@
+//! Making the lost manifest of a release in a Delta table again.
+//!
+//! The entry of the log that committed a release has the text of its manifest, too, whose checksum is
+//! a property of the table. The entry is there for as long as the table keeps its log; the property
+//! is part of every checkpoint.
+
+use super::prefix::{LARGEST, Prefix, check_files, check_properties};
+use super::properties::{NAMES_MANIFEST, SUM_OF_MANIFEST};
+use crate::delta::{At, RELEASE, Table};
+use crate::error::{Error, Result};
+use crate::folder::{parse_manifest, sha256};
+use crate::store::read_small;
+use datafusion::object_store::{self, PutMode, PutOptions};
+
+/// What became of the manifest of a release.
+#[derive(Debug)]
+pub(crate) struct Restored {
+    /// The path or URL of the manifest.
+    pub(crate) manifest: String,
+    /// The version of the table.
+    pub(crate) version: u64,
+    /// The run of the release.
+    pub(crate) run: String,
+    /// False if the manifest was there.
+    pub(crate) was_lost: bool,
+}
+
+impl Prefix {
+    /// Puts the manifest of the release that is a version of the Delta table at the prefix back to its
+    /// place. Fails with `ErrorKind::Usage` if there is no such release, and with `ErrorKind::Data` if
+    /// the log does not have the manifest any more, or if the files of the version are not those that
+    /// it names.
+    pub(crate) async fn restore_manifest(&self, at: &At) -> Result<Restored> {
+        let url = self.url();
+        let table = Table::find(self.place(), at).await?;
+        let table = table.ok_or_else(|| Error::usage(format!("there is no Delta table at {url}")))?;
+        let told = |name: &str| table.properties().get(name).cloned();
+        let (Some(name), Some(run), Some(sum)) = (told(NAMES_MANIFEST), told(RELEASE), told(SUM_OF_MANIFEST)) else {
+            return Err(Error::usage(format!(
+                "version {} of the Delta table {url} is not a release of anonsql, and has no manifest",
+                table.version()
+            )));
+        };
+        let text = table.manifest_in_log(&run).await?.filter(|text| sha256(text) == sum);
+        let text = text.ok_or_else(|| {
+            Error::data(format!(
+                "the log of the Delta table {url} does not have the manifest of run {run}: an earlier version of anonsql wrote \
+                 the release, or the entry of the log was cleaned up; release again into another table"
+            ))
+        })?;
+        let (manifest, _) = parse_manifest(text.as_bytes(), &format!("the manifest in the log of {url}"))?;
+        check_files(&manifest, &table)?;
+        check_properties(&manifest, &text, &table)?;
+        table.listed().await?;
+        let path = self.file(&name)?;
+        let put = self
+            .store()
+            .put_opts(&path, text.clone().into(), PutOptions::from(PutMode::Create));
+        let was_lost = match put.await {
+            Ok(_) => true,
+            Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. }) => false,
+            Err(e) => return Err(self.failed("cannot write to", &e)),
+        };
+        if !was_lost {
+            let what = format!("cannot read {url}{name}");
+            let there = read_small(self.store().as_ref(), &path, LARGEST, &what).await?;
+            if there.is_none_or(|there| there.bytes != text.as_bytes()) {
+                return Err(Error::data(format!(
+                    "{url}{name} is not the manifest that the table names; move it away, and run the statement again"
+                )));
+            }
+        }
+        Ok(Restored {
+            manifest: format!("{}{name}", self.place().name()),
+            version: table.version(),
+            run,
+            was_lost,
+        })
+    }
+}

@@ -1,0 +1,85 @@
+//! Tables of a session whose definition has a value that nothing may show. Whoever reads such a view is told nothing of it, and
+//! EXPLAIN would print it as a part of the plan, also where the statement itself has no such value.
+
+use datafusion::common::TableReference;
+use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
+use datafusion::sql::sqlparser::ast::{ObjectName, Query, SetExpr, Visit, Visitor};
+use parking_lot::RwLock;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// The names of the tables whose definition has a value that nothing may show. A name stays when the table is dropped, until
+/// another table gets it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct HidingTables(Arc<RwLock<BTreeSet<String>>>);
+
+impl HidingTables {
+    /// Returns true if a statement reads such a table.
+    pub(super) fn are_read_by(&self, statement: &DfStatement) -> bool {
+        let known = self.0.read();
+        !known.is_empty() && relations(statement).iter().any(|name| known.contains(name))
+    }
+
+    /// Notes whether the definition of a table `hides` a value.
+    pub(super) fn note(&self, name: &TableReference, hides: bool) {
+        let mut known = self.0.write();
+        match hides {
+            true => known.insert(name.table().to_string()),
+            false => known.remove(name.table()),
+        };
+    }
+}
+
+/// Returns the names of the tables in a statement, without those of their catalogs and schemas.
+fn relations(statement: &DfStatement) -> BTreeSet<String> {
+    #[derive(Default)]
+    struct Relations(BTreeSet<String>);
+    impl Relations {
+        fn add(&mut self, name: &ObjectName) {
+            let last = name.0.last().and_then(|part| part.as_ident());
+            // Without quotes, a name is in small letters.
+            self.0.extend(last.map(|name| match name.quote_style {
+                Some(_) => name.value.clone(),
+                None => name.value.to_lowercase(),
+            }));
+        }
+    }
+    impl Visitor for Relations {
+        type Break = ();
+
+        fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {
+            self.add(name);
+            ControlFlow::Continue(())
+        }
+
+        fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+            // `TABLE t`
+            if let SetExpr::Table(table) = query.body.as_ref() {
+                self.0.extend(table.table_name.clone());
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let mut found = Relations::default();
+    let mut open = Some(statement);
+    while let Some(statement) = open.take() {
+        let visited = match statement {
+            DfStatement::Statement(statement) => statement.visit(&mut found),
+            DfStatement::Explain(explain) => {
+                open = Some(&explain.statement);
+                ControlFlow::Continue(())
+            }
+            DfStatement::CopyTo(copy) => match &copy.source {
+                CopyToSource::Query(query) => query.visit(&mut found),
+                CopyToSource::Relation(name) => {
+                    found.add(name);
+                    ControlFlow::Continue(())
+                }
+            },
+            _ => ControlFlow::Continue(()),
+        };
+        debug_assert!(visited.is_continue());
+    }
+    found.0
+}

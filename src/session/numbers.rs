@@ -1,0 +1,240 @@
+//! Numbers with a point that a query compares with decimals.
+//!
+//! DataFusion reads `1234567.89` as a double, and compares a decimal with it as doubles of another
+//! number of digits: `amount = 1234567.89` finds no row. Its setting `parse_float_as_decimal` makes
+//! decimals of all such numbers, also where they are calculated with: `1 / 3.0` is 0.3333 then, the
+//! average of decimals has five digits, doubles are compared after the 15th digit, and `1e-100` is an
+//! error. Here a number is a decimal where it is compared with a decimal or a whole number, with all
+//! of its digits, and a double everywhere else.
+//!
+//! The types are known only when a statement is planned, and the digits only before. So a number that
+//! is compared becomes `CAST('1234567.89' AS DECIMAL(9, 2))` before, and a literal of its type after.
+//! Numbers with an exponent are approximate, as in the standard, and stay doubles.
+
+use arrow::datatypes::DataType;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::error::Result;
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::expr::{Between, Case, Cast, InList};
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::{BinaryExpr, CreateView, DdlStatement, Expr, ExprSchemable, LogicalPlan, Operator, lit};
+use datafusion::sql::parser::{CopyToSource, Statement};
+use datafusion::sql::sqlparser::ast;
+use std::ops::ControlFlow;
+
+/// The most digits of a number that is compared as a decimal.
+const MOST_DIGITS: usize = 38;
+
+/// Plans a statement in which numbers are compared with decimals digit by digit.
+pub(super) async fn planned(state: &SessionState, mut statement: Statement) -> Result<LogicalPlan> {
+    let is_view = matches!(&statement, Statement::Statement(s) if matches!(**s, ast::Statement::CreateView(_)));
+    let definition = is_view.then(|| statement.to_string());
+    mark(&mut statement);
+    let plan = typed(state.statement_to_plan(statement).await?)?;
+    Ok(match plan {
+        LogicalPlan::Ddl(DdlStatement::CreateView(view)) => {
+            LogicalPlan::Ddl(DdlStatement::CreateView(CreateView { definition, ..view }))
+        }
+        other => other,
+    })
+}
+
+/// A number with a point, or a whole number beyond 64 bits.
+struct Number {
+    /// The number without its point.
+    digits: i128,
+    precision: u8,
+    scale: i8,
+}
+
+impl Number {
+    fn of(text: &str) -> Option<Self> {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let digits = format!("{whole}{fraction}");
+        let plain = digits.strip_prefix('-').unwrap_or(&digits);
+        let is_number = !plain.is_empty() && plain.bytes().all(|digit| digit.is_ascii_digit());
+        let is_integer = text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok();
+        let precision = plain.trim_start_matches('0').len().max(fraction.len()).max(1);
+        (is_number && !is_integer && precision <= MOST_DIGITS).then_some(())?;
+        Some(Self {
+            digits: digits.parse().ok()?,
+            precision: u8::try_from(precision).ok()?,
+            scale: i8::try_from(fraction.len()).ok()?,
+        })
+    }
+}
+
+/// Marks the numbers that a statement compares.
+fn mark(statement: &mut Statement) {
+    match statement {
+        Statement::Statement(statement) => mark_in(statement.as_mut()),
+        Statement::CopyTo(copy) => {
+            if let CopyToSource::Query(query) = &mut copy.source {
+                mark_in(query.as_mut());
+            }
+        }
+        Statement::Explain(explain) => mark(&mut explain.statement),
+        Statement::CreateExternalTable(_) | Statement::Reset(_) => {}
+    }
+}
+
+fn mark_in(part: &mut impl ast::VisitMut) {
+    let marked = ast::visit_expressions_mut(part, |expr| {
+        for operand in operands_of_ast(expr) {
+            mark_one(operand);
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    debug_assert!(marked.is_continue());
+}
+
+/// Returns what an expression compares with each other.
+fn operands_of_ast(expr: &mut ast::Expr) -> Vec<&mut ast::Expr> {
+    use ast::BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq, Spaceship};
+    match expr {
+        ast::Expr::BinaryOp {
+            left,
+            op: Eq | NotEq | Lt | LtEq | Gt | GtEq | Spaceship,
+            right,
+        } => vec![left.as_mut(), right.as_mut()],
+        ast::Expr::IsDistinctFrom(left, right) | ast::Expr::IsNotDistinctFrom(left, right) => {
+            vec![left.as_mut(), right.as_mut()]
+        }
+        ast::Expr::Between { expr, low, high, .. } => vec![expr.as_mut(), low.as_mut(), high.as_mut()],
+        ast::Expr::InList { expr, list, .. } => std::iter::once(expr.as_mut()).chain(list).collect(),
+        ast::Expr::Case {
+            operand: Some(operand),
+            conditions,
+            ..
+        } => {
+            let conditions = conditions.iter_mut().map(|when| &mut when.condition);
+            std::iter::once(operand.as_mut()).chain(conditions).collect()
+        }
+        _ => vec![],
+    }
+}
+
+fn mark_one(operand: &mut ast::Expr) {
+    let Some(text) = text_of(operand) else { return };
+    let Some(number) = Number::of(&text) else { return };
+    let text = ast::Value::SingleQuotedString(text).into();
+    let info = ast::ExactNumberInfo::PrecisionAndScale(u64::from(number.precision), i64::from(number.scale));
+    *operand = ast::Expr::Cast {
+        kind: ast::CastKind::Cast,
+        expr: Box::new(ast::Expr::Value(text)),
+        data_type: ast::DataType::Decimal(info),
+        array: false,
+        format: None,
+    };
+}
+
+/// Returns a number as it is written, with its sign.
+fn text_of(operand: &ast::Expr) -> Option<String> {
+    match operand {
+        ast::Expr::Value(value) => match &value.value {
+            ast::Value::Number(text, _) => Some(text.clone()),
+            _ => None,
+        },
+        ast::Expr::Nested(inner) => text_of(inner),
+        ast::Expr::UnaryOp {
+            op: ast::UnaryOperator::Minus,
+            expr,
+        } => {
+            let text = text_of(expr)?;
+            Some(text.strip_prefix('-').map_or_else(|| format!("-{text}"), String::from))
+        }
+        ast::Expr::UnaryOp {
+            op: ast::UnaryOperator::Plus,
+            expr,
+        } => text_of(expr),
+        _ => None,
+    }
+}
+
+/// Returns the plan in which each marked number has the type that it is compared in.
+fn typed(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let typed = plan.transform_down_with_subqueries(|plan| {
+        let schema = merge_schema(&plan.inputs());
+        let names = NamePreserver::new(&plan);
+        plan.map_expressions(|expr| {
+            let name = names.save(&expr);
+            let typed = expr.transform_up(|expr| typed_in(expr, &schema))?;
+            Ok(typed.update_data(|expr| name.restore(expr)))
+        })
+    })?;
+    Ok(typed.data)
+}
+
+fn typed_in(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let mut operands = operands(&mut expr);
+    if !operands.iter().any(|operand| marked(operand).is_some()) {
+        return Ok(Transformed::no(expr));
+    }
+    let (mut is_exact, mut is_float) = (false, false);
+    for other in operands.iter().filter(|operand| marked(operand).is_none()) {
+        // The type of a parameter is not known yet.
+        let Ok(data_type) = other.get_type(schema) else {
+            continue;
+        };
+        let data_type = match &data_type {
+            DataType::Dictionary(_, values) => values.as_ref(),
+            DataType::RunEndEncoded(_, values) => values.data_type(),
+            plain => plain,
+        };
+        is_float |= data_type.is_floating();
+        is_exact |= data_type.is_decimal() || data_type.is_integer();
+    }
+    for operand in &mut operands {
+        let Some((text, number)) = marked(operand) else {
+            continue;
+        };
+        let literal = match (is_exact && !is_float, text.parse::<f64>()) {
+            (false, Ok(float)) => lit(float),
+            _ => lit(ScalarValue::Decimal128(
+                Some(number.digits),
+                number.precision,
+                number.scale,
+            )),
+        };
+        **operand = literal;
+    }
+    Ok(Transformed::yes(expr))
+}
+
+/// Returns what an expression compares with each other.
+fn operands(expr: &mut Expr) -> Vec<&mut Expr> {
+    use Operator::{Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq};
+    match expr {
+        Expr::BinaryExpr(BinaryExpr {
+            left,
+            op: Eq | NotEq | Lt | LtEq | Gt | GtEq | IsDistinctFrom | IsNotDistinctFrom,
+            right,
+        }) => vec![left.as_mut(), right.as_mut()],
+        Expr::Between(Between { expr, low, high, .. }) => vec![expr.as_mut(), low.as_mut(), high.as_mut()],
+        Expr::InList(InList { expr, list, .. }) => std::iter::once(expr.as_mut()).chain(list).collect(),
+        Expr::Case(Case {
+            expr: Some(expr),
+            when_then_expr,
+            ..
+        }) => {
+            let whens = when_then_expr.iter_mut().map(|(when, _)| when.as_mut());
+            std::iter::once(expr.as_mut()).chain(whens).collect()
+        }
+        _ => vec![],
+    }
+}
+
+/// Returns the number of a mark.
+fn marked(expr: &Expr) -> Option<(&str, Number)> {
+    let Expr::Cast(Cast { expr, field }) = expr else {
+        return None;
+    };
+    let Expr::Literal(ScalarValue::Utf8(Some(text)), _) = expr.as_ref() else {
+        return None;
+    };
+    let number = Number::of(text)?;
+    let own = DataType::Decimal128(number.precision, number.scale);
+    (*field.data_type() == own).then_some((text.as_str(), number))
+}

@@ -1,0 +1,102 @@
+//! The way of a statement of DataFusion's from its text to its plan, and what a session remembers of the tables that it makes.
+
+use super::context::AnonContext;
+use super::numbers::planned;
+use crate::error::{Error, Result};
+use crate::source::without_keys;
+use crate::sql::{state_frames, with_versions};
+use datafusion::catalog::TableProvider;
+use datafusion::common::TableReference;
+use datafusion::common::config::Dialect;
+use datafusion::dataframe::DataFrame;
+use datafusion::error::Result as DfResult;
+use datafusion::logical_expr::{CreateMemoryTable, DdlStatement, LogicalPlan};
+use datafusion::sql::parser::Statement as DfStatement;
+use datafusion::sql::sqlparser::ast::Statement;
+use std::sync::Arc;
+
+impl AnonContext {
+    /// Parses a text that this crate's parser has accepted. The text is read in the same dialect as then, whatever the session's
+    /// settings say, so that what runs is what was checked: in another dialect a quote may end elsewhere.
+    pub(super) fn parsed(&self, sql: &str) -> DfResult<DfStatement> {
+        let state = self.session.state();
+        state.sql_to_statement(&with_versions(sql), &Dialect::Generic)
+    }
+
+    /// Returns true if a statement has a value that nothing may show, or reads a table whose definition has one.
+    pub(super) fn hides(&self, statement: &DfStatement) -> bool {
+        !self.hidden.is_empty() || self.hiding_tables.are_read_by(statement)
+    }
+
+    /// Plans a statement, with the frames of its windows as SQL defines them, and without the keys that it declares. No column is
+    /// named after a value that nothing may show. Fails with a usage error if EXPLAIN would show one.
+    pub(super) async fn planned(&self, mut statement: DfStatement) -> DfResult<LogicalPlan> {
+        self.check_explain(&statement)?;
+        self.hidden.name_columns(&mut statement);
+        state_frames(&mut statement);
+        let plan = planned(&self.session.state(), statement).await?;
+        Ok(without_keys(plan))
+    }
+
+    /// Plans a text, and executes what is no query.
+    pub(super) async fn frame(&self, sql: &str) -> DfResult<DataFrame> {
+        let statement = self.parsed(sql)?;
+        let hides = self.hides(&statement);
+        let plan = self.planned(statement).await?;
+        self.executed(plan, hides).await
+    }
+
+    /// Executes a plan that is no query, and returns the rows of one that is. The session remembers tables that are made of
+    /// rows that depend on others, and those whose definition `hides` a value.
+    pub(super) async fn executed(&self, plan: LogicalPlan, hides: bool) -> DfResult<DataFrame> {
+        let (mut made, mut defined) = (None, None);
+        match &plan {
+            LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(CreateMemoryTable { name, input, .. })) => {
+                let why = self.made.depends(input)?;
+                made = why.map(|why| (name.clone(), why));
+            }
+            LogicalPlan::Ddl(DdlStatement::CreateView(view)) => defined = Some(view.name.clone()),
+            // IF NOT EXISTS may keep a table whose definition has a value.
+            LogicalPlan::Ddl(DdlStatement::CreateExternalTable(table)) if hides || !table.if_not_exists => {
+                defined = Some(table.name.clone());
+            }
+            _ => {}
+        }
+        let before = match &made {
+            Some((name, _)) => self.there(name).await,
+            None => None,
+        };
+        let rows = self.session.execute_logical_plan(plan).await?;
+        self.made.note_written(rows.logical_plan())?;
+        if let Some(name) = defined {
+            self.hiding_tables.note(&name, hides);
+        }
+        if let Some((name, why)) = made
+            && let Some(table) = self.there(&name).await
+            // IF NOT EXISTS keeps the table that is there.
+            && before.is_none_or(|before| !Arc::ptr_eq(&before, &table))
+        {
+            self.made.add(&table, why);
+        }
+        Ok(rows)
+    }
+
+    async fn there(&self, name: &TableReference) -> Option<Arc<dyn TableProvider>> {
+        self.session.table_provider(name.clone()).await.ok()
+    }
+
+    fn check_explain(&self, statement: &DfStatement) -> Result<()> {
+        let is_explain = match statement {
+            DfStatement::Explain(_) => true,
+            DfStatement::Statement(statement) => matches!(**statement, Statement::Explain { .. }),
+            _ => false,
+        };
+        match is_explain && self.hides(statement) {
+            true => Err(Error::usage(
+                "EXPLAIN would show what the plan made of a value of getenv, which the statement or one of its tables has; \
+                 write a value of your own in its place",
+            )),
+            false => Ok(()),
+        }
+    }
+}

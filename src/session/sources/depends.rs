@@ -1,0 +1,91 @@
+//! Rows that depend on all rows of a source, although no operator of the query says so: types that were found by looking at
+//! the rows, a release among the tables of a query, and tables of the session that were made of either.
+//!
+//! What a table was made of before the session is not known.
+
+use crate::source::{Inferred, inferred};
+use datafusion::catalog::TableProvider;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::datasource::{TableType, source_as_provider};
+use datafusion::error::Result as DfResult;
+use datafusion::logical_expr::LogicalPlan;
+
+use parking_lot::RwLock;
+use std::sync::{Arc, Weak};
+
+/// Why a row of a table may depend on other rows of a source, and what to write instead.
+const CSV: &str = "the columns and types of CSV files are found by looking at their rows, so that a row that is not released may \
+                   change the type of a column; give them in CREATE EXTERNAL TABLE people (age BIGINT, zip VARCHAR) STORED AS CSV \
+                   LOCATION 'people.csv', or read every column as text, as the statement says that it is written: OPTIONS (types \
+                   'text', has_header true, delimiter ',', quote '\"') after the path";
+const JSON: &str = "the columns and types of JSON files are found by looking at their rows, so that a row that is not released may \
+                    change the type of a column; give them in CREATE EXTERNAL TABLE people (age BIGINT, zip VARCHAR) STORED AS \
+                    JSON LOCATION 'people.ndjson'";
+const FOLDERS: &str = "the types of columns that are folder names are found by looking at all names, so that a row that is not \
+                       released may change them; give each such column a type with OPTIONS (hive_types 'year BIGINT') after \
+                       the path, or take them all as text with OPTIONS (hive_types_autocast false)";
+const COMPUTED: &str = "a view over an ANONYMIZE, or over a function that counts a table, has rows that follow from all rows of \
+                        that table; name the table itself";
+
+/// A table, and why its rows depend on others.
+type Dependent = (Weak<dyn TableProvider>, &'static str);
+
+/// The tables of a session that were made of rows that depend on others, each with the reason.
+#[derive(Debug, Clone, Default)]
+pub(in crate::session) struct Made(Arc<RwLock<Vec<Dependent>>>);
+
+impl Made {
+    /// Notes a table.
+    pub(in crate::session) fn add(&self, table: &Arc<dyn TableProvider>, why: &'static str) {
+        let mut made = self.0.write();
+        made.retain(|(table, _)| table.strong_count() > 0);
+        made.push((Arc::downgrade(table), why));
+    }
+
+    fn why(&self, table: &Arc<dyn TableProvider>) -> Option<&'static str> {
+        let made = self.0.read();
+        let is_it = |one: &&(Weak<dyn TableProvider>, _)| one.0.upgrade().is_some_and(|one| Arc::ptr_eq(&one, table));
+        made.iter().find(is_it).map(|(_, why)| *why)
+    }
+
+    /// Returns why a row of a plan may depend on other rows of a source; `None` if no table of the plan is known to be so.
+    pub(in crate::session) fn depends(&self, plan: &LogicalPlan) -> DfResult<Option<&'static str>> {
+        let mut found = None;
+        plan.apply_with_subqueries(|node| {
+            if let LogicalPlan::TableScan(scan) = node {
+                found = match scan.source.get_logical_plan() {
+                    Some(view) => self.depends(&view)?,
+                    // What a query defines has a plan.
+                    None if scan.source.table_type() == TableType::View => Some(COMPUTED),
+                    None => {
+                        let provider = source_as_provider(&scan.source)?;
+                        let of_files = inferred(provider.as_ref()).map(|what| match what {
+                            Inferred::Csv => CSV,
+                            Inferred::Json => JSON,
+                            Inferred::Folders => FOLDERS,
+                        });
+                        of_files.or_else(|| self.why(&provider))
+                    }
+                };
+            }
+            Ok(match found {
+                Some(_) => TreeNodeRecursion::Stop,
+                None => TreeNodeRecursion::Continue,
+            })
+        })?;
+        Ok(found)
+    }
+
+    /// Notes the tables that a plan writes such rows to.
+    pub(in crate::session) fn note_written(&self, plan: &LogicalPlan) -> DfResult<()> {
+        plan.apply(|node| {
+            if let LogicalPlan::Dml(written) = node
+                && let Some(why) = self.depends(&written.input)?
+            {
+                self.add(&source_as_provider(&written.target)?, why);
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,43 @@
+//! Types that a statement gives to columns of a path: `OPTIONS (types 'zip TEXT, age INT')`.
+
+use crate::error::{Error, Result};
+use arrow::datatypes::{DataType, TimeUnit};
+use std::collections::BTreeMap;
+
+/// The types that a statement can name, each with its words.
+const TYPES: &[(&[&str], DataType)] = &[
+    (&["BIGINT", "INT8", "LONG"], DataType::Int64),
+    (&["INTEGER", "INT", "INT4"], DataType::Int32),
+    (&["SMALLINT", "INT2"], DataType::Int16),
+    (&["DOUBLE", "FLOAT8"], DataType::Float64),
+    (&["BOOLEAN", "BOOL"], DataType::Boolean),
+    (&["DATE"], DataType::Date32),
+    (
+        &["TIMESTAMP", "DATETIME"],
+        DataType::Timestamp(TimeUnit::Microsecond, None),
+    ),
+    (&["VARCHAR", "TEXT", "STRING"], DataType::Utf8),
+];
+
+/// Reads the types of the option `option`: `year BIGINT, day DATE`.
+pub(super) fn types(option: &str, text: &str) -> Result<BTreeMap<String, DataType>> {
+    let mut stated = BTreeMap::new();
+    for one in text.split(',') {
+        let Some((name, word)) = one.trim().rsplit_once(char::is_whitespace) else {
+            return Err(Error::usage(format!(
+                "{option} of OPTIONS gives each column a type: {option} 'year BIGINT, day DATE'"
+            )));
+        };
+        let word = word.to_ascii_uppercase();
+        let known = TYPES.iter().find(|(words, _)| words.contains(&word.as_str()));
+        let Some((_, data_type)) = known else {
+            let known = TYPES.iter().filter_map(|(words, _)| words.first().copied());
+            return Err(Error::unknown(&format!("type of {option}"), &word, known));
+        };
+        let name = name.trim().trim_matches('"');
+        if stated.insert(name.to_string(), data_type.clone()).is_some() {
+            return Err(Error::usage(format!("{option} of OPTIONS gives {name} two types")));
+        }
+    }
+    Ok(stated)
+}

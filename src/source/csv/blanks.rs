@@ -1,0 +1,55 @@
+//! Blanks around the fields of a CSV file: `39, State-gov, 77516`, as the tables of UCI are written.
+
+use super::dialect::Dialect;
+use super::lines::line;
+use crate::error::{Error, Result};
+use csv::ByteRecord;
+
+/// Returns true if a blank follows every delimiter, so that the blanks separate fields and are no part of them. The
+/// first record may be an exception, because it may have been written by hand.
+pub(super) fn separate(records: &[ByteRecord]) -> bool {
+    let rows = match records {
+        [_, rest @ ..] if !rest.is_empty() => rest,
+        all => all,
+    };
+    let after = || rows.iter().flat_map(|row| row.iter().skip(1));
+    after().any(|field| !field.is_empty()) && after().all(|field| field.is_empty() || field.starts_with(b" "))
+}
+
+/// Fails if a field without its blanks is in quotes. Readers take a quote after a blank for a part of the field, and a
+/// delimiter behind it for the end.
+pub(super) fn before_quotes(records: &[ByteRecord], text: &[u8], dialect: &Dialect) -> Result<()> {
+    let quote = [dialect.quote];
+    let is_quoted = |field: &[u8]| field.len() > 1 && field.starts_with(&quote) && field.ends_with(&quote);
+    match records.iter().find(|record| record.iter().any(is_quoted)) {
+        Some(record) => Err(Error::data(format!(
+            "line {} has a quote after a blank, which is no quote to a reader of CSV; write the file without blanks before \
+             quotes, or read every blank and quote with OPTIONS (trim false)",
+            line(record, text, dialect.comment)
+        ))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_separate_only_if_they_follow_every_delimiter() {
+        let records =
+            |rows: &[&[&str]]| -> Vec<ByteRecord> { rows.iter().map(|row| ByteRecord::from(row.to_vec())).collect() };
+        for (rows, expected) in [
+            (&[&["39", " Private", " ?"][..], &["50", " ?", " x"]][..], true),
+            (&[&["39", " Private"]], true),
+            (&[&["age", "work"], &["39", " Private"]], true),
+            (&[&["age", "work"], &["39", " Private"], &["39", "Private"]], false),
+            (&[&["39", " Private", "x"]], false),
+            (&[&["age", "work"], &["39", ""]], false),
+            (&[&[" a"], &[" b"]], false),
+            (&[], false),
+        ] {
+            assert_eq!(separate(&records(rows)), expected, "{rows:?}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! `'path' [OVERWRITE]`: a single file that a statement writes.
+
+use crate::error::Result;
+use crate::quoting::literal;
+use crate::sql::cursor::Cursor;
+use std::fmt::{self, Display};
+
+/// A single file that a statement writes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileClause {
+    /// The path as it is written.
+    pub path: String,
+    /// Whether a file that no statement wrote is replaced.
+    pub overwrite: bool,
+}
+
+/// Parses `'path' [OVERWRITE]`. `what` says in errors what is expected.
+pub(crate) fn read(c: &mut Cursor, what: &str) -> Result<FileClause> {
+    Ok(FileClause {
+        path: c.string(what)?,
+        overwrite: c.take("OVERWRITE"),
+    })
+}
+
+impl Display for FileClause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let overwrite = if self.overwrite { " OVERWRITE" } else { "" };
+        write!(f, "{}{overwrite}", literal(&self.path))
+    }
+}

@@ -1,0 +1,88 @@
+//! Names for the columns of a query that have none, and that DataFusion would name after a value that nothing may show.
+
+use super::hidden::Hidden;
+use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
+use datafusion::sql::sqlparser::ast::{Expr, Ident, Query, SelectItem, SetExpr, VisitMut, VisitorMut};
+use std::ops::ControlFlow;
+
+impl Hidden {
+    /// Gives each column without a name, whose expression has such a value, what was written as its name.
+    pub(crate) fn name_columns(&self, statement: &mut DfStatement) {
+        if self.is_empty() {
+            return;
+        }
+        let mut named = Named(self);
+        let done = match statement {
+            DfStatement::Statement(statement) => statement.visit(&mut named),
+            DfStatement::Explain(explain) => return self.name_columns(&mut explain.statement),
+            DfStatement::CopyTo(copy) => match &mut copy.source {
+                CopyToSource::Query(query) => query.visit(&mut named),
+                CopyToSource::Relation(_) => ControlFlow::Continue(()),
+            },
+            _ => ControlFlow::Continue(()),
+        };
+        debug_assert!(done.is_continue());
+    }
+
+    /// Returns the text of an expression with what was written in place of such values; `None` if it has none.
+    fn written(&self, expr: &Expr) -> Option<String> {
+        let text = expr.to_string();
+        let written = self.in_statement(text.clone());
+        let squeezed = written.split_whitespace().collect::<Vec<_>>().join(" ");
+        (written != text).then(|| squeezed.replace("( ", "(").replace(" )", ")").replace(" ,", ","))
+    }
+}
+
+struct Named<'h>(&'h Hidden);
+
+impl VisitorMut for Named<'_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        let mut open = vec![query.body.as_mut()];
+        while let Some(body) = open.pop() {
+            match body {
+                SetExpr::Select(select) => {
+                    for item in &mut select.projection {
+                        if let SelectItem::UnnamedExpr(expr) = item
+                            && let Some(name) = self.0.written(expr)
+                        {
+                            let (expr, alias) = (expr.clone(), Ident::with_quote('"', name));
+                            *item = SelectItem::ExprWithAlias { expr, alias };
+                        }
+                    }
+                }
+                SetExpr::SetOperation { left, right, .. } => open.extend([left.as_mut(), right.as_mut()]),
+                _ => {}
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::sql::parser::DFParser;
+
+    #[test]
+    fn a_column_is_named_as_it_was_written() {
+        let hidden = Hidden::new([("hunter2".to_string(), "getenv('S')".to_string())].into_iter());
+        for (sql, wanted) in [
+            ("SELECT 'hunter2', a", "SELECT 'hunter2' AS \"getenv('S')\", a"),
+            (
+                "SELECT a UNION ALL SELECT upper(E'hunter2')",
+                "SELECT a UNION ALL SELECT upper(E'hunter2') AS \"upper(getenv('S'))\"",
+            ),
+            (
+                "CREATE VIEW v AS SELECT * FROM (SELECT a = 'hunter2' FROM t)",
+                "CREATE VIEW v AS SELECT * FROM (SELECT a = 'hunter2' AS \"a = getenv('S')\" FROM t)",
+            ),
+            ("SELECT 'hunter2' AS b, 'hunter'", "SELECT 'hunter2' AS b, 'hunter'"),
+        ] {
+            let mut statement = DFParser::parse_sql(sql).unwrap().pop_front().unwrap();
+            hidden.name_columns(&mut statement);
+            assert_eq!(statement.to_string(), wanted);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The files that a path names: one, all in a folder, or those that match a pattern.
+
+use super::address::listing_url;
+use super::pattern::{Name, PathPattern, is_hidden, is_pattern, split};
+use crate::error::{Error, Result};
+use datafusion::datasource::listing::ListingTableUrl;
+use datafusion::error::DataFusionError;
+use datafusion::object_store::path::Path;
+use datafusion::object_store::{self, ListResult, ObjectMeta, ObjectStore, ObjectStoreExt};
+use futures::{StreamExt, TryStreamExt, stream};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Folders beside the files of a table, of which only a log or a manifest says which are its rows.
+const OF_TABLES: [&str; 2] = ["_delta_log", "_anonsql"];
+/// The folders that are listed at once.
+const AT_ONCE: usize = 16;
+
+/// The files that a path names. Hidden files, and those in hidden folders, are passed over unless the
+/// path names them.
+#[derive(Debug, Clone)]
+pub(crate) struct Files {
+    /// The file, or the folder that the files are in.
+    url: ListingTableUrl,
+    /// What the paths inside the folder match; empty if all are meant.
+    patterns: Vec<PathPattern>,
+    /// The end of the names.
+    suffix: String,
+    /// Whether the folders inside are only those of partitions: `column=value`.
+    is_partitioned: bool,
+}
+
+impl fmt::Display for Files {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.url.as_str())
+    }
+}
+
+impl Files {
+    /// Returns the files of an expanded path. Fails with `ErrorKind::Usage` for a pattern or a URL that
+    /// cannot be read.
+    pub(crate) fn of(path: &str) -> Result<Self> {
+        if !is_pattern(path) {
+            return Ok(Self::at(listing_url(path)?));
+        }
+        let (folder, rest) = split(path);
+        let folder = match folder {
+            "" => "./",
+            folder if folder.ends_with("://") => {
+                return Err(Error::usage(format!(
+                    "{path:?} is not a URL; write s3://bucket/folder/*.parquet"
+                )));
+            }
+            folder => folder,
+        };
+        Ok(Self {
+            patterns: PathPattern::read(rest)?,
+            ..Self::at(listing_url(folder)?)
+        })
+    }
+
+    fn at(url: ListingTableUrl) -> Self {
+        Self {
+            url,
+            patterns: vec![],
+            suffix: String::new(),
+            is_partitioned: false,
+        }
+    }
+
+    /// The same, of which only names with this end are meant.
+    pub(crate) fn ending(self, suffix: String) -> Self {
+        Self { suffix, ..self }
+    }
+
+    /// The same, without the files in folders that are not called `column=value`.
+    pub(crate) fn in_partitions(self) -> Self {
+        Self {
+            is_partitioned: true,
+            ..self
+        }
+    }
+
+    /// Returns the URL of the file, or of the folder that the files are in.
+    pub(crate) fn url(&self) -> &ListingTableUrl {
+        &self.url
+    }
+
+    /// Returns true if the path is a pattern.
+    pub(crate) fn is_pattern(&self) -> bool {
+        !self.patterns.is_empty()
+    }
+
+    /// Lists the files in the order of their names.
+    pub(crate) async fn list(&self, store: &dyn ObjectStore) -> Result<Vec<ObjectMeta>> {
+        let prefix = self.url.prefix();
+        if !self.url.is_collection() && !self.is_pattern() {
+            match store.head(prefix).await {
+                Ok(file) => return Ok(vec![file]),
+                Err(object_store::Error::NotFound { .. }) => {}
+                Err(e) => return Err(unreadable(e)),
+            }
+        }
+        let levels: Option<Vec<_>> = self.patterns.iter().map(PathPattern::levels).collect();
+        let mut found: Vec<ObjectMeta> = vec![];
+        match levels {
+            Some(patterns) if self.is_pattern() => {
+                for levels in patterns {
+                    found.extend(self.at_levels(store, &levels).await?);
+                }
+            }
+            _ => found = store.list(Some(prefix)).try_collect().await.map_err(unreadable)?,
+        }
+        if !self.is_pattern() {
+            self.check_tables(&found)?;
+        }
+        let meant = found.into_iter().filter(|file| self.is_meant(file));
+        let by_name: BTreeMap<Path, ObjectMeta> = meant.map(|file| (file.location.clone(), file)).collect();
+        Ok(by_name.into_values().collect())
+    }
+
+    /// Fails with `ErrorKind::Usage` if there is a table in a folder inside the folder: its files are also those that it had
+    /// before.
+    fn check_tables(&self, listed: &[ObjectMeta]) -> Result<()> {
+        for file in listed {
+            let inside: Vec<&str> = self.url.strip_prefix(&file.location).into_iter().flatten().collect();
+            let at = inside.iter().position(|name| is_hidden(name)).filter(|at| *at > 0);
+            if let Some(at) = at.filter(|at| OF_TABLES.contains(&inside[*at])) {
+                return Err(Error::usage(format!(
+                    "there is a table in it, {:?}, and not all files of a table are its rows; name the tables one by one",
+                    inside[..at].join("/")
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Lists the files at the last of these levels. Folders whose names do not match are not looked into.
+    async fn at_levels(&self, store: &dyn ObjectStore, levels: &[&Name]) -> Result<Vec<ObjectMeta>> {
+        let above = levels.split_last().map_or(levels, |(_, above)| above);
+        let mut folders = vec![self.url.prefix().clone()];
+        for level in above {
+            let inside = inside(store, folders).await?.into_iter();
+            let names = inside.flat_map(|listed| listed.common_prefixes);
+            folders = names
+                .filter(|folder| folder.filename().is_some_and(|name| level.matches(name)))
+                .collect();
+        }
+        let inside = inside(store, folders).await?.into_iter();
+        Ok(inside.flat_map(|listed| listed.objects).collect())
+    }
+
+    /// Returns true if a file inside the folder is one of these.
+    fn is_meant(&self, file: &ObjectMeta) -> bool {
+        let Some(inside) = self.url.strip_prefix(&file.location) else {
+            return false;
+        };
+        let names: Vec<&str> = inside.collect();
+        let Some((_, folders)) = names.split_last() else {
+            return false;
+        };
+        let is_named = match self.is_pattern() {
+            true => self.patterns.iter().any(|pattern| pattern.matches(&names)),
+            false => !names.iter().any(|name| is_hidden(name)),
+        };
+        let is_inside = !self.is_partitioned || folders.iter().all(|folder| folder.contains('='));
+        is_named && is_inside && file.location.as_ref().ends_with(&self.suffix)
+    }
+}
+
+/// Lists what is directly in each of the folders.
+async fn inside(store: &dyn ObjectStore, folders: Vec<Path>) -> Result<Vec<ListResult>> {
+    let listed = folders
+        .into_iter()
+        .map(|folder| async move { store.list_with_delimiter(Some(&folder)).await });
+    stream::iter(listed)
+        .buffered(AT_ONCE)
+        .try_collect()
+        .await
+        .map_err(unreadable)
+}
+
+fn unreadable(error: object_store::Error) -> Error {
+    DataFusionError::ObjectStore(Box::new(error)).into()
+}
