@@ -197,7 +197,7 @@ fn threads_do_not_change_the_answer() {
             "--threads",
             "2",
             "--memory-limit",
-            "100MB",
+            "200MB",
             "-c",
             &sql,
         ],

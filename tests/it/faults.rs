@@ -187,7 +187,7 @@ fn a_killed_run_leaves_no_temporary_files() {
     let scratch = tempfile::tempdir().unwrap();
     let sort = "SELECT DISTINCT value * 7919 % 50000017 AS v FROM range(0, 50000000) ORDER BY v DESC";
     let mut child = Command::new(env!("CARGO_BIN_EXE_anonsql"))
-        .args(["--memory-limit", "110MB", "--temp-dir"])
+        .args(["--memory-limit", "200MB", "--temp-dir"])
         .arg(scratch.path())
         .args(["-c", sort])
         .stdout(Stdio::null())
