@@ -1,13 +1,11 @@
 //! Orders that Parquet files claim: a count does not depend on them.
 
-use crate::common::{collect, context, number};
-use anonsql::{AnonContext, enable_path_tables};
+use crate::common::{collect, context, number, with_paths};
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, StructArray};
 use arrow::datatypes::{DataType, Field};
 use arrow::util::pretty::pretty_format_batches;
 use datafusion::common::{Constraint, Constraints};
 use datafusion::datasource::MemTable;
-use datafusion::prelude::{SessionConfig, SessionContext};
 use parquet::arrow::ArrowWriter;
 use parquet::file::metadata::SortingColumn;
 use parquet::file::properties::WriterProperties;
@@ -80,8 +78,7 @@ async fn the_keys_of_a_registered_table_are_not_believed() {
 
 /// Each `a` is in two rows, which have the same `b`, in batches of two rows.
 async fn assert_counts(path: &Path) {
-    let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
-    let context = AnonContext::new(enable_path_tables(session));
+    let context = with_paths(1);
     collect(&context, "SET datafusion.execution.batch_size = 2").await;
     let path = path.display();
     let groups = collect(&context, &format!("SELECT a, count(*) FROM '{path}' GROUP BY a")).await;

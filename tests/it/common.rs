@@ -1,6 +1,6 @@
 //! What the tests share.
 
-use anonsql::AnonContext;
+use anonsql::{AnonContext, enable_path_tables};
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type};
 use datafusion::object_store::{ObjectMeta, ObjectStore};
@@ -26,6 +26,12 @@ pub fn context(threads: usize) -> AnonContext {
     AnonContext::new(SessionContext::new_with_config(
         SessionConfig::new().with_target_partitions(threads),
     ))
+}
+
+/// A context with `threads` partitions, in which a path in quotes is a table.
+pub fn with_paths(threads: usize) -> AnonContext {
+    let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(threads));
+    AnonContext::new(enable_path_tables(session))
 }
 
 /// A context with the table `adult` and its hierarchies for `columns`.

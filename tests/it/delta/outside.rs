@@ -5,6 +5,7 @@ use crate::common::{collect, holds, number, process, rows};
 use crate::lake::command;
 use crate::moto::{BUCKET, Moto, SECRET};
 use serde_json::{Value, json};
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -44,10 +45,19 @@ fn a_killed_run_leaves_a_whole_table() {
     let entries: String = log
         .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
         .collect();
-    for entry in std::fs::read_dir(&table).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
+    let names = |folder: &Path| -> Vec<String> {
+        let files = std::fs::read_dir(folder).unwrap();
+        files
+            .map(|file| file.unwrap().file_name().into_string().unwrap())
+            .collect()
+    };
+    for name in names(&table) {
         let is_named = name.strip_prefix("run=").is_some_and(|run| entries.contains(run));
-        assert!(is_named || name == "_delta_log", "{name}");
+        assert!(is_named || name == "_delta_log" || name == "_anonsql", "{name}");
+    }
+    assert_eq!(names(&table.join("_anonsql")), ["manifests"]);
+    for run in names(&table.join("_anonsql/manifests")) {
+        assert!(entries.contains(&run), "{run}");
     }
     assert_eq!(command("").output().unwrap().status.code(), Some(5));
 }

@@ -1,6 +1,6 @@
 //! Times of Parquet's oldest type, in files that Spark 3.5 and Arrow's C++ wrote (`make.py` writes them again).
 
-use crate::common::{collect, context, rows};
+use crate::common::{collect, rows, with_paths};
 use anonsql::AnonContext;
 use anonsql::error::ErrorKind;
 use arrow::array::AsArray;
@@ -45,7 +45,7 @@ async fn assert_times(context: &AnonContext, table: &str) {
 #[tokio::test]
 async fn times_of_spark_are_read_as_they_were_written() {
     let scratch = tempfile::tempdir().unwrap();
-    let context = context(2);
+    let context = with_paths(2);
     let path = file("spark.parquet");
     std::fs::copy(&path, scratch.path().join("a.parquet")).unwrap();
     let folder = scratch.path().display();
@@ -73,7 +73,7 @@ async fn times_of_spark_are_read_as_they_were_written() {
 #[tokio::test]
 async fn times_of_spark_are_released_in_microseconds() {
     let scratch = tempfile::tempdir().unwrap();
-    let context = context(2);
+    let context = with_paths(2);
     let (path, out) = (file("spark.parquet"), scratch.path().join("out"));
     let out = out.display();
     collect(&context, "CREATE HIERARCHY year AS TRUNCATE (YEAR)").await;
@@ -100,7 +100,7 @@ async fn times_of_spark_are_released_in_microseconds() {
 /// What a type cannot hold is an error with the file and the column.
 #[tokio::test]
 async fn a_time_that_its_type_cannot_hold_is_an_error() {
-    let context = context(2);
+    let context = with_paths(2);
     let nanoseconds = file("nanoseconds.parquet");
     assert_refused(
         &context,
@@ -156,7 +156,7 @@ async fn times_of_spark_in_a_delta_table() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();
     write_table(folder, "spark.parquet");
-    let context = context(2);
+    let context = with_paths(2);
     let table = folder.display();
     let sql = format!("SELECT at FROM '{table}' WHERE at IS NOT NULL GROUP BY at ORDER BY at");
     let times = TIMES.map(|time| format!("{time}Z"));
