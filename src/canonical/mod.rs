@@ -23,14 +23,17 @@ use spelled::OneSpelling;
 #[cfg(feature = "cluster")]
 use std::sync::Arc;
 
+/// Returns the functions that a plan for another machine may name.
+#[cfg(feature = "cluster")]
+pub(crate) fn functions() -> [Arc<ScalarUDF>; 2] {
+    [
+        Arc::new(ScalarUDF::from(OneSpelling::default())),
+        Arc::new(ScalarUDF::from(Exactly::default())),
+    ]
+}
+
 /// Returns the function of this name that a plan for another machine names.
 #[cfg(feature = "cluster")]
 pub(crate) fn function(name: &str) -> Option<Arc<ScalarUDF>> {
-    [
-        ScalarUDF::from(OneSpelling::default()),
-        ScalarUDF::from(Exactly::default()),
-    ]
-    .into_iter()
-    .find(|function| function.name() == name)
-    .map(Arc::new)
+    functions().into_iter().find(|function| function.name() == name)
 }

@@ -4,6 +4,7 @@ use super::answer::Pulse;
 use super::channels::{Channels, Connect};
 use super::stores::Environments;
 use super::tls::Tls;
+use crate::canonical::functions;
 use crate::error::{Error, Result};
 use crate::frequency::TemporaryFolder;
 use crate::operator::Codec;
@@ -87,6 +88,9 @@ fn session_of(
     }
     merged.set_extension(Arc::new(Pulse::default()));
     *config = merged;
+    // The protocol asks its own codec for a function that the session does not have, and never ours.
+    let known = context.builder.scalar_functions().get_or_insert_default();
+    known.extend(functions());
     context
         .builder
         .with_distributed_user_codec(codec)

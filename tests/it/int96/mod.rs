@@ -56,7 +56,7 @@ async fn times_of_spark_are_read_as_they_were_written() {
     collect(&context, &external).await;
     assert_times(&context, "t").await;
     // Nested times are those beside them.
-    let same = "WHERE at IS NOT DISTINCT FROM ats[1] AND at IS NOT DISTINCT FROM s['at']";
+    let same = "WHERE (at IS NOT DISTINCT FROM ats[1]) AND (at IS NOT DISTINCT FROM s['at'])";
     assert_eq!(rows(&collect(&context, &format!("SELECT id FROM t {same}")).await), 18);
     // Filters go down to the file, where nothing is skipped that is meant.
     for (filter, found) in [
