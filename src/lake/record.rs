@@ -25,6 +25,8 @@ pub(super) struct Record {
     table: PathBuf,
     folder: PathBuf,
     run: String,
+    /// Whether the folder of the table was made for the run.
+    is_new: bool,
     _held: File,
 }
 
@@ -34,6 +36,7 @@ impl Record {
         let failed = |e| Error::io(format!("cannot write to {}", table.display()), e);
         // What is another user's stays, hidden as it is.
         let _ = sweep(&table);
+        let is_new = !table.exists();
         fs::create_dir_all(table.join(RUNS)).map_err(failed)?;
         let folder = table.join(RUNS).join(run);
         create_private(&folder).map_err(failed)?;
@@ -41,6 +44,7 @@ impl Record {
         let held = held.ok_or_else(|| failed(io::Error::other("another run removed what was made there")))?;
         Ok(Self {
             run: run.into(),
+            is_new,
             folder,
             table,
             _held: held,
@@ -73,6 +77,10 @@ impl Record {
         // What stays is found by the next run.
         let _ = fs::remove_dir_all(&self.folder);
         remove_if_empty(&self.table);
+        if self.is_new {
+            // Nothing was committed if it is empty.
+            let _ = fs::remove_dir(&self.table);
+        }
     }
 }
 

@@ -85,8 +85,8 @@ fn no_file_has_it_in_a_header() {
         let written = std::fs::read(folder.path().join(name)).unwrap();
         assert!(!shows(&String::from_utf8_lossy(&written)), "{copy}");
     }
-    let release = "ANONYMIZE (SELECT age, zip, ill = getenv('SECRET') FROM 'people.csv') TO 'out' QUASI IDENTIFIERS (age, zip) \
-        KEEP (\"ill = getenv('SECRET')\") SATISFYING k_anonymity(1) OPTIONS (statement 'full') REPORT TO 'out.html'";
+    let release = "ANONYMIZE (SELECT age, zip, ill = getenv('SECRET') FROM 'people.csv') TO 'out' OPTIONS (statement 'full') QUASI IDENTIFIERS (age, zip) \
+        KEEP (\"ill = getenv('SECRET')\") SATISFYING k_anonymity(1) REPORT TO 'out.html'";
     let (code, text) = said(folder.path(), &[release]);
     assert!(code == Some(0) && !shows(&text), "{text}");
     for name in ["out/_manifest.json", "out/part-00000.parquet", "out.html"] {

@@ -129,8 +129,8 @@ async fn only_a_whole_delta_table_is_kept() {
     assert!(version(0).exists() && !version(1).exists());
     assert_eq!(
         std::fs::read_dir(at("table")).unwrap().count(),
-        2,
-        "the log, and a folder of rows"
+        3,
+        "the log, the manifests, and a folder of rows"
     );
     for (name, content) in [
         ("other/notes.txt", "mine"),

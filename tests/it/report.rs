@@ -347,7 +347,7 @@ async fn a_report_is_there_when_its_release_is_and_not_before() {
     assert!(std::fs::read_to_string(at("r.md")).unwrap().contains("SHA-256"));
     std::fs::write(at("r.md"), "mine").unwrap();
     run(format!(
-        "ANONYMIZE people TO '{}' IF NOT EXISTS {roles} {report}",
+        "ANONYMIZE people TO '{}' IF NOT EXISTS {roles} {report} OVERWRITE",
         at("r")
     ))
     .await

@@ -74,8 +74,25 @@ enum Rows {
     Kept,
 }
 
-/// Recounts what was written: the files of `stage`, and the rows that were kept instead of or beside the files.
+/// Recounts what was written: the files of `stage`, and the rows that were kept instead of or beside the files. Where a count
+/// is another because the source changed meanwhile, the error says that, and fails with `ErrorKind::Data`.
 pub(in crate::engine) async fn recount(
+    job: &Job,
+    decision: &Decision,
+    written: &Written,
+    stage: Option<&Staging>,
+    observer: &Arc<dyn Observer>,
+) -> Result<Recounted> {
+    match counted(job, decision, written, stage, observer).await {
+        Err(e) if e.kind() == ErrorKind::Verification => {
+            job.check_unchanged().await?;
+            Err(e)
+        }
+        counted => counted,
+    }
+}
+
+async fn counted(
     job: &Job,
     decision: &Decision,
     written: &Written,

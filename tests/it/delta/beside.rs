@@ -102,7 +102,7 @@ async fn drift_of_a_table_is_named() {
     .await;
     let e = context.sql(&again("ON DRIFT ERROR")).await.unwrap_err();
     assert!(
-        e.kind() == ErrorKind::Data && e.to_string().contains("shoe_size"),
+        e.kind() == ErrorKind::Drift && e.to_string().contains("shoe_size"),
         "{:?} {e}",
         e.kind()
     );
@@ -197,7 +197,7 @@ async fn of_two_batches_at_once_one_is_added() {
     let ended = tasks.join_all().await;
     let won = ended.iter().filter(|end| end.is_ok()).count();
     assert!(
-        won >= 1 && ended.iter().all(|end| matches!(end, Ok(()) | Err(5))),
+        won >= 1 && ended.iter().all(|end| matches!(end, Ok(()) | Err(6))),
         "{ended:?}"
     );
     let read = collect(&context, &format!("SELECT * FROM delta.'{}'", table.display())).await;

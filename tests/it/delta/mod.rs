@@ -114,7 +114,7 @@ async fn a_release_is_a_version_of_a_table() {
 
         let e = context.sql(&release(how, REQUEST)).await.unwrap_err();
         assert_eq!((e.kind(), e.exit_code()), (ErrorKind::TargetExists, 5), "{e}");
-        collect(&context, &release("IF NOT EXISTS", REQUEST)).await;
+        collect(&context, &release(&format!("{how} IF NOT EXISTS"), REQUEST)).await;
         assert!(!table.join("_delta_log/00000000000000000001.json").exists());
 
         let other = "QUASI IDENTIFIERS (age USING age) SATISFYING k_anonymity(3)";

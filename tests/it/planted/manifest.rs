@@ -94,7 +94,10 @@ async fn what_is_not_checked_is_said() {
     let said = unchecked("bare", "").await;
     assert_eq!(
         said.into_iter().collect::<Vec<_>>(),
-        ["not checked: files, columns and levels (there is no _manifest.json)"]
+        [
+            "files read",
+            "not checked: files, columns and levels (there is no _manifest.json)"
+        ]
     );
 }
 
