@@ -19,6 +19,11 @@ pub mod cluster {
     pub fn codec() -> impl datafusion_proto::physical_plan::PhysicalExtensionCodec + Copy + 'static {
         crate::engine::CODEC
     }
+
+    /// Returns the functions that plans for workers may name.
+    pub fn functions() -> impl IntoIterator<Item = std::sync::Arc<datafusion::logical_expr::ScalarUDF>> {
+        crate::canonical::functions()
+    }
 }
 pub mod drift {
     pub use crate::drift::*;

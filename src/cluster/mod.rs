@@ -23,7 +23,8 @@
 //!
 //! A connection that is closed, or that does not answer a ping of HTTP/2 for [`channels::SILENCE`], is an error of its
 //! streams. A task that moves nothing for [`engine::PATIENCE`] is given up. Then all workers are greeted anew, and those that
-//! answer get what is missing, [`tasks::ATTEMPTS`] times at most. The observer of the statement is told of the others ([`told`]). Errors that say what is wrong with the statement or the data
+//! answer get what is missing, [`tasks::ATTEMPTS`] times at most. The observer of the statement
+//! is told of the others ([`told`]). Errors that say what is wrong with the statement or the data
 //! are not lost workers: they have a kind, and end the statement at once ([`answer`]).
 //!
 //! # Safety

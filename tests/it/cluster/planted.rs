@@ -231,6 +231,9 @@ impl Planted {
                 Ok(WorkerPlanRewriteEventResponse::new(plan))
             };
             async move {
+                let mut context = context;
+                let known = context.builder.scalar_functions().get_or_insert_default();
+                known.extend(anonsql::internal::cluster::functions());
                 Ok(context
                     .builder
                     .with_distributed_user_codec(anonsql::internal::cluster::codec())
