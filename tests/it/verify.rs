@@ -23,6 +23,35 @@ fn statement(sql: &str) -> Statement {
     parse(sql).unwrap().remove(0)
 }
 
+/// Two rows are suppressed, so that the released rows are not the whole table.
+#[tokio::test]
+async fn a_strict_verify_does_not_pass_what_only_the_source_decides() {
+    let context = context(1);
+    let folder = tempfile::tempdir().unwrap();
+    let release = folder.path().join("release").display().to_string();
+    for sql in [
+        "CREATE TABLE t AS SELECT g, s FROM (VALUES ('f', 'x'), ('f', 'x'), ('f', 'y'), ('m', 'y'), ('m', 'y'), ('m', 'y'), \
+         ('o', 'x'), ('o', 'x')) AS v(g, s)",
+        &format!(
+            "ANONYMIZE t TO '{release}' QUASI IDENTIFIERS (g) SENSITIVE (s) SATISFYING k_anonymity(3) \
+             SUPPRESSING AT MOST 2 ROWS AT NODE (g 0)"
+        ),
+        "SET anonsql.strict = true",
+    ] {
+        collect(&context, sql).await;
+    }
+    let verify = |more: &str| {
+        format!("VERIFY '{release}' QUASI IDENTIFIERS (g) SENSITIVE (s) SATISFYING t_closeness(0.5) ON s {more}")
+    };
+    let undecided = context.sql(&verify("")).await.unwrap_err();
+    assert_eq!(undecided.kind(), ErrorKind::Verification);
+    assert!(
+        undecided.to_string().contains("needs AGAINST: t_closeness(0.5) ON s"),
+        "{undecided}"
+    );
+    assert!(context.sql(&verify("AGAINST t")).await.is_ok());
+}
+
 #[tokio::test]
 async fn a_failed_verify_is_an_error_of_kind_verification() {
     let context = people().await;
