@@ -65,45 +65,66 @@ impl Codes {
         let Some(text) = text.filter(|text| !text.is_empty()) else {
             return false;
         };
-        // The value next below a code is the greatest that it hides, where there is one.
-        let unit = Units::of(data_type).map(|units| Number::new(1, -units.scale()));
-        if is_point {
-            return Number::parse(text).is_none_or(|point| self.is_told_by_point(point, unit));
+        let ends = match is_point {
+            true => Number::parse(text).map(|point| (Some((point, true)), Some((point, true)))),
+            false => ends(text),
+        };
+        let Some((low, high)) = ends else { return true };
+        match Units::of(data_type).map(|units| units.scale()) {
+            Some(scale) => self.are_told_by_units(low, high, is_point, scale).unwrap_or(true),
+            None => self.are_told_by_range(low, high, is_point),
         }
-        let Some((low, high)) = ends(text) else { return true };
-        let order = |(end, included): (Number, bool), code: Number| (end.compared(code), included);
-        let top = self.top.is_some_and(|top| {
-            let low_at_code = low.is_some_and(|low| low.0 == top);
-            let by_low = matches!(
-                low.map(|low| order(low, top)),
-                Some((Ordering::Greater, _) | (Ordering::Equal, false))
-            );
+    }
+
+    /// The same of values that are whole numbers of units of 10^-`scale`: the ends and the codes are moved to the next value
+    /// inside, so that `>=12.5`, `[13, ]` and `>12` are one range of whole numbers. `None` if they cannot be counted.
+    fn are_told_by_units(&self, low: End, high: End, is_point: bool, scale: i32) -> Option<bool> {
+        let counted = |number: Option<Number>| match number {
+            Some(number) => Some(Some(number.ceil_at(scale)?)),
+            None => Some(None),
+        };
+        let (bottom, top) = (counted(self.bottom)?, counted(self.top)?);
+        let low = match low {
+            Some((low, true)) => Some(low.ceil_at(scale)?),
+            Some((low, false)) => Some(low.floor_at(scale)?.checked_add(1)?),
+            None => None,
+        };
+        let high = match high {
+            Some((high, true)) => Some(high.floor_at(scale)?),
+            Some((high, false)) => Some(high.ceil_at(scale)?.checked_sub(1)?),
+            None => None,
+        };
+        let by_top = top.is_some_and(|top| {
+            // One value that stands for a label may be the code.
+            let by_high = high.is_some_and(|high| !is_point && high >= top);
+            low.is_some_and(|low| low > top) || by_high
+        });
+        let by_bottom = bottom.is_some_and(|bottom| {
+            let by_low = low.is_some_and(|low| !is_point && low < bottom);
+            by_low || high.is_some_and(|high| high < bottom - 1)
+        });
+        Some(by_top || by_bottom)
+    }
+
+    /// The same of values that lie anywhere between two numbers.
+    fn are_told_by_range(&self, low: End, high: End, is_point: bool) -> bool {
+        let by_top = self.top.is_some_and(|top| {
+            let low = low.map(|(low, included)| (low.compared(top), included));
+            let by_low = matches!(low, Some((Ordering::Greater, _) | (Ordering::Equal, false)));
             by_low
-                || match high.map(|high| order(high, top)) {
+                || match high.map(|(high, included)| (high.compared(top), included)) {
                     Some((Ordering::Greater, _)) => true,
                     // A range of fractions is written with the end that none of its values has.
-                    Some((Ordering::Equal, true)) => unit.is_some() || low_at_code,
+                    Some((Ordering::Equal, true)) => !is_point && low.is_some_and(|(order, _)| order.is_eq()),
                     _ => false,
                 }
         });
-        let bottom = self.bottom.is_some_and(|bottom| {
-            low.is_some_and(|low| low.0.compared(bottom).is_lt())
-                || high.is_some_and(|high| high.0.compared(bottom).is_lt() && !hides_up_to(high, bottom, unit))
-        });
-        top || bottom
-    }
-
-    fn is_told_by_point(&self, point: Number, unit: Option<Number>) -> bool {
-        self.top.is_some_and(|top| point.compared(top).is_gt())
+        let below = |end: End, code: Number| end.is_some_and(|(end, _)| end.compared(code).is_lt());
+        by_top
             || self
                 .bottom
-                .is_some_and(|bottom| point.compared(bottom).is_lt() && !hides_up_to((point, true), bottom, unit))
+                .is_some_and(|bottom| below(low, bottom) || below(high, bottom))
     }
-}
-
-/// Returns true if an end is that of the values below a code.
-fn hides_up_to((end, included): (Number, bool), code: Number, unit: Option<Number>) -> bool {
-    included && unit.and_then(|unit| end.plus(unit)) == Some(code)
 }
 
 /// Reads the ends of a label, or of the text of bounds, in which an open end is empty.
@@ -189,6 +210,31 @@ mod tests {
                 false,
                 &["[85.00, 89.99]", "[, 0.49]", "[, 0.48]", "[85.00, 90.00]"]
             ),
+            [false, false, true, true]
+        );
+    }
+
+    #[test]
+    fn codes_between_two_whole_numbers_hide_from_the_next_one_on() {
+        let codes = Codes::parse(Some("4.5"), Some("12.5")).unwrap();
+        let keeps = [
+            ">=12.5",
+            "[13, ]",
+            ">12",
+            "[9.0, 12.5)",
+            "<4.5",
+            "[, 4]",
+            "<5",
+            "[5, 12]",
+        ];
+        assert_eq!(told(&codes, &DataType::Int64, false, &keeps), all(false, keeps.len()));
+        let tells = [
+            "[14, ]", ">=14", "[5, 13]", "<4", "[, 3]", "[4, 12]", "13", "4", "1e300",
+        ];
+        assert_eq!(told(&codes, &DataType::Int64, false, &tells), all(true, tells.len()));
+        let points = ["13", "4", "14", "3"];
+        assert_eq!(
+            told(&codes, &DataType::Int64, true, &points),
             [false, false, true, true]
         );
     }

@@ -5,7 +5,8 @@
 //! TOP CODE on are `>=code`: at level 0 too, where all other values are themselves. The group that contains a code ends
 //! at the code. Integers get labels with both ends
 //! included (`20-24`), other numbers half-open ones (`[20.0, 25.0)`). Integers and decimals are computed exactly,
-//! floats in their shortest decimal form. NaN and infinity are in no group.
+//! floats in their shortest decimal form. NaN and infinity are in no group, and neither is a number that is too large to
+//! count, unless a code hides it.
 //!
 //! Example: `CREATE HIERARCHY age AS INTERVALS (5, 10, 20) BOTTOM CODE 20 TOP CODE 90`.
 //!
@@ -15,7 +16,7 @@
 use super::clause::{Clause, Item, Kind, Part, Takes};
 use super::codes::{Codes, Side};
 use super::ground;
-use super::number::{Number, common_scale, decimal, floored, is_whole};
+use super::number::{BEYOND, Number, common_scale, decimal, floored, is_whole};
 use super::rule::{GeneralizationRule, LevelRule};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
@@ -107,6 +108,9 @@ impl Intervals {
             (Some(Side::Below), Some(bottom), _) => return Some(format!("<{}", form.number(bottom))),
             (Some(Side::Above), _, Some(top)) => return Some(format!(">={}", form.number(top))),
             _ => {}
+        }
+        if units.unsigned_abs() == BEYOND.unsigned_abs() {
+            return None;
         }
         let group = units.checked_sub(self.origin)?.div_euclid(width);
         let low = group.checked_mul(width)?.checked_add(self.origin)?;
@@ -367,6 +371,9 @@ mod tests {
         assert!(i.accepts(&DataType::Utf8).is_err() && i.accepts(&DataType::Date32).is_err());
         let nan = Float64Array::from(vec![f64::NAN, f64::INFINITY, 1e300]);
         assert_eq!(labels(&i, nan), [["-", "-", "-"]]);
+        let coded = intervals("5", "0", Some("0"), Some("90")).unwrap();
+        let huge = Float64Array::from(vec![1e300, -1e300, 3.0]);
+        assert_eq!(labels(&coded, huge), [[">=90.0", "<0.0", "[0.0, 5.0)"]]);
         assert_eq!(labels(&i, Int64Array::from(vec![i64::MAX, i64::MIN])).len(), 1);
     }
 

@@ -10,11 +10,14 @@ use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, PrimitiveArray}
 use arrow::compute::cast;
 use arrow::datatypes::{
     DataType, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int64Type,
-    UInt64Type,
+    UInt64Type, i256,
 };
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
+
+/// The number of units of a value that is too large to count in units: more than any that can be counted.
+pub(super) const BEYOND: i128 = i128::MAX;
 
 /// The greatest number of digits after the decimal point in the numbers of a statement.
 const MAX_SCALE: i32 = 18;
@@ -89,6 +92,16 @@ impl Number {
         }
     }
 
+    /// Returns the least whole number of units of 10^-`scale` that is not below the number; `None` if that is too large to
+    /// keep.
+    pub(super) fn ceil_at(self, scale: i32) -> Option<i128> {
+        let floor = self.floor_at(scale)?;
+        match Self::new(floor, -scale) == self {
+            true => Some(floor),
+            false => floor.checked_add(1),
+        }
+    }
+
     /// Returns the number in units of 10^-`scale`; `None` if it is not a whole number of them.
     pub fn exact_at(self, scale: i32) -> Option<i128> {
         let units = self.floor_at(scale)?;
@@ -110,13 +123,6 @@ impl Number {
                 float(self).total_cmp(&float(other))
             }
         }
-    }
-
-    /// Returns the sum of two numbers; `None` if it is too large to keep.
-    pub fn plus(self, other: Self) -> Option<Self> {
-        let scale = self.scale().max(other.scale());
-        let sum = self.floor_at(scale)?.checked_add(other.floor_at(scale)?)?;
-        Some(Self::new(sum, -scale))
     }
 }
 
@@ -165,18 +171,22 @@ pub(super) fn common_scale(numbers: &[Number]) -> Result<i32> {
     }
 }
 
-/// Returns the values of a numeric column (no dictionary) floored to whole units of 10^-`scale`; `None` for NULL, NaN,
-/// infinity and values too large to count in units.
+/// Returns the values of a numeric column (no dictionary) floored to whole units of 10^-`scale`; `None` for NULL, NaN and
+/// infinity. A value that is too large to count is [`BEYOND`], or the same below zero.
 pub(super) fn floored(values: &ArrayRef, scale: i32) -> Result<Vec<Option<i128>>> {
-    let at = |digits: i128, exponent: i32| Number { digits, exponent }.floor_at(scale);
-    let float = |text: String| Number::parse(&text).and_then(|n| n.floor_at(scale));
+    let units = |n: Number| n.floor_at(scale).unwrap_or(n.digits.signum() * BEYOND);
+    let at = |digits: i128, exponent: i32| Some(units(Number { digits, exponent }));
+    let float = |text: String| Number::parse(&text).map(units);
     Ok(match values.data_type() {
         DataType::UInt64 => map::<UInt64Type>(values, |v| at(v.into(), 0)),
         t if t.is_integer() => map::<Int64Type>(&cast(values, &DataType::Int64)?, |v| at(v.into(), 0)),
         DataType::Decimal32(_, s) => map::<Decimal32Type>(values, |v| at(v.into(), -i32::from(*s))),
         DataType::Decimal64(_, s) => map::<Decimal64Type>(values, |v| at(v.into(), -i32::from(*s))),
         DataType::Decimal128(_, s) => map::<Decimal128Type>(values, |v| at(v, -i32::from(*s))),
-        DataType::Decimal256(_, s) => map::<Decimal256Type>(values, |v| at(v.to_i128()?, -i32::from(*s))),
+        DataType::Decimal256(_, s) => {
+            let sign = |v: i256| if v.is_negative() { -BEYOND } else { BEYOND };
+            map::<Decimal256Type>(values, |v| v.to_i128().map_or(Some(sign(v)), |v| at(v, -i32::from(*s))))
+        }
         DataType::Float64 => map::<Float64Type>(values, |v| float(format!("{v:e}"))),
         DataType::Float16 | DataType::Float32 => {
             map::<Float32Type>(&cast(values, &DataType::Float32)?, |v| float(format!("{v:e}")))
@@ -204,7 +214,7 @@ pub(super) fn is_whole(data_type: &DataType) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{Decimal128Array, Float32Array, Float64Array, UInt64Array};
+    use arrow::array::{Decimal128Array, Decimal256Array, Float32Array, Float64Array, UInt64Array};
     use proptest::prelude::*;
     use std::sync::Arc;
 
@@ -269,8 +279,13 @@ mod tests {
             None,
             Some(f64::NAN),
             Some(1e300),
+            Some(-1e300),
         ]));
-        assert_eq!(floored(&floats, 1).unwrap(), [Some(3), Some(-3), None, None, None]);
+        let beyond = [Some(BEYOND), Some(-BEYOND)];
+        assert_eq!(floored(&floats, 1).unwrap()[..4], [Some(3), Some(-3), None, None]);
+        assert_eq!(floored(&floats, 1).unwrap()[4..], beyond);
+        let wide = Decimal256Array::from(vec![i256::MAX, i256::MIN]);
+        assert_eq!(floored(&(Arc::new(wide) as ArrayRef), 1).unwrap(), beyond);
         let floats: ArrayRef = Arc::new(Float32Array::from(vec![0.3, 0.7]));
         assert_eq!(floored(&floats, 1).unwrap(), [Some(3), Some(7)]);
         let large: ArrayRef = Arc::new(UInt64Array::from(vec![u64::MAX]));

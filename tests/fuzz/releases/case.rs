@@ -59,15 +59,19 @@ pub enum Source {
 /// The length of masked labels; no level keeps more characters.
 pub const PREFIX_WIDTH: usize = 12;
 
+/// Numbers in groups of equal width.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Intervals {
+    pub widths: Vec<String>,
+    pub origin: Option<String>,
+    pub bottom: Option<String>,
+    pub top: Option<String>,
+}
+
 /// How values become labels, as CREATE HIERARCHY says it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rule {
-    Intervals {
-        widths: Vec<String>,
-        origin: Option<String>,
-        bottom: Option<String>,
-        top: Option<String>,
-    },
+    Intervals(Intervals),
     Prefix {
         kept: Vec<u64>,
         mask: Option<char>,
@@ -449,14 +453,13 @@ impl Hierarchy {
     /// The statement that makes it; a listed one may read a file of `folder`.
     pub fn sql(&self, folder: &std::path::Path) -> String {
         let rule = match &self.rule {
-            Rule::Intervals {
-                widths,
-                origin,
-                bottom,
-                top,
-            } => {
-                let mut text = format!("AS INTERVALS ({})", widths.join(", "));
-                for (word, number) in [("ORIGIN", origin), ("BOTTOM CODE", bottom), ("TOP CODE", top)] {
+            Rule::Intervals(of) => {
+                let mut text = format!("AS INTERVALS ({})", of.widths.join(", "));
+                for (word, number) in [
+                    ("ORIGIN", &of.origin),
+                    ("BOTTOM CODE", &of.bottom),
+                    ("TOP CODE", &of.top),
+                ] {
                     if let Some(n) = number {
                         text += &format!(" {word} {n}");
                     }

@@ -117,6 +117,7 @@ fn plain(data_type: &DataType) -> DataType {
         DataType::Dictionary(_, values) => plain(values),
         DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
         DataType::LargeBinary | DataType::BinaryView => DataType::Binary,
+        DataType::Decimal32(p, s) | DataType::Decimal64(p, s) => DataType::Decimal128(*p, *s),
         DataType::Date64 => DataType::Timestamp(TimeUnit::Millisecond, None),
         DataType::Timestamp(unit, Some(_)) => {
             DataType::Timestamp((*unit).max(TimeUnit::Millisecond), Some("UTC".into()))

@@ -3,7 +3,7 @@
 use super::Draw;
 use super::data::{Planned, Purpose};
 use crate::releases::arrays;
-use crate::releases::case::{Hierarchy, Listing, Nulls, Rule, Unmapped};
+use crate::releases::case::{Hierarchy, Intervals, Listing, Nulls, Rule, Unmapped};
 use crate::releases::judge::cell::{cells, is_text, plain_type};
 use arrow::datatypes::DataType;
 use std::collections::BTreeSet;
@@ -105,12 +105,12 @@ fn intervals(draw: &mut Draw) -> Rule {
     let widths = draw.pick(all);
     let code =
         |draw: &mut Draw, percent: usize, texts: &[&str]| draw.chance(percent).then(|| draw.pick(texts).to_string());
-    Rule::Intervals {
+    Rule::Intervals(Intervals {
         widths: widths.iter().map(|w| w.to_string()).collect(),
         origin: code(draw, 25, &["1", "-3", "0.25", "7"]),
         bottom: code(draw, 20, &["3", "-2", "4.5"]),
         top: code(draw, 20, &["15", "20", "12.5"]),
-    }
+    })
 }
 
 /// Most of the values and a few more, in groups of two, of four, and so on.

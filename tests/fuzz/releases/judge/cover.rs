@@ -36,15 +36,26 @@ fn assign(l: usize, edges: &[Vec<usize>], owner: &mut [Option<usize>], seen: &mu
     false
 }
 
-/// Whether a label of local recoding covers a value: it is the value, one of its labels, or a range around it.
+/// Whether a label of local recoding covers a value: it is the value, one of its labels, or a range around it. Where a code
+/// hides the value, the range has one end only.
 pub fn covers(label: Option<&str>, cell: &super::cell::Cell, ladder: &super::ladder::Ladder) -> bool {
     let of_hierarchy = (0..=ladder.height()).any(|level| ladder.label(cell, level).as_deref() == label);
-    of_hierarchy || label.is_some_and(|label| in_range(label, cell))
+    of_hierarchy || label.is_some_and(|label| in_range(label, cell, ladder.coded(cell).is_none()))
 }
 
-/// `[a, b]` with both ends, `[a, b)` without the upper one.
-fn in_range(label: &str, cell: &super::cell::Cell) -> bool {
-    let Some(inner) = label.strip_prefix('[') else {
+/// `[a, b]` with both ends, `[a, b)` without the upper one, `<a` and so on with one.
+fn in_range(label: &str, cell: &super::cell::Cell, may_close: bool) -> bool {
+    let place = |end: &str| compare(cell, end);
+    let open =
+        |sign: &str, fits: fn(std::cmp::Ordering) -> bool| label.strip_prefix(sign).and_then(place).is_some_and(fits);
+    if open("<=", std::cmp::Ordering::is_le)
+        || open("<", std::cmp::Ordering::is_lt)
+        || open(">=", std::cmp::Ordering::is_ge)
+        || open(">", std::cmp::Ordering::is_gt)
+    {
+        return true;
+    }
+    let Some(inner) = label.strip_prefix('[').filter(|_| may_close) else {
         return false;
     };
     let (inner, closed) = match (inner.strip_suffix(']'), inner.strip_suffix(')')) {
@@ -55,7 +66,6 @@ fn in_range(label: &str, cell: &super::cell::Cell) -> bool {
     let Some((low, high)) = inner.split_once(", ") else {
         return false;
     };
-    let place = |end: &str| compare(cell, end);
     match (place(low), place(high)) {
         (Some(low), Some(high)) => low.is_ge() && (high.is_lt() || (closed && high.is_eq())),
         _ => false,

@@ -1,7 +1,7 @@
 //! Hierarchies once more, from what the README and the language say of each kind, value by value.
 
 use super::cell::{Cell, Exact, Ground, cells, is_whole, plain_type};
-use crate::releases::case::{Hierarchy, Nulls, PREFIX_WIDTH, Rule, Unmapped};
+use crate::releases::case::{Hierarchy, Intervals, Nulls, PREFIX_WIDTH, Rule, Unmapped};
 use arrow::array::StringArray;
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
@@ -68,7 +68,7 @@ impl Ladder {
     /// The highest level.
     pub fn height(&self) -> usize {
         match &self.rule {
-            Rule::Intervals { widths, .. } => widths.len() + 1,
+            Rule::Intervals(intervals) => intervals.widths.len() + 1,
             Rule::Prefix { kept, .. } => kept.len() + 1,
             Rule::Truncate(units) => units.len() + 1,
             Rule::Quantiles { groups, .. } => groups.len() + 1,
@@ -107,6 +107,7 @@ impl Ladder {
     /// The label of a value at a level, `None` for NULL. Of values that suppress their row it says nothing of use.
     pub fn label(&self, cell: &Cell, level: usize) -> Option<String> {
         match level {
+            0 if self.coded(cell).is_some() => self.coded(cell),
             0 => match (cell.text.as_deref(), &cell.ground) {
                 // The two zeros are one value.
                 (Some(text), Ground::Number(n)) if n.digits == 0 => Some(text.trim_start_matches('-').to_string()),
@@ -118,20 +119,24 @@ impl Ladder {
         }
     }
 
+    /// The label that a code gives a value at every level, the ground included.
+    pub fn coded(&self, cell: &Cell) -> Option<String> {
+        match (&self.rule, &cell.ground) {
+            (Rule::Intervals(intervals), Ground::Number(n)) => intervals.code(*n, self.whole),
+            _ => None,
+        }
+    }
+
     /// The label of a known value at a level above the ground.
     fn own(&self, cell: &Cell, level: usize) -> Option<String> {
         let text = cell.text.as_deref()?;
         match &self.rule {
             Rule::Suppression => Some(TOP.into()),
-            Rule::Intervals {
-                widths,
-                origin,
-                bottom,
-                top,
-            } => {
+            Rule::Intervals(intervals) => {
                 let Ground::Number(n) = cell.ground else { return None };
+                let widths = &intervals.widths;
                 // The widest group says whether a value is mapped.
-                let of = |width: &str| interval(n, width, widths, origin, bottom, top, self.whole);
+                let of = |width: &str| intervals.label(n, width, self.whole);
                 of(widths.last()?)?;
                 widths.get(level - 1).map_or(Some(TOP.into()), |w| of(w))
             }
@@ -231,44 +236,62 @@ fn scale_of(text: &str) -> i32 {
     Exact::parse(text).map_or(0, |n| (-n.exponent).max(0))
 }
 
-/// Level of INTERVALS: the group of floor((x - origin) / width), cut off at the codes.
-fn interval(
-    x: Exact,
-    width: &str,
-    widths: &[String],
-    origin: &Option<String>,
-    bottom: &Option<String>,
-    top: &Option<String>,
-    whole: bool,
-) -> Option<String> {
-    let all = widths.iter().chain(origin).chain(bottom).chain(top);
-    let scale = all.map(|t| scale_of(t)).max().unwrap_or(0);
-    let units = |t: &str| Exact::parse(t).and_then(|n| n.floor(scale));
-    let inclusive = scale == 0 && whole;
-    let show = |n: i128| if inclusive { n.to_string() } else { decimal(n, scale) };
-    let x = x.floor(scale)?;
-    let (width, origin) = (units(width)?, origin.as_deref().map_or(Some(0), units)?);
-    let bottom = bottom.as_deref().map(units).unwrap_or_default();
-    let top = top.as_deref().map(units).unwrap_or_default();
-    if let Some(b) = bottom.filter(|b| x < *b) {
-        return Some(format!("<{}", show(b)));
+impl Intervals {
+    fn scale(&self) -> i32 {
+        let (widths, others) = (self.widths.iter(), [&self.origin, &self.bottom, &self.top]);
+        let all = widths.chain(others.into_iter().flatten());
+        all.map(|t| scale_of(t)).max().unwrap_or(0)
     }
-    if let Some(t) = top.filter(|t| x >= *t) {
-        return Some(format!(">={}", show(t)));
+
+    fn units(&self, text: &str) -> Option<i128> {
+        Exact::parse(text).and_then(|n| n.floor(self.scale()))
     }
-    let low = x
-        .checked_sub(origin)?
-        .div_euclid(width)
-        .checked_mul(width)?
-        .checked_add(origin)?;
-    let high = low.checked_add(width)?;
-    let (low, high) = (bottom.map_or(low, |b| b.max(low)), top.map_or(high, |t| t.min(high)));
-    Some(match inclusive {
-        true if high - low == 1 => low.to_string(),
-        true if low < 0 => format!("{low} to {}", high - 1),
-        true => format!("{low}-{}", high - 1),
-        false => format!("[{}, {})", show(low), show(high)),
-    })
+
+    /// How an end is written, where whole numbers are the ends of whole numbers.
+    fn show(&self, units: i128, whole: bool) -> String {
+        match self.scale() {
+            0 if whole => units.to_string(),
+            scale => decimal(units, scale),
+        }
+    }
+
+    /// The label of what a code hides, of any size.
+    fn code(&self, x: Exact, whole: bool) -> Option<String> {
+        let x = x
+            .floor(self.scale())
+            .unwrap_or(if x.digits < 0 { i128::MIN } else { i128::MAX });
+        let below = self.bottom.as_deref().and_then(|t| self.units(t)).filter(|b| x < *b);
+        let above = self.top.as_deref().and_then(|t| self.units(t)).filter(|t| x >= *t);
+        below
+            .map(|b| format!("<{}", self.show(b, whole)))
+            .or_else(|| above.map(|t| format!(">={}", self.show(t, whole))))
+    }
+
+    /// The group of floor((x - origin) / width), cut off at the codes.
+    fn label(&self, x: Exact, width: &str, whole: bool) -> Option<String> {
+        if let Some(code) = self.code(x, whole) {
+            return Some(code);
+        }
+        let x = x.floor(self.scale())?;
+        let end = |text: &Option<String>| text.as_deref().and_then(|t| self.units(t));
+        let (width, origin) = (self.units(width)?, end(&self.origin).unwrap_or(0));
+        let low = x
+            .checked_sub(origin)?
+            .div_euclid(width)
+            .checked_mul(width)?
+            .checked_add(origin)?;
+        let high = low.checked_add(width)?;
+        let (low, high) = (
+            end(&self.bottom).map_or(low, |b| b.max(low)),
+            end(&self.top).map_or(high, |t| t.min(high)),
+        );
+        Some(match self.scale() == 0 && whole {
+            true if high - low == 1 => low.to_string(),
+            true if low < 0 => format!("{low} to {}", high - 1),
+            true => format!("{low}-{}", high - 1),
+            false => format!("[{}, {})", self.show(low, whole), self.show(high, whole)),
+        })
+    }
 }
 
 /// A number of units of 10^-`scale` with at least one digit after the point.

@@ -90,10 +90,10 @@ impl Judged<'_> {
         let span = spans
             .entry((name.to_string(), level))
             .or_insert_with(|| self.span(name, ladder, level));
-        if level == 0 {
+        let cell = &self.source.column(name)[row];
+        if level == 0 && ladder.coded(cell).is_none() {
             return (1.0, span.all);
         }
-        let cell = &self.source.column(name)[row];
         let label = ladder.label(cell, level);
         if span.is_top(&label) {
             return (span.all, span.all);
@@ -117,7 +117,7 @@ impl Judged<'_> {
                 .iter()
                 .filter(|c| !matches!(c.ground, Ground::Null) && ladder.knows(c))
                 .map(|c| match level {
-                    0 => (c.key.as_ref(), c.key.clone()),
+                    0 if ladder.coded(c).is_none() => (c.key.as_ref(), c.key.clone()),
                     _ => (c.key.as_ref(), ladder.label(c, level)),
                 })
                 .collect(),

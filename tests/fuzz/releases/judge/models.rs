@@ -40,6 +40,10 @@ fn rounded(slack: f64) -> Verdict {
 
 /// A parameter as the decimal it was written as: a fraction.
 fn fraction(text: &str) -> (i128, i128) {
+    if let Some((numerator, denominator)) = text.split_once('/') {
+        let number = |text: &str| text.trim().parse().unwrap_or(1);
+        return (number(numerator), number(denominator));
+    }
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let digits = format!("{whole}{decimals}").parse().unwrap_or(0);
     (digits, 10i128.pow(decimals.len() as u32))

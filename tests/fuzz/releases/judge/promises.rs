@@ -117,7 +117,7 @@ impl Judged<'_> {
                 }
                 let form = self.forms[&q.name];
                 let own = match node[*i] {
-                    0 => form.value(cell),
+                    0 if q.ladder.coded(cell).is_none() => form.value(cell),
                     level => form.seen(q.ladder.label(cell, level)),
                 };
                 own == **label

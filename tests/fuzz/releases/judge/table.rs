@@ -231,7 +231,7 @@ impl<'a> Judged<'a> {
     fn label(&self, q: &Quasi, row: usize, level: usize) -> Seen {
         let cell = &self.source.column(&q.name)[row];
         match level {
-            0 => self.source_value(&q.name, row),
+            0 if q.ladder.coded(cell).is_none() => self.source_value(&q.name, row),
             level => self.forms[&q.name].seen(q.ladder.label(cell, level)),
         }
     }
