@@ -2,7 +2,7 @@
 
 use super::bounds::without_bounds_of_floats;
 use super::guard::{closed, reading};
-use super::int96::with_checked_times;
+use super::int96::{check_times, with_checked_times};
 use crate::delta::Table;
 use crate::error::Result;
 use crate::hierarchy::plain_type;
@@ -70,7 +70,18 @@ impl TableProvider for DeltaRows {
         let called = format!("{:?}", self.table);
         let scan = async { Ok(self.rows.scan(session, projection, filters, limit).await?) };
         let plan = reading(&called, scan).await?;
-        let bare = |plan| Ok(Transformed::yes(with_checked_times(without_bounds_of_floats(plan))));
+        let are_checked = self.table.deletes_rows();
+        if are_checked {
+            check_times(&plan).await?;
+        }
+        let bare = |plan| {
+            let plan = without_bounds_of_floats(plan);
+            Ok(Transformed::yes(if are_checked {
+                plan
+            } else {
+                with_checked_times(plan)
+            }))
+        };
         let plan = plan.transform_up(bare).data()?;
         let config = session.config();
         let parallel = plan.repartitioned(config.target_partitions(), config.options())?;

@@ -11,6 +11,8 @@ use crate::pool::blocking;
 use arrow::datatypes::{DataType, SchemaRef, TimeUnit};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
+#[cfg(feature = "delta")]
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::parquet::Int96Coercer;
 use datafusion::datasource::physical_plan::{
@@ -46,13 +48,37 @@ pub(crate) fn read_in_microseconds(config: &mut SessionConfig) {
 
 /// Returns a reader of Parquet files with the check. Any other operator is returned unchanged.
 pub(super) fn with_checked_times(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    let Some((config, parquet, checked)) = checked_reader(&plan) else {
+        return plan;
+    };
+    let parquet = parquet.with_parquet_file_reader_factory(Arc::new(checked));
+    let config = FileScanConfigBuilder::from(config.clone()).with_source(Arc::new(parquet));
+    DataSourceExec::from_data_source(config.build())
+}
+
+/// Checks the times of all files that a plan reads, before it reads them. This is for a plan whose readers may not be
+/// changed: that of a Delta table with deletion vectors, whose operator takes no other reader for its own.
+#[cfg(feature = "delta")]
+pub(super) async fn check_times(plan: &Arc<dyn ExecutionPlan>) -> DfResult<()> {
+    let mut readers = vec![];
+    plan.apply(|plan| {
+        if let Some((config, _, checked)) = checked_reader(plan) {
+            let files = config.file_groups.iter().flat_map(|group| group.files().to_vec());
+            readers.extend(files.map(|file| checked.create_reader(0, file, None, &ExecutionPlanMetricsSet::new())));
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    for reader in readers {
+        reader?.get_metadata(None).await?;
+    }
+    Ok(())
+}
+
+/// Returns the scan of an operator that reads Parquet files, with the reader that checks; `None` if it reads no such files.
+fn checked_reader(plan: &Arc<dyn ExecutionPlan>) -> Option<(&FileScanConfig, ParquetSource, CheckedTimes)> {
     let source = plan.downcast_ref::<DataSourceExec>();
-    let Some((config, parquet)) = source.and_then(|s| s.downcast_to_file_source::<ParquetSource>()) else {
-        return plan;
-    };
-    let Some(inner) = parquet.parquet_file_reader_factory() else {
-        return plan;
-    };
+    let (config, parquet) = source.and_then(|s| s.downcast_to_file_source::<ParquetSource>())?;
+    let inner = Arc::clone(parquet.parquet_file_reader_factory()?);
     // A reader of a table format may not have the options of the session.
     let mut options = parquet.table_parquet_options().clone();
     options
@@ -60,13 +86,8 @@ pub(super) fn with_checked_times(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn Execut
         .coerce_int96
         .get_or_insert_with(|| MICROSECONDS.to_string());
     let parquet = parquet.clone().with_table_parquet_options(options);
-    let checked = CheckedTimes {
-        inner: Arc::clone(inner),
-        what: Arc::new(What::of(config, &parquet)),
-    };
-    let parquet = parquet.with_parquet_file_reader_factory(Arc::new(checked));
-    let config = FileScanConfigBuilder::from(config.clone()).with_source(Arc::new(parquet));
-    DataSourceExec::from_data_source(config.build())
+    let what = Arc::new(What::of(config, &parquet));
+    Some((config, parquet, CheckedTimes { inner, what }))
 }
 
 /// What is read of the files, and how.

@@ -43,6 +43,8 @@ pub enum Storage {
     Memory(usize),
     /// In so many Parquet files.
     Parquet(usize),
+    /// In so many Parquet files as Spark writes them.
+    Spark(usize),
     Csv,
 }
 
@@ -54,6 +56,15 @@ pub enum Source {
     Where(String),
     /// A join with a second table that has each value of this column once.
     Join(String),
+}
+
+/// What a table in memory says of itself that its rows do not keep to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// That the column at this place is a primary key.
+    Key(usize),
+    /// That the rows are in the order of the column at this place.
+    Order(usize),
 }
 
 /// The length of masked labels; no level keeps more characters.
@@ -242,6 +253,11 @@ pub struct Case {
     pub source: Source,
     /// Rows of the population beside those of the table, as positions in it.
     pub more_people: Vec<usize>,
+    /// Whether the columns of the population have other types than the source's, with equal values.
+    pub people_of_other_types: bool,
+    pub claim: Option<Claim>,
+    /// Whether the files are named by a pattern.
+    pub globbed: bool,
     pub hierarchies: Vec<Hierarchy>,
     pub request: Request,
     pub way: Way,

@@ -1,15 +1,14 @@
 //! Running a case: its tables and hierarchies in a fresh session, its statement, and what left by which way.
 
-use super::arrays;
 use super::case::*;
 use super::judge::cell::Cell;
 use super::judge::table::Rows;
+use super::session::session;
+use super::{arrays, spark};
 use anonsql::AnonContext;
 use anonsql::error::Error;
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use datafusion::datasource::MemTable;
-use datafusion::prelude::{CsvReadOptions, Expr, ParquetReadOptions, SessionConfig, SessionContext};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::collections::BTreeSet;
@@ -47,85 +46,12 @@ pub struct Leaves {
     pub summary: Option<RecordBatch>,
 }
 
-/// A session with the tables of a case.
-pub async fn session(case: &Case, folder: &Path) -> datafusion::error::Result<SessionContext> {
-    let config = SessionConfig::new().with_target_partitions(case.partitions);
-    let config = config.with_batch_size([7, 64, 8192][case.seed as usize % 3]);
-    let session = anonsql::internal::session::enable_path_tables(SessionContext::new_with_config(config));
-    let whole = arrays::batch(&case.table);
-    match case.storage {
-        Storage::Memory(batches) => {
-            session.register_table("t", Arc::new(memory(&whole, batches)?))?;
-        }
-        Storage::Parquet(_) => {
-            let path = folder.join("in").display().to_string();
-            session
-                .register_parquet("t", path, ParquetReadOptions::default())
-                .await?;
-        }
-        Storage::Csv => {
-            let path = folder.join("in/t.csv").display().to_string();
-            match case.seed.is_multiple_of(2) {
-                // The statement names the file, and what its texts are read as has a fuzzer of its own.
-                true => {
-                    let file = session.sql(&format!("SELECT * FROM {}", literal(&path))).await?;
-                    session.register_table("t", file.into_view())?;
-                }
-                false => session.register_csv("t", path, CsvReadOptions::default()).await?,
-            }
-        }
-    }
-    if case.request.population {
-        // In an order of its own: files are read in any.
-        let t = session.table("t").await?;
-        let columns = t
-            .schema()
-            .iter()
-            .map(|(table, f)| Expr::from((table, f)).sort(true, false))
-            .collect();
-        let t = t.sort(columns)?.collect().await?;
-        let schema = session.table("t").await?.schema().as_arrow().clone().into();
-        let t = arrow::compute::concat_batches(&schema, &t)?;
-        let more: arrow::array::UInt32Array = case.more_people.iter().map(|i| Some(*i as u32)).collect();
-        let people = arrow::compute::take_record_batch(&t, &more)?;
-        session.register_table("people", Arc::new(MemTable::try_new(schema, vec![vec![t, people]])?))?;
-    }
-    if case.request.sensitive().any(|(.., r)| r == Some(&Randomize::Matrix)) {
-        session.register_batch("matrix", matrix(case.table.rows())?)?;
-    }
-    if let Source::Join(column) = &case.source {
-        let sql = format!("CREATE TABLE keys AS SELECT DISTINCT {} AS key FROM t", quote(column));
-        session.sql(&sql).await?.collect().await?;
-    }
-    Ok(session)
-}
-
-/// A square matrix with ties.
-fn matrix(rows: usize) -> arrow::error::Result<RecordBatch> {
-    let column = |j: usize| {
-        (0..rows)
-            .map(|i| ((i * 31 + j * 17) % 11) as f64)
-            .collect::<arrow::array::Float64Array>()
-    };
-    let columns = (0..rows).map(|j| (format!("m{j}"), Arc::new(column(j)) as ArrayRef));
-    RecordBatch::try_from_iter(columns.collect::<Vec<_>>())
-}
-
-/// A table in memory with its rows in so many batches and partitions.
-fn memory(whole: &RecordBatch, batches: usize) -> datafusion::error::Result<MemTable> {
-    let rows = whole.num_rows();
-    let cut = |i: usize| rows * i / batches;
-    let partitions = (0..batches)
-        .map(|i| vec![whole.slice(cut(i), cut(i + 1) - cut(i))])
-        .collect();
-    MemTable::try_new(whole.schema(), partitions)
-}
-
 impl Case {
     /// How a statement names the rows.
     pub fn from(&self, folder: &Path) -> String {
         let path = match self.storage {
-            Storage::Parquet(_) => Some(folder.join("in")),
+            Storage::Parquet(_) | Storage::Spark(_) if self.globbed => Some(folder.join("in/[0-9]*.parq[!x]e?")),
+            Storage::Parquet(_) | Storage::Spark(_) => Some(folder.join("in")),
             Storage::Csv => Some(folder.join("in/t.csv")),
             Storage::Memory(_) => None,
         };
@@ -199,13 +125,18 @@ pub async fn scene(case: &Case, folder: &Path) -> Result<Scene, Box<dyn std::err
     let whole = arrays::batch(&case.table);
     match case.storage {
         Storage::Memory(_) => {}
-        Storage::Parquet(files) => {
+        Storage::Parquet(files) | Storage::Spark(files) => {
             let rows = whole.num_rows();
             for i in 0..files {
                 let (from, to) = (rows * i / files, rows * (i + 1) / files);
                 let file = File::create(folder.join(format!("in/{i}.parquet")))?;
+                let rows = whole.slice(from, to - from);
+                if let Storage::Spark(_) = case.storage {
+                    spark::write(&rows, file)?;
+                    continue;
+                }
                 let mut writer = ArrowWriter::try_new(file, whole.schema(), None)?;
-                writer.write(&whole.slice(from, to - from))?;
+                writer.write(&rows)?;
                 writer.close()?;
             }
         }
@@ -222,7 +153,7 @@ pub async fn scene(case: &Case, folder: &Path) -> Result<Scene, Box<dyn std::err
             writer.flush()?;
         }
     }
-    let plain = session(case, folder).await?;
+    let plain = session(case, folder, true).await?;
     // With statistics, DataFusion reads a column of one number and NaN as that number.
     plain.sql("SET datafusion.execution.collect_statistics = false").await?;
     let source = match &case.source {
@@ -251,7 +182,7 @@ pub async fn scene(case: &Case, folder: &Path) -> Result<Scene, Box<dyn std::err
 /// Runs the statement of a case in a fresh session, and gathers what left.
 pub async fn run(case: &Case, scene: &Scene) -> Result<(AnonContext, Leaves), Error> {
     let folder = &scene.folder;
-    let context = AnonContext::new(session(case, folder).await?);
+    let context = AnonContext::new(session(case, folder, false).await?);
     for statement in case.setup(folder) {
         context.sql(&statement).await?;
     }

@@ -8,7 +8,9 @@ mod generate;
 mod judge;
 mod labelled;
 mod plant;
+mod session;
 mod shrink;
+mod spark;
 mod verify;
 mod watch;
 

@@ -67,7 +67,11 @@ fn simpler(case: &Case) -> Vec<Case> {
         with(&|c| c.request.models[i].any = None);
     }
     with(&|c| c.source = Source::Whole);
-    with(&|c| c.storage = Storage::Memory(1));
+    with(&|c| {
+        c.storage = Storage::Memory(1);
+        c.claim = None;
+    });
+    with(&|c| c.people_of_other_types = false);
     with(&|c| c.partitions = 1);
     with(&|c| c.request.limit = None);
     with(&|c| c.request.starred = false);

@@ -227,7 +227,7 @@ async fn a_source_is_pinned_to_its_version() {
 }
 
 /// The text of a deletion vector that stands in the log itself, which deletes these rows.
-fn deletion_vector(rows: &[u16]) -> Value {
+pub fn deletion_vector(rows: &[u16]) -> Value {
     let mut bytes = 1_681_511_377u32.to_le_bytes().to_vec();
     bytes.extend(1u64.to_le_bytes());
     bytes.extend(0u32.to_le_bytes());

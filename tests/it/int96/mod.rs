@@ -1,11 +1,15 @@
 //! Times of Parquet's oldest type, in files that Spark 3.5 and Arrow's C++ wrote (`make.py` writes them again).
 
 use crate::common::{collect, rows, with_paths};
+#[cfg(feature = "delta")]
+use crate::delta::deletion_vector;
 use anonsql::AnonContext;
 use anonsql::error::ErrorKind;
 use arrow::array::AsArray;
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, TimeUnit};
+#[cfg(feature = "delta")]
+use serde_json::json;
 #[cfg(feature = "delta")]
 use std::path::Path;
 use std::path::PathBuf;
@@ -155,32 +159,61 @@ async fn assert_refused(context: &AnonContext, sql: &str, with: &str) {
 async fn times_of_spark_in_a_delta_table() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();
-    write_table(folder, "spark.parquet");
+    write_table(folder, "spark.parquet", &[]);
     let context = with_paths(2);
     let table = folder.display();
     let sql = format!("SELECT at FROM '{table}' WHERE at IS NOT NULL GROUP BY at ORDER BY at");
     let times = TIMES.map(|time| format!("{time}Z"));
     assert_eq!(texts(&context, &sql).await, times);
-    let other = tempfile::tempdir().unwrap();
-    write_table(other.path(), "spark_old_calendar.parquet");
-    let refused = context
-        .sql(&format!("SELECT at FROM '{}'", other.path().display()))
-        .await;
-    let said = refused.unwrap_err().to_string();
-    assert!(said.contains("\"at\" has a time before 1900"), "{said}");
+    for deleted in [&[][..], &[0]] {
+        let other = tempfile::tempdir().unwrap();
+        write_table(other.path(), "spark_old_calendar.parquet", deleted);
+        let refused = context
+            .sql(&format!("SELECT at FROM '{}'", other.path().display()))
+            .await;
+        let said = refused.unwrap_err().to_string();
+        assert!(said.contains("\"at\" has a time before 1900"), "{said}");
+    }
 }
 
-/// Makes a Delta table of one file, as Spark writes its log.
+/// The same file, of which a row with the first time is deleted.
 #[cfg(feature = "delta")]
-fn write_table(folder: &Path, name: &str) {
-    std::fs::create_dir(folder.join("_delta_log")).unwrap();
+#[tokio::test]
+async fn times_of_spark_in_a_delta_table_with_a_deletion_vector() {
+    let scratch = tempfile::tempdir().unwrap();
+    write_table(scratch.path(), "spark.parquet", &[0]);
+    let table = scratch.path().display();
+    let sql = format!("SELECT at FROM '{table}' WHERE at IS NOT NULL ORDER BY at");
+    let times = TIMES.iter().flat_map(|time| [format!("{time}Z"), format!("{time}Z")]);
+    // The first row has the last of the times.
+    let left: Vec<String> = times.take(2 * TIMES.len() - 1).collect();
+    assert_eq!(texts(&with_paths(2), &sql).await, left);
+}
+
+/// Makes a Delta table of one file, as Spark writes its log, in which these rows of the file are deleted.
+#[cfg(feature = "delta")]
+fn write_table(folder: &Path, name: &str, deleted: &[u16]) {
+    let log = folder.join("_delta_log");
+    std::fs::create_dir(&log).unwrap();
     let size = std::fs::copy(file(name), folder.join(name)).unwrap();
-    let schema = r#"{\"type\":\"struct\",\"fields\":[{\"name\":\"id\",\"type\":\"integer\",\"nullable\":true,\"metadata\":{}},{\"name\":\"at\",\"type\":\"timestamp\",\"nullable\":true,\"metadata\":{}}]}"#;
-    let log = format!(
-        r#"{{"protocol":{{"minReaderVersion":1,"minWriterVersion":2}}}}
-{{"metaData":{{"id":"a","format":{{"provider":"parquet","options":{{}}}},"schemaString":"{schema}","partitionColumns":[],"configuration":{{}},"createdTime":0}}}}
-{{"add":{{"path":"{name}","partitionValues":{{}},"size":{size},"modificationTime":0,"dataChange":true}}}}
-"#
-    );
-    std::fs::write(folder.join("_delta_log/00000000000000000000.json"), log).unwrap();
+    let field = |name: &str, kind: &str| json!({"name": name, "type": kind, "nullable": true, "metadata": {}});
+    let schema = json!({"type": "struct", "fields": [field("id", "integer"), field("at", "timestamp")]});
+    let mut protocol = json!({"minReaderVersion": 1, "minWriterVersion": 2});
+    let mut add = json!({"path": name, "partitionValues": {}, "size": size, "modificationTime": 0, "dataChange": true});
+    if !deleted.is_empty() {
+        let feature = ["deletionVectors"];
+        protocol =
+            json!({"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": feature, "writerFeatures": feature});
+        add["deletionVector"] = deletion_vector(deleted);
+        add["stats"] = json!(json!({"numRecords": 18}).to_string());
+    }
+    let metadata = json!({"id": "a", "format": {"provider": "parquet", "options": {}}, "schemaString": schema.to_string(),
+        "partitionColumns": [], "configuration": {}, "createdTime": 0});
+    let actions = [
+        json!({"protocol": protocol}),
+        json!({"metaData": metadata}),
+        json!({"add": add}),
+    ];
+    let lines = actions.map(|action| action.to_string());
+    std::fs::write(log.join("00000000000000000000.json"), lines.join("\n")).unwrap();
 }

@@ -3,6 +3,7 @@
 use super::Draw;
 use crate::releases::case::{Column, Storage, Table, Value};
 use crate::releases::judge::bytes::MARK;
+use crate::releases::spark;
 use arrow::datatypes::{DataType, Field, Fields, TimeUnit};
 
 /// What a column is for.
@@ -124,6 +125,7 @@ fn column(draw: &mut Draw, name: String, purpose: Purpose, rows: usize, storage:
     };
     let data_type = match storage {
         Storage::Csv if data_type.is_binary() => DataType::Utf8,
+        Storage::Spark(_) if matches!(data_type, DataType::Timestamp(..)) || draw.chance(10) => spark::TIME,
         _ => data_type,
     };
     let distinct = match purpose {

@@ -4,7 +4,7 @@ mod data;
 mod hierarchies;
 mod request;
 
-use super::case::{Case, Source, Storage, literal, quote};
+use super::case::{Case, Claim, Source, Storage, literal, quote};
 use super::judge::cell;
 use arrow::datatypes::DataType;
 use rand::{Rng, RngExt, SeedableRng};
@@ -62,7 +62,9 @@ pub fn case(seed: u64) -> Case {
         (50, Storage::Memory(1)),
         (15, Storage::Memory(3)),
         (10, Storage::Parquet(1)),
-        (15, Storage::Parquet(3)),
+        (10, Storage::Parquet(3)),
+        (3, Storage::Spark(1)),
+        (4, Storage::Spark(3)),
         (10, Storage::Csv),
     ]);
     let mut planned = data::table(&mut draw, storage);
@@ -100,9 +102,14 @@ pub fn case(seed: u64) -> Case {
     for _ in 0..draw.below(rows * 2 + 1) {
         more_people.push(draw.below(rows));
     }
+    let at = draw.below(planned.table.columns.len());
+    let claim = *draw.weighted(&[(8, None), (1, Some(Claim::Key(at))), (1, Some(Claim::Order(at)))]);
     Case {
         seed,
         storage,
+        people_of_other_types: request.population && draw.chance(60),
+        claim: claim.filter(|_| matches!(storage, Storage::Memory(_))),
+        globbed: draw.chance(30),
         source,
         more_people: if request.population { more_people } else { vec![] },
         hierarchies,

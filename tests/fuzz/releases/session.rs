@@ -1,0 +1,136 @@
+//! The session of a case: its tables, in memory or over its files, and the population.
+
+use super::arrays;
+use super::case::{Case, Claim, Randomize, Source, Storage, literal, quote};
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::compute::{CastOptions, cast_with_options};
+use arrow::datatypes::{DataType, SchemaRef, TimeUnit};
+use datafusion::common::{Column, Constraint, Constraints};
+use datafusion::datasource::MemTable;
+use datafusion::prelude::{CsvReadOptions, Expr, ParquetReadOptions, SessionConfig, SessionContext};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A session with the tables of a case: as the statement finds them, or for the judge, plainly.
+pub async fn session(case: &Case, folder: &Path, is_plain: bool) -> datafusion::error::Result<SessionContext> {
+    let mut config = SessionConfig::new().with_target_partitions(case.partitions);
+    if is_plain && matches!(case.storage, Storage::Spark(_)) {
+        config.options_mut().execution.parquet.coerce_int96 = Some("us".into());
+    }
+    let config = config.with_batch_size([7, 64, 8192][case.seed as usize % 3]);
+    let session = anonsql::internal::session::enable_path_tables(SessionContext::new_with_config(config));
+    let whole = arrays::batch(&case.table);
+    match case.storage {
+        Storage::Memory(batches) => {
+            let table = memory(&whole, batches)?;
+            let table = match case.claim.filter(|_| !is_plain) {
+                Some(claim) => claimed(table, claim, &whole.schema()),
+                None => table,
+            };
+            session.register_table("t", Arc::new(table))?;
+        }
+        Storage::Parquet(_) | Storage::Spark(_) => {
+            let path = folder.join("in").display().to_string();
+            session
+                .register_parquet("t", path, ParquetReadOptions::default())
+                .await?;
+        }
+        Storage::Csv => {
+            let path = folder.join("in/t.csv").display().to_string();
+            match case.seed.is_multiple_of(2) {
+                // The statement names the file, and what its texts are read as has a fuzzer of its own.
+                true => {
+                    let file = session.sql(&format!("SELECT * FROM {}", literal(&path))).await?;
+                    session.register_table("t", file.into_view())?;
+                }
+                false => session.register_csv("t", path, CsvReadOptions::default()).await?,
+            }
+        }
+    }
+    if case.request.population {
+        // In an order of its own: files are read in any.
+        let t = session.table("t").await?;
+        let columns = t
+            .schema()
+            .iter()
+            .map(|(table, f)| Expr::from((table, f)).sort(true, false))
+            .collect();
+        let t = t.sort(columns)?.collect().await?;
+        let schema = session.table("t").await?.schema().as_arrow().clone().into();
+        let t = arrow::compute::concat_batches(&schema, &t)?;
+        let more: arrow::array::UInt32Array = case.more_people.iter().map(|i| Some(*i as u32)).collect();
+        let people = arrow::compute::take_record_batch(&t, &more)?;
+        let mut people = vec![t, people];
+        if case.people_of_other_types && !is_plain {
+            people = people.iter().map(with_other_types).collect::<Result<_, _>>()?;
+        }
+        let schema = people[0].schema();
+        session.register_table("people", Arc::new(MemTable::try_new(schema, vec![people])?))?;
+    }
+    if case.request.sensitive().any(|(.., r)| r == Some(&Randomize::Matrix)) {
+        session.register_batch("matrix", matrix(case.table.rows())?)?;
+    }
+    if let Source::Join(column) = &case.source {
+        let sql = format!("CREATE TABLE keys AS SELECT DISTINCT {} AS key FROM t", quote(column));
+        session.sql(&sql).await?.collect().await?;
+    }
+    Ok(session)
+}
+
+/// A table that says of itself what is not so.
+fn claimed(table: MemTable, claim: Claim, schema: &SchemaRef) -> MemTable {
+    match claim {
+        Claim::Key(at) => table.with_constraints(Constraints::new_unverified(vec![Constraint::PrimaryKey(vec![at])])),
+        Claim::Order(at) => {
+            let column = Expr::Column(Column::from_name(schema.field(at).name()));
+            table.with_sort_order(vec![vec![column.sort(true, true)]])
+        }
+    }
+}
+
+/// The same rows in types that hold every one of their values.
+fn with_other_types(rows: &RecordBatch) -> arrow::error::Result<RecordBatch> {
+    let schema = rows.schema();
+    let columns = schema.fields().iter().zip(rows.columns()).map(|(field, values)| {
+        let other = match field.data_type() {
+            DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::UInt8 | DataType::UInt16 => DataType::Int64,
+            DataType::Int64 | DataType::UInt32 | DataType::UInt64 => DataType::Decimal128(25, 2),
+            DataType::Decimal128(10, 2) => DataType::Decimal256(30, 4),
+            DataType::Utf8 => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8View)),
+            DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
+            DataType::Dictionary(_, of) => of.as_ref().clone(),
+            DataType::Date32 => DataType::Timestamp(TimeUnit::Millisecond, None),
+            DataType::Timestamp(TimeUnit::Second, zone) => DataType::Timestamp(TimeUnit::Millisecond, zone.clone()),
+            same => same.clone(),
+        };
+        let options = CastOptions {
+            safe: false,
+            ..CastOptions::default()
+        };
+        // A value that the other type does not hold keeps its column as it is.
+        let values = cast_with_options(values, &other, &options).unwrap_or_else(|_| Arc::clone(values));
+        (field.name().clone(), values, true)
+    });
+    RecordBatch::try_from_iter_with_nullable(columns.collect::<Vec<_>>())
+}
+
+/// A square matrix with ties.
+fn matrix(rows: usize) -> arrow::error::Result<RecordBatch> {
+    let column = |j: usize| {
+        (0..rows)
+            .map(|i| ((i * 31 + j * 17) % 11) as f64)
+            .collect::<arrow::array::Float64Array>()
+    };
+    let columns = (0..rows).map(|j| (format!("m{j}"), Arc::new(column(j)) as ArrayRef));
+    RecordBatch::try_from_iter(columns.collect::<Vec<_>>())
+}
+
+/// A table in memory with its rows in so many batches and partitions.
+fn memory(whole: &RecordBatch, batches: usize) -> datafusion::error::Result<MemTable> {
+    let rows = whole.num_rows();
+    let cut = |i: usize| rows * i / batches;
+    let partitions = (0..batches)
+        .map(|i| vec![whole.slice(cut(i), cut(i + 1) - cut(i))])
+        .collect();
+    MemTable::try_new(whole.schema(), partitions)
+}
