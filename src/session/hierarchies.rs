@@ -68,6 +68,8 @@ impl AnonContext {
             let names = schema.schema().fields().iter().map(|f| f.name().as_str());
             return Err(Error::unknown("column", column, names));
         }
-        distinct_values(&self.session, &quote(column), &table.to_string()).await
+        // Alone in the query, the column cannot decide others, whatever the table declares.
+        let rows = format!("(SELECT {} AS value FROM {table})", quote(column));
+        distinct_values(&self.session, "value", &rows).await
     }
 }

@@ -3,7 +3,7 @@
 use super::context::AnonContext;
 use super::numbers::planned;
 use crate::error::{Error, Result};
-use crate::source::without_keys;
+use crate::source::{keyless, without_keys};
 use crate::sql::{state_frames, with_versions};
 use datafusion::catalog::TableProvider;
 use datafusion::common::TableReference;
@@ -34,8 +34,23 @@ impl AnonContext {
         self.check_explain(&statement)?;
         self.hidden.name_columns(&mut statement);
         state_frames(&mut statement);
+        self.forget_keys(&statement).await?;
         let plan = planned(&self.session.state(), statement).await?;
         Ok(without_keys(plan))
+    }
+
+    /// Registers the tables of a statement that declare keys again without them: while SQL is turned into a plan, GROUP BY
+    /// gets the columns that a key is said to decide.
+    async fn forget_keys(&self, statement: &DfStatement) -> DfResult<()> {
+        let state = self.session.state();
+        for table in state.resolve_table_references(statement)? {
+            let Some(again) = self.there(&table).await.as_ref().and_then(keyless) else {
+                continue;
+            };
+            self.session.deregister_table(table.clone())?;
+            self.session.register_table(table, again)?;
+        }
+        Ok(())
     }
 
     /// Plans a text, and executes what is no query.

@@ -8,9 +8,11 @@
 //! setting. The plans of a session therefore forget what they are told.
 
 use crate::error::Result;
+use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{Constraints, DFSchemaRef, FunctionalDependencies};
+use datafusion::datasource::listing::ListingTable;
 use datafusion::datasource::memory::{DataSourceExec, MemorySourceConfig};
 use datafusion::datasource::physical_plan::{FileScanConfig, FileScanConfigBuilder};
 use datafusion::error::Result as DfResult;
@@ -78,6 +80,29 @@ pub(crate) fn without_keys(plan: LogicalPlan) -> LogicalPlan {
         }
         other => other,
     }
+}
+
+/// Returns a table with the same rows that declares no key; `None` if it declares none, or is of a kind that cannot be
+/// made again. A program can register such a table, which no statement has to declare.
+pub(crate) fn keyless(table: &Arc<dyn TableProvider>) -> Option<Arc<dyn TableProvider>> {
+    if table.constraints().is_none_or(|constraints| constraints.is_empty()) {
+        return None;
+    }
+    if let Some(files) = table.downcast_ref::<ListingTable>() {
+        return Some(Arc::new(files.clone().with_constraints(Constraints::default())));
+    }
+    let rows = table.downcast_ref::<MemTable>()?;
+    let schema = rows.schema();
+    let defaults = schema.fields().iter().filter_map(|field| {
+        let default = rows.get_column_default(field.name())?;
+        Some((field.name().clone(), default.clone()))
+    });
+    let defaults = defaults.collect();
+    let mut again = MemTable::try_new(schema, vec![vec![]])
+        .ok()?
+        .with_column_defaults(defaults);
+    again.batches = rows.batches.clone();
+    Some(Arc::new(again))
 }
 
 #[derive(Debug)]

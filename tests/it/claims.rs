@@ -72,6 +72,11 @@ async fn the_keys_of_a_registered_table_are_not_believed() {
     context.session().register_table("keyed", table).unwrap();
     let counted = collect(&context, "SELECT count(*) FROM (SELECT a, b FROM keyed GROUP BY a, b)").await;
     assert_eq!(number(&counted), 6.0);
+    let groups = "SELECT count(*) FROM (SELECT a, count(*) AS n FROM keyed GROUP BY a) WHERE n = 3";
+    assert_eq!(number(&collect(&context, groups).await), 2.0);
+    collect(&context, "CREATE HIERARCHY halves AS QUANTILES (2) OF keyed.a").await;
+    let halves = "SELECT count(*) FROM keyed WHERE (a = 1) = (generalize('halves', a, 1) = '<2')";
+    assert_eq!(number(&collect(&context, halves).await), 6.0);
     let verify = "VERIFY keyed QUASI IDENTIFIERS (a, b) SATISFYING k_anonymity(2)";
     assert!(context.sql(verify).await.is_err());
 }

@@ -162,8 +162,8 @@ pub fn describe(case: &Case, failure: Option<&Failure>) -> String {
     let folder = std::path::Path::new("FOLDER");
     let mut text = failure.map_or(String::new(), |f| format!("-- {}: {}\n", f.kind, f.what));
     text += &format!(
-        "-- {:?}, {:?}, {} partitions\n",
-        case.storage, case.source, case.partitions
+        "-- {:?}, claim {:?}, {:?}, {} partitions\n",
+        case.storage, case.claim, case.source, case.partitions
     );
     let types = case
         .table

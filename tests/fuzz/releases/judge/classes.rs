@@ -85,7 +85,9 @@ impl Judged<'_> {
             (None, Some(asked)) => vec![asked.collect()],
             (None, None) => self.candidates(&groups),
         };
-        let mut last = Failure::new("label", "no level of some column has all its released labels");
+        let few: Vec<&Vec<Seen>> = groups.keys().take(3).collect();
+        let what = format!("no level of some column has all its released labels, such as {few:?}");
+        let mut last = Failure::new("label", what);
         for node in candidates {
             match self.at_node(&groups, &node) {
                 Ok(classes) => {
