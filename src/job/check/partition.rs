@@ -119,8 +119,8 @@ fn counts_rows(job: &Job, name: &str, scoped: &Constraint) -> Result<()> {
     };
     match job.constraints.iter().find(reads_more) {
         Some(c) => Err(Error::usage(format!(
-            "{name} counts rows alone where a model is about the groups of some quasi-identifiers, as {scoped} is, and {} \
-             reads more; {instead}",
+            "{name} judges the groups of some quasi-identifiers, as in {scoped}, by their rows alone, and {} reads more; \
+             {instead}",
             c.describe(&job.quasi_identifiers)
         ))),
         None => Ok(()),

@@ -43,6 +43,7 @@ fn problem(table: &dyn Table) -> Problem {
             .iter()
             .map(|c| if c.bottom < c.top { c.weight } else { f64::INFINITY })
             .collect(),
+        row_weight: columns.iter().map(|c| c.weight).sum(),
         groupings: groupings(table),
         suppressible: table.suppressible(),
     }

@@ -120,14 +120,29 @@ impl State<'_> {
                 .filter(|g| (0..len).any(|c| self.is_small(c, *g)))
                 .collect();
             let joins = (0..len).find(|c| small.iter().any(|g| self.may_star(*c, *g)));
-            let Some(joins) = joins else {
-                return;
-            };
-            for g in small {
-                self.star(joins, g);
+            match joins {
+                Some(joins) => small.into_iter().for_each(|g| {
+                    self.star(joins, g);
+                }),
+                None if self.suppress_rows(&small) => {}
+                None => return,
             }
         }
         self.keep();
+    }
+
+    /// Suppresses as a whole the rows whose groups are too small, where no cell can help them. Returns true if any was.
+    fn suppress_rows(&mut self, small: &[usize]) -> bool {
+        let mut changed = false;
+        for combination in 0..self.problem.rows.len() {
+            let is_small = small.iter().any(|g| self.is_small(combination, *g));
+            let effect = is_small.then(|| self.effect_of_row(combination)).flatten();
+            if let Some(effect) = effect {
+                self.flip_row(combination, effect);
+                changed = true;
+            }
+        }
+        changed
     }
 
     fn may_star(&self, combination: usize, g: usize) -> bool {

@@ -13,6 +13,8 @@ pub(super) struct Problem {
     pub(super) labels: Vec<[u32; 2]>,
     /// The weight of a cell by column; infinite if the column may not be suppressed.
     pub(super) weights: Vec<f64>,
+    /// The weight of a row that is suppressed as a whole.
+    pub(super) row_weight: f64,
     /// What must hold.
     pub(super) groupings: Vec<Grouping>,
     /// How many rows may be suppressed as a whole.
@@ -56,11 +58,6 @@ impl Problem {
         let finite: Vec<f64> = self.weights.iter().copied().filter(|w| w.is_finite()).collect();
         let mean = finite.iter().sum::<f64>() / finite.len().max(1) as f64;
         if mean > 0.0 { mean } else { 1.0 }
-    }
-
-    /// Returns the weight of a row that is suppressed as a whole.
-    pub(super) fn row_weight(&self) -> f64 {
-        self.weights.iter().map(|w| if w.is_finite() { *w } else { 1.0 }).sum()
     }
 
     /// Returns the combinations with each value of each column whose cells may be suppressed, and all combinations for each.

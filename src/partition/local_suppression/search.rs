@@ -33,8 +33,8 @@ const COOLINGS: [Cooling; 2] = [
     },
 ];
 
-/// Returns the choice of least weight that was found. Where none was found that holds, no cell is suppressed. `is_over` is
-/// asked between sweeps.
+/// Returns the choice of least weight that was found. Where none was found that holds, all cells are suppressed,
+/// because then the fewest rows are in groups that are too small. `is_over` is asked between sweeps.
 pub(super) fn search(problem: &Problem, rng: &mut ChaCha12Rng, is_over: &mut dyn FnMut() -> bool) -> Choice {
     let none = problem.none();
     let mut state = State::new(problem, none.clone());
@@ -69,8 +69,8 @@ pub(super) fn search(problem: &Problem, rng: &mut ChaCha12Rng, is_over: &mut dyn
             best = Some((state.cost, state.choice.clone()));
         }
     }
-    state.reset(none.clone());
-    best_of_all(&mut state, best).map_or(none, |(_, choice)| choice)
+    state.reset(none);
+    best_of_all(&mut state, best).map_or_else(|| problem.all(), |(_, choice)| choice)
 }
 
 /// Simulated annealing: groups may be too small at first, at a penalty that grows while the heat falls.

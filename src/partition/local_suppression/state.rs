@@ -150,7 +150,7 @@ impl<'a> State<'a> {
     fn weight(&self, combination: usize) -> f64 {
         let weights = &self.problem.weights;
         if self.choice.gone[combination] {
-            return self.problem.row_weight();
+            return self.problem.row_weight;
         }
         let cells = &self.choice.starred[combination * weights.len()..];
         let starred = weights.iter().zip(cells).filter(|(_, starred)| **starred);
@@ -260,7 +260,7 @@ impl<'a> State<'a> {
             .zip(starred)
             .filter(|(_, starred)| **starred)
             .map(|(w, _)| w);
-        let then = if is_gone { cells.sum() } else { problem.row_weight() };
+        let then = if is_gone { cells.sum() } else { problem.row_weight };
         Some(Effect {
             cost: rows as f64 * (then - now),
             short,
