@@ -85,8 +85,8 @@ pub trait Table {
     /// Returns true if every group with [`Table::least_rows`] rows holds, so that only the number of rows matters.
     fn rows_suffice(&self) -> bool;
 
-    /// Returns what must hold for the groups of some columns. [`Table::holds`] does not judge these, because such a group has
-    /// rows of many classes.
+    /// Returns what must hold for the groups of some columns. [`Table::holds`] does not judge
+    /// these, because such a group has rows of many classes.
     fn groupings(&self) -> &[Grouping] {
         &[]
     }

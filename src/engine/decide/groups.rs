@@ -19,7 +19,8 @@ pub struct Combinations {
     _memory: MemoryReservation,
 }
 
-/// About how many bytes a combination needs in the groups of some columns: its key, and a group that may be its own.
+/// About how many bytes a combination needs in the groups of some columns: its key, and a group
+/// that may be its own.
 const GROUPING_BYTES: usize = 96;
 
 /// Reserves the memory of a partitioning algorithm.
@@ -116,7 +117,8 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Returns what the models ask of the groups of some quasi-identifiers. Fails as a usage error if one reads more than rows.
+/// Returns what the models ask of the groups of some quasi-identifiers. Fails as a usage error if
+/// one reads more than rows.
 fn groupings(job: &Job, evaluator: &Evaluator) -> Result<Vec<Grouping>> {
     let mut groupings = vec![];
     for (constraint, rule) in job.constraints.iter().zip(evaluator.rules.iter()) {

@@ -43,7 +43,8 @@ impl Evaluator {
         }
     }
 
-    /// Returns the groups that the kept classes are in by some columns alone, with these classes and the group of each.
+    /// Returns the groups that the kept classes are in by some columns alone, with these classes
+    /// and the group of each.
     fn groups_of(
         &self,
         (set, partition): (&FrequencySet, Option<&Partition>),

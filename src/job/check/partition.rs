@@ -103,7 +103,8 @@ fn divided_by(job: &Job, name: &str, partitioner: &dyn Partitioner) -> Result<()
     Ok(())
 }
 
-/// Refuses models that read more than rows beside `scoped`, which is about the groups of some quasi-identifiers.
+/// Refuses models that read more than rows beside `scoped`, which is about the groups of some
+/// quasi-identifiers.
 fn counts_rows(job: &Job, name: &str, scoped: &Constraint) -> Result<()> {
     let scoped = scoped.describe(&job.quasi_identifiers);
     let instead = "use a search over the lattice, such as SEARCH USING auto";

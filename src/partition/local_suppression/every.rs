@@ -23,7 +23,8 @@ struct Trial {
     left: u32,
 }
 
-/// Returns the best of all choices if the table has few, or else `best`. The state suppresses nothing yet.
+/// Returns the best of all choices if the table has few, or else `best`. The state suppresses
+/// nothing yet.
 pub(super) fn best_of_all(state: &mut State, best: Option<(f64, Choice)>) -> Option<(f64, Choice)> {
     let problem = state.problem;
     let width = problem.weights.len();

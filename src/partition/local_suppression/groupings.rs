@@ -5,9 +5,10 @@ use super::problem::{Alike, Problem};
 use super::search::search;
 use crate::search::{Context, Stop};
 
-/// Divides the combinations: each is a group of its own here, because groups with the same labels become one. Returns for
-/// each whether its cells are suppressed, and why the search ended early, if it did. The rows that are suppressed as a whole
-/// keep their cells, and are known by that: a group of theirs is too small.
+/// Divides the combinations: each is a group of its own here, because groups with the same labels
+/// become one. Returns for each whether its cells are suppressed, and why the search ended early,
+/// if it did. The rows that are suppressed as a whole keep their cells, and are known by that: a
+/// group of theirs is too small.
 pub(super) fn divide(table: &dyn Table, context: &mut Context) -> (Vec<Alike>, Option<Stop>) {
     let problem = problem(table);
     let mut rng = context.rng.clone();
@@ -49,8 +50,8 @@ fn problem(table: &dyn Table) -> Problem {
     }
 }
 
-/// Returns the groupings that say something: those of the table and the classes, without those that follow from another
-/// with more columns and as many rows.
+/// Returns the groupings that say something: those of the table and the classes, without those that
+/// follow from another with more columns and as many rows.
 fn groupings(table: &dyn Table) -> Vec<Grouping> {
     let classes = Grouping {
         columns: (0..table.columns().len()).collect(),

@@ -93,7 +93,8 @@ impl Scoped {
         }
     }
 
-    /// The rows that stay: those of groups that are too small go, until every group that is left holds.
+    /// The rows that stay: those of groups that are too small go, until every group that is left
+    /// holds.
     fn stay(&self, labels: &[Vec<String>], mut stay: Vec<bool>) -> Vec<bool> {
         loop {
             let before = stay.clone();
@@ -170,7 +171,8 @@ impl Scoped {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// No choice of suppressed cells and rows weighs less than what is found, and what is found holds.
+    /// No choice of suppressed cells and rows weighs less than what is found, and what is found
+    /// holds.
     #[test]
     fn no_choice_of_cells_is_better(
         rows in prop::collection::btree_map((0u32..3, 0u32..3, 0u32..2), 1u64..3, 1..5),

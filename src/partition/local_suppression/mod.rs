@@ -15,23 +15,25 @@
 //!    than what that would take, is suppressed as a row if that is allowed. Otherwise all rows that are left join groups
 //!    until they hold.
 //!
-//! Where the groups of some columns must hold, `ON (a, b)` or every set of m columns with `ON ANY m`, a cell is suppressed for
-//! the groups of all of these sets that it is in:
+//! Where the groups of some columns must hold, `ON (a, b)` or every set of m columns with `ON ANY
+//! m`, a cell is suppressed for the groups of all of these sets that it is in:
 //!
-//! 1. **Annealing.** Cells are suppressed and kept again one after the other. A group that is too small costs a penalty, which
-//!    grows.
+//! 1. **Annealing.** Cells are suppressed and kept again one after the other. A group that is too
+//!    small costs a penalty, which grows.
 //! 2. **Repair.** Cells of the groups that are still too small are suppressed.
-//! 3. **Return.** All suppressed cells of a value, or of a column, are kept again at once, but for those whose groups are then
-//!    too small. This is repeated until nothing can be kept.
+//! 3. **Return.** All suppressed cells of a value, or of a column, are kept again at once, but for
+//!    those whose groups are then too small. This is repeated until nothing can be kept.
 //!
-//! Courses of these begin with no cell suppressed, with all, and with the best so far and a few values suppressed besides. Of
-//! all courses the choice of least weight is released: a cell weighs its WEIGHT, and a row that is suppressed the sum of all.
-//! For a table of few cells, every choice is tried that weighs less. The seed is that of SEED: the same seed finds the same cells.
+//! Courses of these begin with no cell suppressed, with all, and with the best so far and a few
+//! values suppressed besides. Of all courses the choice of least weight is released: a cell weighs
+//! its WEIGHT, and a row that is suppressed the sum of all. For a table of few cells, every choice
+//! is tried that weighs less. The seed is that of SEED: the same seed finds the same cells.
 //!
-//! **Guarantee of groups.** A group of some columns is all rows with equal released labels in these columns. `*` is a label like
-//! any other: rows that are suppressed in a column are a group there, which must hold as well. So a reader who knows these
-//! columns of a person finds as many rows as promised, also who takes `*` for a value. Rows that are equal in all
-//! quasi-identifiers are released alike.
+//! **Guarantee of groups.** A group of some columns is all rows with equal released labels in these
+//! columns. `*` is a label like any other: rows that are suppressed in a column are a group there,
+//! which must hold as well. So a reader who knows these columns of a person finds as many rows as
+//! promised, also who takes `*` for a value. Rows that are equal in all quasi-identifiers are
+//! released alike.
 //!
 //! **Guarantee.** Every class holds all class-level models: a class is all rows with equal released labels, where `*`
 //! equals `*` only. This is stricter than counting a missing value as equal to any value, as sdcMicro's localSuppression

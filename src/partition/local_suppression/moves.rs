@@ -1,4 +1,5 @@
-//! What the search does to a choice: it flips cells and rows, suppresses and keeps whole values, and repairs.
+//! What the search does to a choice: it flips cells and rows, suppresses and keeps whole values,
+//! and repairs.
 
 use super::state::{Effect, State};
 use rand::RngExt;
@@ -11,8 +12,8 @@ impl State<'_> {
         self.flip_each(open, self.blocks[block].0);
     }
 
-    /// Keeps the cells of a block whose groups then hold, and returns true if there are any. Takes it back if other groups
-    /// are too small without them.
+    /// Keeps the cells of a block whose groups then hold, and returns true if there are any. Takes
+    /// it back if other groups are too small without them.
     fn recover(&mut self, block: usize) -> bool {
         let column = self.blocks[block].0;
         let before = self.short;
@@ -33,7 +34,8 @@ impl State<'_> {
         !kept.is_empty()
     }
 
-    /// Returns the combinations of a block whose cells are suppressed, or those whose cells are not.
+    /// Returns the combinations of a block whose cells are suppressed, or those whose cells are
+    /// not.
     fn cells_of(&self, block: usize, starred: bool) -> Vec<usize> {
         let (column, combinations) = &self.blocks[block];
         let combinations = combinations.iter().map(|c| *c as usize);
@@ -99,8 +101,9 @@ impl State<'_> {
         }
     }
 
-    /// Suppresses cells of the groups that are too small until none is, and then keeps every cell that need not be
-    /// suppressed. The choice holds then if the one where all cells are suppressed does.
+    /// Suppresses cells of the groups that are too small until none is, and then keeps every cell
+    /// that need not be suppressed. The choice holds then if the one where all cells are suppressed
+    /// does.
     pub(super) fn repair(&mut self) {
         let (len, groupings) = (self.problem.rows.len(), self.problem.groupings.len());
         while self.short > 0 {
@@ -131,7 +134,8 @@ impl State<'_> {
         self.keep();
     }
 
-    /// Suppresses as a whole the rows whose groups are too small, where no cell can help them. Returns true if any was.
+    /// Suppresses as a whole the rows whose groups are too small, where no cell can help them.
+    /// Returns true if any was.
     fn suppress_rows(&mut self, small: &[usize]) -> bool {
         let mut changed = false;
         for combination in 0..self.problem.rows.len() {
@@ -151,7 +155,8 @@ impl State<'_> {
         !self.choice.gone[combination] && columns.any(open)
     }
 
-    /// Suppresses the cells of a combination in the columns of a grouping. Returns true if any was not.
+    /// Suppresses the cells of a combination in the columns of a grouping. Returns true if any was
+    /// not.
     fn star(&mut self, combination: usize, g: usize) -> bool {
         let problem = self.problem;
         let mut changed = false;

@@ -9,7 +9,8 @@ pub(super) const TINY: f64 = 1e-9;
 pub(super) struct Problem {
     /// The rows of each combination.
     pub(super) rows: Vec<u64>,
-    /// The released label of each cell if it keeps its value, and if it is suppressed; combination by combination.
+    /// The released label of each cell if it keeps its value, and if it is suppressed; combination
+    /// by combination.
     pub(super) labels: Vec<[u32; 2]>,
     /// The weight of a cell by column; infinite if the column may not be suppressed.
     pub(super) weights: Vec<f64>,
@@ -60,7 +61,8 @@ impl Problem {
         if mean > 0.0 { mean } else { 1.0 }
     }
 
-    /// Returns the combinations with each value of each column whose cells may be suppressed, and all combinations for each.
+    /// Returns the combinations with each value of each column whose cells may be suppressed, and
+    /// all combinations for each.
     pub(super) fn blocks(&self) -> Vec<(usize, Vec<u32>)> {
         let width = self.weights.len();
         let mut blocks = vec![];

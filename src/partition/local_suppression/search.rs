@@ -15,7 +15,8 @@ const SWEEPS: (u64, u64) = (60, 8);
 /// How many courses the search of a small table may take.
 const COURSES: u64 = 40;
 
-/// How a course cools: from one heat to another, in the weight of a mean cell, and from one penalty to another.
+/// How a course cools: from one heat to another, in the weight of a mean cell, and from one penalty
+/// to another.
 struct Cooling {
     heat: [f64; 2],
     penalty: [f64; 2],
@@ -33,8 +34,9 @@ const COOLINGS: [Cooling; 2] = [
     },
 ];
 
-/// Returns the choice of least weight that was found. Where none was found that holds, all cells are suppressed,
-/// because then the fewest rows are in groups that are too small. `is_over` is asked between sweeps.
+/// Returns the choice of least weight that was found. Where none was found that holds, all cells
+/// are suppressed, because then the fewest rows are in groups that are too small. `is_over` is
+/// asked between sweeps.
 pub(super) fn search(problem: &Problem, rng: &mut ChaCha12Rng, is_over: &mut dyn FnMut() -> bool) -> Choice {
     let none = problem.none();
     let mut state = State::new(problem, none.clone());
@@ -73,7 +75,8 @@ pub(super) fn search(problem: &Problem, rng: &mut ChaCha12Rng, is_over: &mut dyn
     best_of_all(&mut state, best).map_or_else(|| problem.all(), |(_, choice)| choice)
 }
 
-/// Simulated annealing: groups may be too small at first, at a penalty that grows while the heat falls.
+/// Simulated annealing: groups may be too small at first, at a penalty that grows while the heat
+/// falls.
 fn cool(state: &mut State, cooling: &Cooling, sweeps: u64, rng: &mut ChaCha12Rng, is_over: &mut dyn FnMut() -> bool) {
     let mean = state.problem.mean_weight();
     for sweep in 0..sweeps {
@@ -89,8 +92,8 @@ fn cool(state: &mut State, cooling: &Cooling, sweeps: u64, rng: &mut ChaCha12Rng
     }
 }
 
-/// Suppresses a few blocks of a choice that holds, keeps what then can be kept, and stays with the result unless the choice
-/// before was better.
+/// Suppresses a few blocks of a choice that holds, keeps what then can be kept, and stays with the
+/// result unless the choice before was better.
 fn improve(state: &mut State, mut cost: f64, until: u64, rng: &mut ChaCha12Rng, is_over: &mut dyn FnMut() -> bool) {
     while state.work < until && !state.blocks.is_empty() && !is_over() {
         let before = state.choice.clone();

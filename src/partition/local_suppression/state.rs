@@ -1,7 +1,7 @@
 //! The groups under a choice of suppressed cells, counted for each grouping.
 //!
-//! A flip of one cell moves a combination from one group to another in each grouping with its column, so what it does is
-//! known from the sizes of these groups.
+//! A flip of one cell moves a combination from one group to another in each grouping with its
+//! column, so what it does is known from the sizes of these groups.
 
 use super::problem::{Choice, Problem};
 use std::collections::HashMap;
@@ -27,8 +27,9 @@ impl Hasher for Same {
     }
 }
 
-/// Returns a number for a label of a column. The key of a group is the sum of those of its labels. Two groups with one key
-/// would only be counted wrongly here: what is released is judged by the labels themselves.
+/// Returns a number for a label of a column. The key of a group is the sum of those of its labels.
+/// Two groups with one key would only be counted wrongly here: what is released is judged by the
+/// labels themselves.
 fn number(column: usize, of: u32, label: u32) -> u128 {
     let seed = ((column as u64) << 34) | (u64::from(of) << 32) | u64::from(label);
     let mix = |salt: u64| {
@@ -235,8 +236,8 @@ impl<'a> State<'a> {
         self.short += effect.short;
     }
 
-    /// Returns what suppressing the rows of a combination as a whole would do, or keeping them; `None` if too many rows
-    /// would be suppressed.
+    /// Returns what suppressing the rows of a combination as a whole would do, or keeping them;
+    /// `None` if too many rows would be suppressed.
     pub(super) fn effect_of_row(&mut self, combination: usize) -> Option<Effect> {
         let (problem, rows) = (self.problem, self.problem.rows[combination]);
         let is_gone = self.choice.gone[combination];
