@@ -28,7 +28,7 @@ mod widen;
 pub use groups::Partition;
 pub use partitioner::{Build, Partitioner};
 pub use strata::divided;
-pub use table::{Column, Numbers, Table};
+pub use table::{Column, Grouping, Numbers, Table};
 pub use widen::widened;
 
 use crate::catalogue::{Argument, Arguments, Call, Entry, Param, Value, find};
@@ -44,9 +44,11 @@ pub static PARTITIONERS: &[Entry<Build>] = &[
     local_suppression::ENTRY,
 ];
 
-/// Returns the algorithms that RECODING LOCAL chooses from, the fastest first. None is the best on every table: peel loses
+/// Returns the algorithms that RECODING LOCAL chooses from, the fastest first. The last is for requests about the groups of
+/// some columns, which only it can meet. None is the best on every table: peel loses
 /// least where hierarchies are fine, mondrian's cuts where they are coarse. Labels of a hierarchy are at times narrower
-/// than ranges. The last two serve those who train models.
+/// than ranges. Those by class
+/// labels serve those who train models.
 pub fn best_of() -> Vec<Call> {
     let peel = |option: Param, word: &str| {
         let argument = Argument {
@@ -64,6 +66,7 @@ pub fn best_of() -> Vec<Call> {
         peel(ranges::NUMBERS, ranges::HIERARCHY),
         peel(peel::GUIDE, peel::BY_CLASS),
         Call::bare(top_down::ENTRY.info.name),
+        Call::bare(local_suppression::ENTRY.info.name),
     ]
 }
 

@@ -36,6 +36,11 @@ pub trait Partitioner: std::fmt::Debug + Send + Sync {
         false
     }
 
+    /// Returns true if the algorithm divides for the groups of some columns: [`Table::groupings`].
+    fn judges_groupings(&self) -> bool {
+        false
+    }
+
     /// Returns true if the algorithm labels columns of numbers and dates by ranges where they have them.
     fn makes_ranges(&self) -> bool {
         false

@@ -17,7 +17,8 @@ use std::collections::BTreeMap;
 /// Has an algorithm divide a table, within its strata.
 pub fn divided(partitioner: &dyn Partitioner, table: &dyn Table, context: &mut Context) -> Result<Found> {
     let strata = strata(table);
-    if strata.len() < 2 || partitioner.keeps_levels() {
+    // The groups of some columns have rows of several strata.
+    if strata.len() < 2 || partitioner.keeps_levels() || !table.groupings().is_empty() {
         return partitioner.run(table, context);
     }
     let rows = |members: &[u32]| members.iter().map(|c| table.rows(*c)).sum::<u64>();

@@ -51,6 +51,15 @@ impl Column {
     }
 }
 
+/// Columns whose groups must have so many rows: `k_anonymity(k) ON (a, b)`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grouping {
+    /// The positions of the columns, ascending.
+    pub columns: Vec<usize>,
+    /// The least rows of each group.
+    pub least: u64,
+}
+
 /// The distinct combinations of quasi-identifier values, numbered in the order of their keys, with a judge of groups of
 /// combinations.
 #[allow(clippy::len_without_is_empty, reason = "nobody asks whether there is none")]
@@ -75,6 +84,12 @@ pub trait Table {
 
     /// Returns true if every group with [`Table::least_rows`] rows holds, so that only the number of rows matters.
     fn rows_suffice(&self) -> bool;
+
+    /// Returns what must hold for the groups of some columns. [`Table::holds`] does not judge
+    /// these, because such a group has rows of many classes.
+    fn groupings(&self) -> &[Grouping] {
+        &[]
+    }
 
     /// Returns true if rows have limits of their own, which are kept after the table is divided (personal privacy).
     fn rows_have_limits(&self) -> bool {

@@ -26,7 +26,14 @@ pub(super) struct Rule {
     /// Whether the model reads what labels stand for.
     reads_labels: bool,
     /// For a model over subsets of the quasi-identifiers: for each subset, whether each quasi-identifier is in it.
-    subsets: Vec<Vec<bool>>,
+    pub(super) subsets: Vec<Vec<bool>>,
+}
+
+impl Rule {
+    /// Returns true if the model is about the classes, and not about groups of a subset of the quasi-identifiers.
+    pub(super) fn is_of_classes(&self) -> bool {
+        self.subsets.is_empty()
+    }
 }
 
 /// A metric to minimise or maximise, prepared for this table.
@@ -215,8 +222,8 @@ impl Evaluator {
     pub fn judge_partition(&self, partition: Arc<Partition>) -> Result<(Arc<FrequencySet>, Verdict)> {
         let set = self.sets.base().held()?.group(partition.groups(), partition.len());
         let verdict = Verdict {
-            partition: Some(partition),
-            ..self.verdict(&set)?
+            partition: Some(Arc::clone(&partition)),
+            ..self.judged_by(&set, Some(&partition), |_| true)?
         };
         Ok((Arc::new(set), verdict))
     }
@@ -225,17 +232,27 @@ impl Evaluator {
         self.verdict_among(set, |_| true)
     }
 
-    /// Returns the verdict if only `wanted` entries may be kept.
+    /// Returns the verdict on the classes of a node if only `wanted` entries may be kept.
     pub(super) fn verdict_among(&self, set: &FrequencySet, wanted: impl Fn(usize) -> bool) -> Result<Verdict> {
+        self.judged_by(set, None, wanted)
+    }
+
+    /// Returns the verdict on the classes of a node, or on the groups of a partition.
+    fn judged_by(
+        &self,
+        set: &FrequencySet,
+        partition: Option<&Partition>,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Result<Verdict> {
         let counts = set.counts().iter().enumerate();
         let mut kept: Vec<bool> = counts.map(|(i, n)| *n > 0 && wanted(i)).collect();
-        for rule in self.rules.iter().filter(|r| r.subsets.is_empty()) {
+        for rule in self.rules.iter().filter(|r| r.is_of_classes()) {
             self.apply(rule, set, &mut kept);
         }
-        let subsets_hold = self.apply_subsets(set, &mut kept)?;
+        let subsets_hold = self.apply_subsets((set, partition), &mut kept)?;
         let (released, overall) = self.overall(set, &kept);
         let suppressed = self.sets.base().rows - released;
-        let mut full = self.rules.iter().filter(|r| r.subsets.is_empty());
+        let mut full = self.rules.iter().filter(|r| r.is_of_classes());
         let holds = subsets_hold && full.all(|r| r.predicate.holds_overall(&overall));
         Ok(Verdict {
             partition: None,
@@ -249,7 +266,7 @@ impl Evaluator {
     }
 
     /// Returns the number of rows in the kept classes, and these classes as the models of a whole release see them.
-    fn overall(&self, set: &FrequencySet, kept: &[bool]) -> (u64, Overall) {
+    pub(super) fn overall(&self, set: &FrequencySet, kept: &[bool]) -> (u64, Overall) {
         let [classes, released, size, outside] = self.sets.pool().install_for(set.len(), || self.sums(set, kept));
         let sizes = (0..set.len()).filter(|i| kept[*i] && self.rules.iter().any(|r| r.reads_sizes));
         let overall = Overall {
@@ -282,7 +299,7 @@ impl Evaluator {
     }
 
     /// Clears `kept` for each class that fails the rule.
-    fn apply(&self, rule: &Rule, set: &FrequencySet, kept: &mut [bool]) {
+    pub(super) fn apply(&self, rule: &Rule, set: &FrequencySet, kept: &mut [bool]) {
         if let (Some(least), None) = (rule.predicate.least_size(), self.entity) {
             kept.iter_mut()
                 .zip(set.counts())
@@ -349,48 +366,6 @@ impl Evaluator {
     pub fn smallest_class(&self, set: &FrequencySet, verdict: &Verdict) -> Option<u64> {
         let kept = verdict.kept.iter().enumerate().filter(|(_, kept)| **kept);
         kept.map(|(i, _)| self.size(set, i)).min()
-    }
-
-    /// Applies the rules about groups of a subset of the quasi-identifiers. All classes of a failing group are
-    /// removed. That may make a group of another subset too small, so the rules are applied until nothing changes.
-    /// Returns whether the rules then hold for their groups as a whole.
-    fn apply_subsets(&self, set: &FrequencySet, kept: &mut [bool]) -> Result<bool> {
-        let subsets: Vec<(&Rule, &Vec<bool>)> = self
-            .rules
-            .iter()
-            .flat_map(|r| r.subsets.iter().map(move |subset| (r, subset)))
-            .collect();
-        loop {
-            let (mut changed, mut hold) = (false, true);
-            for (rule, columns) in &subsets {
-                let mut levels = set.node().levels().to_vec();
-                for (i, lookup) in self
-                    .sets
-                    .base()
-                    .key_schema
-                    .lookups()
-                    .iter()
-                    .enumerate()
-                    .filter(|(i, _)| !columns[*i])
-                {
-                    levels[i] = lookup.top();
-                }
-                let (entries, released) = set.filter(kept);
-                let (groups, group_of) = released.roll_up(&self.sets.base().key_schema, &Node::new(levels));
-                let mut holds: Vec<bool> = groups.counts().iter().map(|n| *n > 0).collect();
-                self.apply(rule, &groups, &mut holds);
-                for (entry, group) in entries.into_iter().zip(group_of) {
-                    if kept[entry] && !holds[group as usize] {
-                        kept[entry] = false;
-                        changed = true;
-                    }
-                }
-                hold &= rule.predicate.holds_overall(&self.overall(&groups, &holds).1);
-            }
-            if !changed {
-                return Ok(hold);
-            }
-        }
     }
 
     /// Returns the values of all metrics at a node, as defined, in the order they were given.

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Base, Detail, FrequencySet, KeyIndex};
 use crate::job::Job;
 use crate::model::{Class, Overall};
-use crate::partition::{Column, Partition, Partitioner, Table};
+use crate::partition::{Column, Grouping, Partition, Partitioner, Table};
 use crate::search::Oracle;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use std::cell::RefCell;
@@ -19,10 +19,15 @@ pub struct Combinations {
     _memory: MemoryReservation,
 }
 
+/// About how many bytes a combination needs in the groups of some columns: its key, and a group
+/// that may be its own.
+const GROUPING_BYTES: usize = 96;
+
 /// Reserves the memory of a partitioning algorithm.
 pub(super) fn reserve(job: &Job, evaluator: &Evaluator, partitioner: &dyn Partitioner) -> Result<MemoryReservation> {
     let combinations = evaluator.sets.base().held()?.len();
-    let bytes = partitioner.bytes(combinations, job.quasi_identifiers.len());
+    let subsets: usize = evaluator.rules.iter().map(|rule| rule.subsets.len()).sum();
+    let bytes = partitioner.bytes(combinations, job.quasi_identifiers.len()) + combinations * subsets * GROUPING_BYTES;
     let (state, _) = job.source.rows.clone().into_parts();
     let memory = MemoryConsumer::new("anonsql partition").register(state.task_ctx().memory_pool());
     memory.try_resize(bytes).map_err(|_| {
@@ -54,6 +59,7 @@ pub(super) struct Groups<'a> {
     columns: Vec<Column>,
     least_rows: u64,
     rows_suffice: bool,
+    groupings: Vec<Grouping>,
     class_label: Option<usize>,
     rows_have_limits: bool,
     scratch: RefCell<Scratch>,
@@ -79,9 +85,11 @@ impl<'a> Groups<'a> {
             weight: q.weight,
             numbers: q.numbers(partitioner.asks_for_ranges()),
         });
-        let least = job.constraints.iter().map(|c| c.model.min_class_size()).max();
+        let constraints = job.constraints.iter().filter(|c| c.is_of_classes());
+        let least = constraints.map(|c| c.model.min_class_size()).max();
         let rows_suffice = |rule: &Rule| evaluator.entity.is_none() && rule.predicate.least_size().is_some();
-        let by_rows = evaluator.rules.iter().filter_map(|r| r.predicate.least_size()).max();
+        let rules = || evaluator.rules.iter().filter(|rule| rule.is_of_classes());
+        let by_rows = rules().filter_map(|r| r.predicate.least_size()).max();
         Ok(Self {
             evaluator,
             set: base.held()?,
@@ -90,7 +98,8 @@ impl<'a> Groups<'a> {
                 .max(by_rows.filter(|_| evaluator.entity.is_none()))
                 .unwrap_or(1)
                 .max(1),
-            rows_suffice: evaluator.rules.iter().all(rows_suffice),
+            rows_suffice: rules().all(rows_suffice),
+            groupings: groupings(job, evaluator)?,
             class_label: class_label_request(job)
                 .filter(|_| partitioner.reads_class_label())
                 .and_then(|request| position(base, &request)),
@@ -106,6 +115,30 @@ impl<'a> Groups<'a> {
     fn set(&self) -> &FrequencySet {
         self.set
     }
+}
+
+/// Returns what the models ask of the groups of some quasi-identifiers. Fails as a usage error if
+/// one reads more than rows.
+fn groupings(job: &Job, evaluator: &Evaluator) -> Result<Vec<Grouping>> {
+    let mut groupings = vec![];
+    for (constraint, rule) in job.constraints.iter().zip(evaluator.rules.iter()) {
+        if rule.is_of_classes() {
+            continue;
+        }
+        let least = rule.predicate.least_size().filter(|_| evaluator.entity.is_none());
+        let Some(least) = least else {
+            return Err(Error::usage(format!(
+                "cells are suppressed for groups of some quasi-identifiers by their rows alone, and {} reads more; use a \
+                 search over the lattice, such as SEARCH USING auto",
+                constraint.describe(&job.quasi_identifiers)
+            )));
+        };
+        groupings.extend(rule.subsets.iter().map(|is_in| Grouping {
+            columns: (0..is_in.len()).filter(|i| is_in[*i]).collect(),
+            least,
+        }));
+    }
+    Ok(groupings)
 }
 
 impl Scratch {
@@ -171,7 +204,8 @@ impl Table for Groups<'_> {
             outside: 0,
             sizes: [(size, 1)].into_iter().collect(),
         };
-        self.evaluator.rules.iter().all(|rule| {
+        let mut rules = self.evaluator.rules.iter().filter(|rule| rule.is_of_classes());
+        rules.all(|rule| {
             let Scratch { histogram, .. } = &mut *scratch;
             histogram.clear();
             if let Some(detail) = rule.detail {
@@ -196,6 +230,10 @@ impl Table for Groups<'_> {
 
     fn rows_suffice(&self) -> bool {
         self.rows_suffice
+    }
+
+    fn groupings(&self) -> &[Grouping] {
+        &self.groupings
     }
 
     fn rows_have_limits(&self) -> bool {

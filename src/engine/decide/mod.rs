@@ -19,6 +19,7 @@ mod replay;
 mod search;
 mod standing;
 mod stay;
+mod subsets;
 mod values;
 
 pub(in crate::engine) use advice::advice;

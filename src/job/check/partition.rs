@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{has_order, plain_type};
-use crate::job::{Candidate, Choice, Job, QuasiIdentifier};
+use crate::job::{Candidate, Choice, Constraint, Job, QuasiIdentifier};
 use crate::partition::Partitioner;
 
 /// Refuses requests that none of the chosen partitioning algorithms can meet.
@@ -35,7 +35,12 @@ impl Job {
             candidates.len() == 1 || !c.partitioner.reads_class_label() || self.metric.reads().class_label
         };
         let meets = |c: &&Candidate| may_divide(self, &c.call.name, c.partitioner.as_ref());
-        candidates.iter().filter(serves).filter(meets).collect()
+        // Cells are suppressed for groups of some columns. All else is served better by labels.
+        let is_for = |c: &&Candidate| {
+            let asked = self.constraints.iter().any(|c| !c.is_of_classes());
+            candidates.len() == 1 || asked || !c.partitioner.judges_groupings()
+        };
+        candidates.iter().filter(is_for).filter(serves).filter(meets).collect()
     }
 }
 
@@ -43,10 +48,14 @@ impl Job {
 fn divided_by(job: &Job, name: &str, partitioner: &dyn Partitioner) -> Result<()> {
     let instead = "use a search over the lattice, such as SEARCH USING auto";
     if let Some(c) = job.constraints.iter().find(|c| !c.is_of_classes()) {
-        return Err(Error::usage(format!(
-            "{name} judges whole equivalence classes, and {} is about the groups of some quasi-identifiers; {instead}",
-            c.describe(&job.quasi_identifiers)
-        )));
+        if !partitioner.judges_groupings() {
+            return Err(Error::usage(format!(
+                "{name} judges whole equivalence classes, and {} is about the groups of some quasi-identifiers; write \
+                 SEARCH USING local_suppression, which suppresses single cells for them, or {instead}",
+                c.describe(&job.quasi_identifiers)
+            )));
+        }
+        counts_rows(job, name, c)?;
     }
     if let Some(c) = job.constraints.iter().find(|c| c.model.reads().population) {
         return Err(Error::usage(format!(
@@ -92,4 +101,29 @@ fn divided_by(job: &Job, name: &str, partitioner: &dyn Partitioner) -> Result<()
         )));
     }
     Ok(())
+}
+
+/// Refuses models that read more than rows beside `scoped`, which is about the groups of some
+/// quasi-identifiers.
+fn counts_rows(job: &Job, name: &str, scoped: &Constraint) -> Result<()> {
+    let scoped = scoped.describe(&job.quasi_identifiers);
+    let instead = "use a search over the lattice, such as SEARCH USING auto";
+    if let Some(entity) = &job.entity {
+        return Err(Error::usage(format!(
+            "{name} counts the rows of the groups of some quasi-identifiers, and with ENTITY ({entity}) {scoped} counts \
+             distinct {entity}; {instead}"
+        )));
+    }
+    let reads_more = |c: &&Constraint| {
+        let reads = c.model.reads();
+        reads.attribute && c.model.item_bound().is_none() || reads.sizes || c.model.limit_column().is_some()
+    };
+    match job.constraints.iter().find(reads_more) {
+        Some(c) => Err(Error::usage(format!(
+            "{name} judges the groups of some quasi-identifiers, as in {scoped}, by their rows alone, and {} reads more; \
+             {instead}",
+            c.describe(&job.quasi_identifiers)
+        ))),
+        None => Ok(()),
+    }
 }

@@ -222,8 +222,11 @@ fn model(job: &Job, constraint: &Constraint) -> String {
         Monotonicity::Never if job.entity.is_some() => "not monotone where classes count entities",
         Monotonicity::Never => "not monotone",
     };
+    let is_divided = matches!(job.choice, Choice::Partition(_));
     let grouping = match constraint.scope {
         Scope::All => "",
+        Scope::Columns(_) if is_divided => ", by the released labels of these columns",
+        Scope::Any(_) if is_divided => ", by the released labels of each subset",
         Scope::Columns(_) => ", in a grouping of the node's classes of its own",
         Scope::Any(_) => ", in a grouping of the node's classes for each subset",
     };

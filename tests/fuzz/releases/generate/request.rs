@@ -114,8 +114,29 @@ pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request,
     if request.entity.is_none() && !is_personal {
         items(draw, columns, &mut request);
     }
+    if draw.chance(25) {
+        suppress_for_groups(draw, &quasi, &mut request);
+    }
     let way = way(draw, planned, &request);
     (request, way)
+}
+
+/// Makes a promise of a class size one of the groups of some columns, where single cells are suppressed for them.
+fn suppress_for_groups(draw: &mut Draw, quasi: &[String], request: &mut Request) {
+    let suppresses = match &request.choice {
+        Choice::Local => true,
+        Choice::Search(call) => call.starts_with("local_suppression"),
+        Choice::Default | Choice::Node(_) => false,
+    };
+    let counts_rows = |m: &Model| ["k_anonymity", "max_risk"].contains(&m.name.as_str());
+    if !suppresses || request.entity.is_some() || !request.models.iter().all(counts_rows) || quasi.is_empty() {
+        return;
+    }
+    let at = draw.between(0, request.models.len() - 1);
+    match draw.chance(50) {
+        true => request.models[at].any = Some(draw.between(1, quasi.len())),
+        false => request.models[at].subset = vec![draw.pick(quasi).clone()],
+    }
 }
 
 /// Makes some of the lists that are kept quasi-identifiers.

@@ -1,0 +1,77 @@
+//! Judges the groups of some quasi-identifiers: `ON (a, b)` and `ON ANY m`.
+
+use super::evaluator::{Evaluator, Rule};
+use crate::error::Result;
+use crate::frequency::FrequencySet;
+use crate::lattice::Node;
+use crate::partition::Partition;
+use crate::pool::check_cancelled;
+use std::collections::HashMap;
+
+impl Evaluator {
+    /// Applies the rules about groups of a subset of the quasi-identifiers. All classes of a failing group are
+    /// removed. That may make a group of another subset too small, so the rules are applied until nothing changes.
+    /// Returns whether the rules then hold for their groups as a whole.
+    pub(super) fn apply_subsets(
+        &self,
+        classes: (&FrequencySet, Option<&Partition>),
+        kept: &mut [bool],
+    ) -> Result<bool> {
+        let subsets: Vec<(&Rule, &Vec<bool>)> = self
+            .rules
+            .iter()
+            .flat_map(|r| r.subsets.iter().map(move |subset| (r, subset)))
+            .collect();
+        loop {
+            let (mut changed, mut hold) = (false, true);
+            for (rule, columns) in &subsets {
+                check_cancelled()?;
+                let (entries, groups, group_of) = self.groups_of(classes, columns, kept);
+                let mut holds: Vec<bool> = groups.counts().iter().map(|n| *n > 0).collect();
+                self.apply(rule, &groups, &mut holds);
+                for (entry, group) in entries.into_iter().zip(group_of) {
+                    if kept[entry] && !holds[group as usize] {
+                        kept[entry] = false;
+                        changed = true;
+                    }
+                }
+                hold &= rule.predicate.holds_overall(&self.overall(&groups, &holds).1);
+            }
+            if !changed {
+                return Ok(hold);
+            }
+        }
+    }
+
+    /// Returns the groups that the kept classes are in by some columns alone, with these classes
+    /// and the group of each.
+    fn groups_of(
+        &self,
+        (set, partition): (&FrequencySet, Option<&Partition>),
+        columns: &[bool],
+        kept: &[bool],
+    ) -> (Vec<usize>, FrequencySet, Vec<u32>) {
+        let (entries, released) = set.filter(kept);
+        let Some(partition) = partition else {
+            let key_schema = &self.sets.base().key_schema;
+            let levels = set.node().levels().iter().zip(key_schema.lookups()).zip(columns);
+            let levels = levels.map(|((level, lookup), is_in)| if *is_in { *level } else { lookup.top() });
+            let (groups, group_of) = released.roll_up(key_schema, &Node::new(levels.collect()));
+            return (entries, groups, group_of);
+        };
+        // A group of a partition has labels of its own, which no node has.
+        let columns: Vec<&[u32]> = (0..columns.len())
+            .filter(|i| columns[*i])
+            .map(|i| partition.cells(i))
+            .collect();
+        let mut numbers: HashMap<Vec<u32>, u32> = HashMap::new();
+        let group = |entry: &usize| {
+            let labels: Vec<u32> = columns.iter().map(|cells| cells[*entry]).collect();
+            let next = numbers.len() as u32;
+            *numbers.entry(labels).or_insert(next)
+        };
+        let group_of: Vec<u32> = entries.iter().map(group).collect();
+        let groups = released.group(&group_of, numbers.len());
+        (entries, groups, group_of)
+    }
+}

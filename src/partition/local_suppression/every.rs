@@ -1,0 +1,91 @@
+//! The proof for a table of few cells: every choice that weighs less than the best is tried.
+
+use super::problem::{Choice, TINY};
+use super::state::State;
+
+/// The most choices that are tried, in part or whole. A table of up to 19 cells is decided by them.
+const MOST: u32 = 1 << 20;
+
+/// The most cells and rows of a table whose choices are tried.
+const PLACES: usize = 24;
+
+/// What may be suppressed.
+#[derive(Clone, Copy)]
+enum Place {
+    Row(usize),
+    Cell(usize, usize),
+}
+
+/// The best choice so far, and how many may still be tried.
+struct Trial {
+    places: Vec<Place>,
+    best: Option<(f64, Choice)>,
+    left: u32,
+}
+
+/// Returns the best of all choices if the table has few, or else `best`. The state suppresses
+/// nothing yet.
+pub(super) fn best_of_all(state: &mut State, best: Option<(f64, Choice)>) -> Option<(f64, Choice)> {
+    let problem = state.problem;
+    let width = problem.weights.len();
+    let row = |c| (problem.suppressible > 0).then_some(Place::Row(c));
+    let cells = |c| {
+        (0..width)
+            .filter(|column| problem.may_star(*column))
+            .map(move |column| Place::Cell(c, column))
+    };
+    let places = (0..problem.rows.len()).flat_map(|c| row(c).into_iter().chain(cells(c)));
+    let places: Vec<Place> = places.take(PLACES + 1).collect();
+    if places.len() > PLACES {
+        return best;
+    }
+    let mut trial = Trial {
+        places,
+        best,
+        left: MOST,
+    };
+    try_from(state, &mut trial, 0);
+    trial.best
+}
+
+/// Tries every choice for the places from `next` on.
+fn try_from(state: &mut State, trial: &mut Trial, next: usize) {
+    let is_beaten = trial.best.as_ref().is_some_and(|(cost, _)| state.cost > *cost - TINY);
+    if is_beaten || trial.left == 0 {
+        return;
+    }
+    trial.left -= 1;
+    let Some(place) = trial.places.get(next).copied() else {
+        if state.short == 0 {
+            trial.best = Some((state.cost, state.choice.clone()));
+        }
+        return;
+    };
+    try_from(state, trial, next + 1);
+    match place {
+        Place::Cell(combination, column) => {
+            for is_last in [false, true] {
+                let effect = state.effect(combination, column);
+                state.flip(combination, column, effect);
+                if !is_last {
+                    try_from(state, trial, next + 1);
+                }
+            }
+        }
+        Place::Row(combination) => {
+            let Some(effect) = state.effect_of_row(combination) else {
+                return;
+            };
+            state.flip_row(combination, effect);
+            // The cells of a row that is suppressed as a whole are not chosen.
+            let others = trial.places[next + 1..].iter();
+            let cells = others
+                .take_while(|place| matches!(place, Place::Cell(c, _) if *c == combination))
+                .count();
+            try_from(state, trial, next + 1 + cells);
+            if let Some(back) = state.effect_of_row(combination) {
+                state.flip_row(combination, back);
+            }
+        }
+    }
+}

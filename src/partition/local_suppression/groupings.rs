@@ -1,0 +1,76 @@
+//! Cells that are suppressed for the groups of some columns.
+
+use super::super::table::{Grouping, Table};
+use super::problem::{Alike, Problem};
+use super::search::search;
+use crate::search::{Context, Stop};
+
+/// Divides the combinations: each is a group of its own here, because groups with the same labels
+/// become one. Returns for each whether its cells are suppressed, and why the search ended early,
+/// if it did. The rows that are suppressed as a whole keep their cells, and are known by that: a
+/// group of theirs is too small.
+pub(super) fn divide(table: &dyn Table, context: &mut Context) -> (Vec<Alike>, Option<Stop>) {
+    let problem = problem(table);
+    let mut rng = context.rng.clone();
+    let mut stopped = None;
+    let choice = search(&problem, &mut rng, &mut || {
+        stopped = stopped.take().or(context.check(0).err());
+        stopped.is_some()
+    });
+    let width = table.columns().len();
+    let starred = |combination: usize| match choice.gone[combination] {
+        true => vec![false; width],
+        false => choice.starred[combination * width..(combination + 1) * width].to_vec(),
+    };
+    let alike = |combination: usize| Alike {
+        members: vec![combination as u32],
+        starred: starred(combination),
+    };
+    ((0..table.len()).map(alike).collect(), stopped)
+}
+
+fn problem(table: &dyn Table) -> Problem {
+    let columns = table.columns();
+    let labels = |combination: u32| {
+        columns.iter().enumerate().map(move |(i, column)| {
+            let code = table.code(i, combination) as usize;
+            [column.bottom, column.top].map(|level| column.lookup.level(level).codes[code])
+        })
+    };
+    Problem {
+        rows: (0..table.len() as u32).map(|c| table.rows(c)).collect(),
+        labels: (0..table.len() as u32).flat_map(labels).collect(),
+        weights: columns
+            .iter()
+            .map(|c| if c.bottom < c.top { c.weight } else { f64::INFINITY })
+            .collect(),
+        row_weight: columns.iter().map(|c| c.weight).sum(),
+        groupings: groupings(table),
+        suppressible: table.suppressible(),
+    }
+}
+
+/// Returns the groupings that say something: those of the table and the classes, without those that
+/// follow from another with more columns and as many rows.
+fn groupings(table: &dyn Table) -> Vec<Grouping> {
+    let classes = Grouping {
+        columns: (0..table.columns().len()).collect(),
+        least: table.least_rows(),
+    };
+    let mut all: Vec<Grouping> = table.groupings().to_vec();
+    all.push(classes);
+    all.retain(|grouping| grouping.least > 1);
+    // Most columns and most rows first: what follows from another comes behind it.
+    all.sort_by(|a, b| (b.columns.len(), b.least, &a.columns).cmp(&(a.columns.len(), a.least, &b.columns)));
+    let mut kept: Vec<Grouping> = vec![];
+    for grouping in all {
+        let is_within = |wider: &Grouping| grouping.columns.iter().all(|column| wider.columns.contains(column));
+        if !kept
+            .iter()
+            .any(|wider| wider.least >= grouping.least && is_within(wider))
+        {
+            kept.push(grouping);
+        }
+    }
+    kept
+}

@@ -1,0 +1,128 @@
+//! Local suppression: single cells become `*`, and all others keep their values.
+//!
+//! No value is generalized: a cell has its value (at the lowest level that LEVELS allows) or the single label at the top
+//! of its hierarchy. The algorithm looks for few suppressed cells, where WEIGHT says how many cells of another column a
+//! cell is worth.
+//!
+//! Where the classes of all columns must hold:
+//!
+//! 1. **Walk.** The sets of columns are walked in the order of ascending weight. At each set the rows that are left are
+//!    grouped by all other columns. A group that holds all models is released with `*` in the columns of the set, and its
+//!    rows are taken away. So each group is released at the set of least weight where it holds among what is left.
+//!    With many columns the walk ends when a fixed amount of work finds no group.
+//! 2. **What is left** holds in no group by itself. Each combination joins the released group where the fewest cells
+//!    more are suppressed, those of the group included. A combination that can join no group, or whose cells weigh less
+//!    than what that would take, is suppressed as a row if that is allowed. Otherwise all rows that are left join groups
+//!    until they hold.
+//!
+//! Where the groups of some columns must hold, `ON (a, b)` or every set of m columns with `ON ANY
+//! m`, a cell is suppressed for the groups of all of these sets that it is in:
+//!
+//! 1. **Annealing.** Cells are suppressed and kept again one after the other. A group that is too
+//!    small costs a penalty, which grows.
+//! 2. **Repair.** Cells of the groups that are still too small are suppressed.
+//! 3. **Return.** All suppressed cells of a value, or of a column, are kept again at once, but for
+//!    those whose groups are then too small. This is repeated until nothing can be kept.
+//!
+//! Courses of these begin with no cell suppressed, with all, and with the best so far and a few
+//! values suppressed besides. Of all courses the choice of least weight is released: a cell weighs
+//! its WEIGHT, and a row that is suppressed the sum of all. For a table of few cells, every choice
+//! is tried that weighs less. The seed is that of SEED: the same seed finds the same cells.
+//!
+//! **Guarantee of groups.** A group of some columns is all rows with equal released labels in these
+//! columns. `*` is a label like any other: rows that are suppressed in a column are a group there,
+//! which must hold as well. So a reader who knows these columns of a person finds as many rows as
+//! promised, also who takes `*` for a value. Rows that are equal in all quasi-identifiers are
+//! released alike.
+//!
+//! **Guarantee.** Every class holds all class-level models: a class is all rows with equal released labels, where `*`
+//! equals `*` only. This is stricter than counting a missing value as equal to any value, as sdcMicro's localSuppression
+//! does: there, a row with `*` can be one of k with rows that a reader can tell from it.
+//! **Interpretation**: as there, the search is greedy. The least number of cells is NP-hard to find (Meyerson and
+//! Williams, On the complexity of optimal k-anonymity, PODS 2004, doi:10.1145/1055558.1055591).
+//!
+//! In a column that LEVELS ends below the top of its hierarchy, a cell gets the label of the highest of these levels in
+//! place of `*`, and rows with other labels of that level are never in one group. A column that LEVELS keeps at one level
+//! is never suppressed.
+//!
+//! Example: `SEARCH USING local_suppression`.
+//!
+//! Templ, Kowarik and Meindl, Statistical disclosure control for micro-data using the R package sdcMicro, Journal of
+//! Statistical Software 67(4), 2015, section 3.2, doi:10.18637/jss.v067.i04.
+
+mod classes;
+mod every;
+mod groupings;
+#[cfg(test)]
+mod groupings_tests;
+mod moves;
+mod problem;
+mod search;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use self::problem::Alike;
+use super::groups::Partition;
+use super::partitioner::{Build, Found, Partitioner};
+use super::table::Table;
+use crate::catalogue::{Entry, Info};
+use crate::error::Result;
+use crate::hierarchy::Label;
+use crate::search::{Context, Stop};
+
+#[derive(Debug, Clone, Copy)]
+struct LocalSuppression;
+
+impl Partitioner for LocalSuppression {
+    fn run(&self, table: &dyn Table, context: &mut Context) -> Result<Found> {
+        let (groups, stopped) = match table.groupings() {
+            [] => classes::divide(table, context),
+            _ => groupings::divide(table, context),
+        };
+        if let Some(Stop::Failed(e)) = stopped {
+            return Err(e);
+        }
+        let mut of_combination = vec![0u32; table.len()];
+        for (number, group) in groups.iter().enumerate() {
+            group
+                .members
+                .iter()
+                .for_each(|c| of_combination[*c as usize] = number as u32);
+        }
+        let columns = table.columns().iter().enumerate();
+        let labels = columns.map(|(i, column)| {
+            let label = |group: &Alike| {
+                let level = if group.starred[i] { column.top } else { column.bottom };
+                let member = group.members.first().map_or(0, |member| table.code(i, *member));
+                Label::at(&column.lookup, level, member)
+            };
+            groups.iter().map(label).collect()
+        });
+        let lookups = table.columns().iter().map(|c| c.lookup.as_ref());
+        Ok(Found {
+            partition: Partition::new(lookups, of_combination, labels.collect())?,
+            stopped,
+        })
+    }
+
+    fn judges_groupings(&self) -> bool {
+        true
+    }
+
+    fn describe(&self) -> String {
+        "suppresses single cells, in the columns of least weight where rows become alike".into()
+    }
+}
+
+/// The catalogue entry.
+pub(super) const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "local_suppression",
+        summary: "local recoding: single cells become *, all others keep their values; greedy",
+        params: &[],
+        example: "SEARCH USING local_suppression",
+        reference: "Templ, Kowarik and Meindl, JSS 2015, doi:10.18637/jss.v067.i04",
+    },
+    build: |_| Ok(Box::new(LocalSuppression)),
+};

@@ -1,0 +1,197 @@
+//! What the search does to a choice: it flips cells and rows, suppresses and keeps whole values,
+//! and repairs.
+
+use super::state::{Effect, State};
+use rand::RngExt;
+use rand_chacha::ChaCha12Rng;
+
+impl State<'_> {
+    /// Suppresses the cells of a block.
+    pub(super) fn suppress(&mut self, block: usize) {
+        let open = self.cells_of(block, false);
+        self.flip_each(open, self.blocks[block].0);
+    }
+
+    /// Keeps the cells of a block whose groups then hold, and returns true if there are any. Takes
+    /// it back if other groups are too small without them.
+    fn recover(&mut self, block: usize) -> bool {
+        let column = self.blocks[block].0;
+        let before = self.short;
+        let mut kept = self.cells_of(block, true);
+        self.flip_each(kept.iter().copied(), column);
+        loop {
+            let (small, large): (Vec<usize>, Vec<usize>) = kept.iter().partition(|c| self.fails(**c, column));
+            self.flip_each(small.iter().copied(), column);
+            kept = large;
+            if small.is_empty() {
+                break;
+            }
+        }
+        if self.short > before {
+            self.flip_each(kept, column);
+            return false;
+        }
+        !kept.is_empty()
+    }
+
+    /// Returns the combinations of a block whose cells are suppressed, or those whose cells are
+    /// not.
+    fn cells_of(&self, block: usize, starred: bool) -> Vec<usize> {
+        let (column, combinations) = &self.blocks[block];
+        let combinations = combinations.iter().map(|c| *c as usize);
+        let stays = |c: &usize| !self.choice.gone[*c] && self.is_starred(*c, *column) == starred;
+        combinations.filter(stays).collect()
+    }
+
+    fn flip_each(&mut self, combinations: impl IntoIterator<Item = usize>, column: usize) {
+        for combination in combinations {
+            let effect = self.effect(combination, column);
+            self.flip(combination, column, effect);
+        }
+    }
+
+    /// Recovers blocks in a random order until none can be.
+    pub(super) fn polish(&mut self, rng: &mut ChaCha12Rng) {
+        let mut order: Vec<usize> = (0..self.blocks.len()).collect();
+        loop {
+            for i in (1..order.len()).rev() {
+                order.swap(i, rng.random_range(0..=i));
+            }
+            let mut gained = false;
+            for block in &order {
+                gained |= self.recover(*block);
+            }
+            if !gained {
+                return self.keep();
+            }
+        }
+    }
+
+    /// Proposes each cell and each row once.
+    pub(super) fn sweep(&mut self, penalty: f64, heat: f64, rng: &mut ChaCha12Rng) {
+        let problem = self.problem;
+        let accepts = |effect: Effect, rng: &mut ChaCha12Rng| {
+            let energy = effect.energy(penalty);
+            energy < 0.0 || heat > 0.0 && rng.random::<f64>() < (-energy / heat).exp()
+        };
+        for combination in 0..problem.rows.len() {
+            let row = (problem.suppressible > 0)
+                .then(|| self.effect_of_row(combination))
+                .flatten();
+            if let Some(effect) = row.filter(|effect| accepts(*effect, rng)) {
+                self.flip_row(combination, effect);
+            }
+            if self.choice.gone[combination] {
+                continue;
+            }
+            for column in 0..problem.weights.len() {
+                if !problem.may_star(column) || self.with[column].is_empty() {
+                    continue;
+                }
+                // A cell whose groups hold can only help others, and is proposed less often.
+                let is_rare = !self.is_starred(combination, column) && heat > 0.0 && rng.random::<f64>() > 0.2;
+                if is_rare && !self.fails(combination, column) {
+                    continue;
+                }
+                let effect = self.effect(combination, column);
+                if accepts(effect, rng) {
+                    self.flip(combination, column, effect);
+                }
+            }
+        }
+    }
+
+    /// Suppresses cells of the groups that are too small until none is, and then keeps every cell
+    /// that need not be suppressed. The choice holds then if the one where all cells are suppressed
+    /// does.
+    pub(super) fn repair(&mut self) {
+        let (len, groupings) = (self.problem.rows.len(), self.problem.groupings.len());
+        while self.short > 0 {
+            let mut changed = false;
+            for combination in 0..len {
+                for g in 0..groupings {
+                    if self.is_small(combination, g) {
+                        changed |= self.star(combination, g);
+                    }
+                }
+            }
+            if changed {
+                continue;
+            }
+            // What is suppressed is too little to be a group: another combination joins it.
+            let small: Vec<usize> = (0..groupings)
+                .filter(|g| (0..len).any(|c| self.is_small(c, *g)))
+                .collect();
+            let joins = (0..len).find(|c| small.iter().any(|g| self.may_star(*c, *g)));
+            match joins {
+                Some(joins) => small.into_iter().for_each(|g| {
+                    self.star(joins, g);
+                }),
+                None if self.suppress_rows(&small) => {}
+                None => return,
+            }
+        }
+        self.keep();
+    }
+
+    /// Suppresses as a whole the rows whose groups are too small, where no cell can help them.
+    /// Returns true if any was.
+    fn suppress_rows(&mut self, small: &[usize]) -> bool {
+        let mut changed = false;
+        for combination in 0..self.problem.rows.len() {
+            let is_small = small.iter().any(|g| self.is_small(combination, *g));
+            let effect = is_small.then(|| self.effect_of_row(combination)).flatten();
+            if let Some(effect) = effect {
+                self.flip_row(combination, effect);
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    fn may_star(&self, combination: usize, g: usize) -> bool {
+        let mut columns = self.problem.groupings[g].columns.iter();
+        let open = |column: &usize| self.problem.may_star(*column) && !self.is_starred(combination, *column);
+        !self.choice.gone[combination] && columns.any(open)
+    }
+
+    /// Suppresses the cells of a combination in the columns of a grouping. Returns true if any was
+    /// not.
+    fn star(&mut self, combination: usize, g: usize) -> bool {
+        let problem = self.problem;
+        let mut changed = false;
+        for column in &problem.groupings[g].columns {
+            if problem.may_star(*column) && !self.is_starred(combination, *column) {
+                self.flip_each([combination], *column);
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// Keeps each row and each cell that need not be suppressed, the heaviest column first.
+    fn keep(&mut self) {
+        let len = self.problem.rows.len();
+        for combination in 0..len {
+            if self.choice.gone[combination] {
+                let effect = self.effect_of_row(combination);
+                if let Some(effect) = effect.filter(|e| e.short <= 0 && e.cost <= 0.0) {
+                    self.flip_row(combination, effect);
+                }
+            }
+        }
+        let weights = &self.problem.weights;
+        let mut columns: Vec<usize> = (0..weights.len()).collect();
+        columns.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
+        for column in columns {
+            for combination in 0..len {
+                if self.is_starred(combination, column) && !self.choice.gone[combination] {
+                    let effect = self.effect(combination, column);
+                    if effect.short <= 0 {
+                        self.flip(combination, column, effect);
+                    }
+                }
+            }
+        }
+    }
+}

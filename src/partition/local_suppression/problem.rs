@@ -1,0 +1,86 @@
+//! The cells that may be suppressed, and which are.
+
+use super::super::table::Grouping;
+
+/// Costs that differ by less are equal: they are sums of the same weights in another order.
+pub(super) const TINY: f64 = 1e-9;
+
+/// The cells of a table. Those of a combination are suppressed together for all of its rows.
+pub(super) struct Problem {
+    /// The rows of each combination.
+    pub(super) rows: Vec<u64>,
+    /// The released label of each cell if it keeps its value, and if it is suppressed; combination
+    /// by combination.
+    pub(super) labels: Vec<[u32; 2]>,
+    /// The weight of a cell by column; infinite if the column may not be suppressed.
+    pub(super) weights: Vec<f64>,
+    /// The weight of a row that is suppressed as a whole.
+    pub(super) row_weight: f64,
+    /// What must hold.
+    pub(super) groupings: Vec<Grouping>,
+    /// How many rows may be suppressed as a whole.
+    pub(super) suppressible: u64,
+}
+
+/// Which cells and which rows are suppressed.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Choice {
+    /// For each cell, combination by combination.
+    pub(super) starred: Vec<bool>,
+    /// For each combination: whether its rows are suppressed as a whole.
+    pub(super) gone: Vec<bool>,
+}
+
+impl Problem {
+    /// Returns the choice that suppresses nothing.
+    pub(super) fn none(&self) -> Choice {
+        Choice {
+            starred: vec![false; self.labels.len()],
+            gone: vec![false; self.rows.len()],
+        }
+    }
+
+    /// Returns the choice that suppresses every cell that may be.
+    pub(super) fn all(&self) -> Choice {
+        let may = |cell: usize| self.may_star(cell % self.weights.len());
+        Choice {
+            starred: (0..self.labels.len()).map(may).collect(),
+            ..self.none()
+        }
+    }
+
+    /// Returns true if cells of the column may be suppressed.
+    pub(super) fn may_star(&self, column: usize) -> bool {
+        self.weights[column].is_finite()
+    }
+
+    /// Returns the weight of a mean cell; 1 if cells weigh nothing.
+    pub(super) fn mean_weight(&self) -> f64 {
+        let finite: Vec<f64> = self.weights.iter().copied().filter(|w| w.is_finite()).collect();
+        let mean = finite.iter().sum::<f64>() / finite.len().max(1) as f64;
+        if mean > 0.0 { mean } else { 1.0 }
+    }
+
+    /// Returns the combinations with each value of each column whose cells may be suppressed, and
+    /// all combinations for each.
+    pub(super) fn blocks(&self) -> Vec<(usize, Vec<u32>)> {
+        let width = self.weights.len();
+        let mut blocks = vec![];
+        for column in (0..width).filter(|column| self.may_star(*column)) {
+            let label = |combination: &u32| self.labels[*combination as usize * width + column];
+            let mut all: Vec<u32> = (0..self.rows.len() as u32).collect();
+            blocks.push((column, all.clone()));
+            all.sort_by_key(label);
+            let values = all.chunk_by(|a, b| label(a) == label(b)).filter(|with| with.len() > 1);
+            blocks.extend(values.map(|with| (column, with.to_vec())));
+        }
+        blocks
+    }
+}
+
+/// Combinations that are released alike.
+pub(super) struct Alike {
+    pub(super) members: Vec<u32>,
+    /// Whether each of their cells is suppressed.
+    pub(super) starred: Vec<bool>,
+}
