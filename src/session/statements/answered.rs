@@ -4,16 +4,13 @@
 //!
 //! A check of a VERIFY that does not hold fails the statement around it, too, when its rows have been read.
 
+use super::ANSWERS;
 use super::entry::{Run, Statement};
-use super::parse::words;
-use super::{ANSWERS, plain};
 use crate::error::{Error, Result};
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::session::sources::depends::ANSWERED;
 use crate::sql::cursor::Cursor;
-use crate::sql::variable::Variables;
-use crate::sql::{self, Script};
 use arrow::record_batch::RecordBatch;
 use datafusion::catalog::TableProvider;
 use datafusion::datasource::MemTable;
@@ -99,7 +96,10 @@ pub(super) fn read(c: &Cursor) -> Result<Option<Statement>> {
 /// stands after an ANONYMIZE is its own.
 fn next(c: &Cursor, from: usize) -> Option<Result<Range<usize>>> {
     let tokens = c.tokens();
-    let follows = |at: usize, word: &str| c.within(at - 1..at).word_at(0).as_deref() == Some(word);
+    let follows = |at: usize, words: &[&str]| {
+        let before = c.within(at - 1..at).word_at(0);
+        before.is_some_and(|before| words.contains(&before.as_str()))
+    };
     let (is_create, is_insert) = (c.looks_at("CREATE"), c.looks_at("INSERT"));
     for at in from.max(1)..tokens.len() {
         let here = c.within(at..tokens.len());
@@ -107,7 +107,8 @@ fn next(c: &Cursor, from: usize) -> Option<Result<Range<usize>>> {
             return None;
         }
         let is_enclosed = tokens[at - 1].token == Token::LParen;
-        let is_rest = (is_create && follows(at, "AS")) || (is_insert && !follows(at, "INTO"));
+        let is_rest =
+            (is_create && follows(at, &["AS"])) || (is_insert && !follows(at, &["INTO", "SELECT", "FROM", "WHERE"]));
         let is_start = |start: &&str| here.looks_at(start.trim_end_matches(" *"));
         let mut starts = ANSWERS.iter().flat_map(|entry| entry.starts);
         if !(is_enclosed || is_rest) || !starts.any(is_start) {
@@ -154,7 +155,7 @@ impl Run for Answered {
                     names.push(name);
                 }
                 let text = self.with_queries(names.iter().map(|name| format!("SELECT * FROM {name}")));
-                outer(&text)?.run_within(context).await
+                outer(context, &text)?.run_within(context).await
             };
             let answered = answered.await;
             for name in &names {
@@ -168,12 +169,9 @@ impl Run for Answered {
 }
 
 /// Parses the statement around the answers, in which queries stand in their places.
-fn outer(text: &str) -> Result<Statement> {
-    let script = Script::new(text, words(&[]))?;
-    let Some(tokens) = script.statements().next() else {
-        return Err(Error::internal("an answer without a statement around it"));
-    };
-    Ok(sql::read(&script, tokens, &Variables::default(), |c| plain::read(&c))?.statement)
+fn outer(context: &AnonContext, text: &str) -> Result<Statement> {
+    let outer = context.script(text)?.next();
+    outer.ok_or_else(|| Error::internal("an answer without a statement around it"))?
 }
 
 /// Returns the rows of an answer as a table. They follow from all rows of what it was asked of.
@@ -188,6 +186,7 @@ async fn kept(context: &AnonContext, answer: Answer) -> Result<Arc<dyn TableProv
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
     use crate::session::statements::parse::parse;
     use crate::session::statements::plain::Plain;
 
@@ -227,6 +226,36 @@ mod tests {
         let all = parse(&sql).unwrap();
         assert_eq!(all[0].get::<Answered>().unwrap().answers.len(), 2);
         assert_eq!(all[0].to_string(), sql);
+    }
+
+    #[tokio::test]
+    async fn a_check_that_does_not_hold_fails_the_statement_around_it() {
+        let anon = AnonContext::new(Default::default());
+        anon.sql("CREATE TABLE t AS VALUES (1), (1), (2)").await.unwrap();
+        let verify = |k: u32| format!("(VERIFY t QUASI IDENTIFIERS (column1) SATISFYING k_anonymity({k}))");
+        for (around, k, holds) in [
+            ("SELECT * FROM", 1, true),
+            ("SELECT * FROM", 2, false),
+            ("CREATE TABLE x AS", 2, false),
+        ] {
+            let found = anon.sql(&format!("{around} {}", verify(k))).await;
+            let kind = found.map(|_| ()).map_err(|e| e.kind());
+            assert_eq!(
+                kind,
+                if holds { Ok(()) } else { Err(ErrorKind::Verification) },
+                "{around} {k}"
+            );
+        }
+        // The table has the rows by then, and no answer is left under a name of its own.
+        assert_eq!(anon.sql("SELECT * FROM x WHERE NOT ok").await.unwrap()[0].num_rows(), 1);
+        let all = anon
+            .session()
+            .catalog("datafusion")
+            .unwrap()
+            .schema("public")
+            .unwrap()
+            .table_names();
+        assert!(all.iter().all(|name| !name.starts_with("__anonsql")), "{all:?}");
     }
 
     #[test]

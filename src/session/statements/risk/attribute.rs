@@ -1,6 +1,5 @@
 //! The measures of a sensitive attribute: what each model that reads it reaches, without a threshold.
 
-use super::measure::MEASURED;
 use super::spec::RiskSpec;
 use crate::engine::{Promise, ReleasedTable};
 use crate::error::Result;
@@ -45,7 +44,7 @@ impl AnonContext {
         statement: &RiskSpec,
         group: &[String],
     ) -> Result<Vec<Worst>> {
-        let schema = session.table(MEASURED).await?.schema().as_arrow().clone();
+        let schema = session.table(table.name.as_str()).await?.schema().as_arrow().clone();
         let mut worst = vec![];
         for attribute in &statement.sensitive {
             let asked = |measure: &str, meaning: &str, model| Asked {

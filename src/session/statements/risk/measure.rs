@@ -21,7 +21,7 @@ use datafusion::prelude::{Expr, SessionContext, ident, lit};
 use std::sync::Arc;
 
 /// The table name of the measured rows in the session that counts them.
-pub(super) const MEASURED: &str = "measured";
+const MEASURED: &str = "measured";
 /// The table name of the population in that session.
 const POPULATION: &str = "population";
 
