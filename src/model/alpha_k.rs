@@ -88,6 +88,15 @@ impl Predicate for Prepared {
     }
 }
 
+/// Returns the model with alpha = 1 and k = 1, which every class holds. Its recount returns the greatest share of a value
+/// in a class.
+pub fn weakest() -> Box<dyn PrivacyModel> {
+    Box::new(AlphaK {
+        alpha: Bound::of(1.0),
+        k: 1,
+    })
+}
+
 /// The catalogue entry.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {

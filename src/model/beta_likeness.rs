@@ -28,6 +28,9 @@ pub(super) struct BetaLikeness {
     pub(super) enhanced: bool,
 }
 
+/// The greatest b.
+const LARGEST: f64 = 1e15;
+
 /// The rounding error allowed in a gain that is compared with a logarithm.
 const TOLERANCE: f64 = 1e-12;
 
@@ -105,11 +108,20 @@ pub(super) const PARAMS: &[Param] = &[Param {
     summary: "the greatest relative gain of a value's share",
     kind: Kind::Real {
         min: 0.0,
-        max: 1e15,
+        max: LARGEST,
         open: true,
     },
     default: None,
 }];
+
+/// Returns the basic model with the greatest b. Its recount returns the greatest relative gain of a value.
+pub fn weakest() -> Box<dyn PrivacyModel> {
+    Box::new(BetaLikeness {
+        name: ENTRY.info.name,
+        beta: Bound::of(LARGEST),
+        enhanced: false,
+    })
+}
 
 /// The catalogue entry.
 pub(super) const ENTRY: Entry<Build> = Entry {

@@ -32,6 +32,9 @@ struct DeltaDisclosure {
     absent_fails: bool,
 }
 
+/// The greatest d.
+const LARGEST: f64 = 1e6;
+
 const ALL: &str = "all";
 const PRESENT: &str = "present";
 
@@ -108,6 +111,15 @@ impl Predicate for Prepared {
     }
 }
 
+/// Returns the model of the values that are present with the greatest d. Its recount returns the greatest |log2(p / q)| of
+/// a class.
+pub fn weakest() -> Box<dyn PrivacyModel> {
+    Box::new(DeltaDisclosure {
+        d: LARGEST,
+        absent_fails: false,
+    })
+}
+
 /// The catalogue entry.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
@@ -119,7 +131,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
                 summary: "the distance in bits that no value reaches",
                 kind: Kind::Real {
                     min: 0.0,
-                    max: 1e6,
+                    max: LARGEST,
                     open: true,
                 },
                 default: None,

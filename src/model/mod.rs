@@ -44,9 +44,14 @@ mod tests;
 #[cfg(test)]
 pub(crate) use differential_privacy::of as sampled;
 
+pub use alpha_k::weakest as weakest_alpha_k;
 pub use audit::{Audit, Comparison, LabelSpans, Relation, Tree};
+pub use beta_likeness::weakest as weakest_beta_likeness;
+pub use delta_disclosure::weakest as weakest_delta_disclosure;
+pub use entropy_l_diversity::weakest as weakest_entropy_l_diversity;
 pub use l_diversity::weakest as weakest_l_diversity;
 pub use privacy_model::{Build, Class, Monotonicity, Overall, Predicate, PrivacyModel, Reads, Span, Subject};
+pub use recursive_l_diversity::weakest as weakest_recursive_l_diversity;
 pub use sampling::{SampleKey, Sampling};
 pub use t_closeness::{CATEGORICAL, HIERARCHICAL, ORDERED, weakest as weakest_t_closeness};
 

@@ -23,6 +23,9 @@ use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
 use std::cmp::{Ordering, Reverse};
 
+/// The greatest c.
+const LARGEST: f64 = 1e15;
+
 #[derive(Debug, Clone, Copy)]
 struct RecursiveLDiversity {
     c: Bound,
@@ -87,6 +90,14 @@ impl Predicate for Prepared {
     }
 }
 
+/// Returns the model for `l` and the greatest c. Its recount returns the greatest r_1 / (r_l + ... + r_m) of a class.
+pub fn weakest(l: u64) -> Box<dyn PrivacyModel> {
+    Box::new(RecursiveLDiversity {
+        c: Bound::of(LARGEST),
+        l,
+    })
+}
+
 /// The catalogue entry.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
@@ -98,7 +109,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
                 summary: "how many times",
                 kind: Kind::Real {
                     min: 0.0,
-                    max: 1e15,
+                    max: LARGEST,
                     open: true,
                 },
                 default: None,

@@ -72,6 +72,23 @@ impl SpecialUniques {
         self.minimal.iter().map(score).collect()
     }
 
+    /// Returns, by column, what it contributes to the score of the rows of each class: the share of the score that is of
+    /// MSUs with the column; `None` for a class without a score. An MSU of several columns counts for each of them, so the
+    /// shares of a row add up to 1 only if each of its MSUs has one column.
+    pub fn contributions(&self) -> Vec<Vec<Option<f64>>> {
+        let of_set = |set: &u32| factorial(self.columns - set.count_ones() as usize);
+        let sum = |sets: &[u32], with: u32| {
+            let sets = sets.iter().filter(|set| *set & with != 0);
+            sets.map(of_set).sum::<u128>() as f64
+        };
+        let share = |sets: &Vec<u32>, column: usize| {
+            let score = sum(sets, u32::MAX);
+            (score > 0.0).then(|| sum(sets, 1 << column) / score)
+        };
+        let of_column = |column| self.minimal.iter().map(|sets| share(sets, column)).collect();
+        (0..self.columns).map(of_column).collect()
+    }
+
     /// Returns the DIS-SUDA score of the rows of each class, of a sample that is this share of its population.
     pub fn dis(&self, fraction: f64) -> Vec<f64> {
         let scores = self.scores();
@@ -210,6 +227,25 @@ mod tests {
             [old, "male", "50k-", "university"],
         ];
         assert_eq!(scores(&rows).2[4..], [4.0, 2.0, 6.0, 8.0]);
+    }
+
+    /// By hand: the third row is unique on its schooling alone (score 3!), the fifth on its region (3!), on its schooling and sex
+    /// (2!), on being an unemployed woman (2!) and on its schooling and work (2!), the eighth on its schooling (3!), and as an
+    /// unemployed man (2!) and in town (2!).
+    #[test]
+    fn contributions_by_hand() {
+        let (found, class_of, _) = scores(&HOUSEHOLD);
+        let contributions = found.contributions();
+        let of_row = |row: usize| {
+            contributions
+                .iter()
+                .map(|column| column[class_of[row]])
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of_row(0), [None; 4]);
+        assert_eq!(of_row(2), [0.0, 0.0, 1.0, 0.0].map(Some));
+        assert_eq!(of_row(4), [6.0, 4.0, 4.0, 4.0].map(|score| Some(score / 12.0)));
+        assert_eq!(of_row(7), [2.0, 2.0, 6.0, 4.0].map(|score| Some(score / 10.0)));
     }
 
     #[test]

@@ -157,6 +157,7 @@ fn statement(table: &str, columns: &[String]) -> RiskSpec {
         entity: None,
         population: None,
         weight: None,
+        keep: vec![],
         per_row: false,
         options: vec![],
     }

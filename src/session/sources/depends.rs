@@ -27,6 +27,10 @@ const FOLDERS: &str = "the types of columns that are folder names are found by l
 const COMPUTED: &str = "a view over an ANONYMIZE, or over a function that counts a table, has rows that follow from all rows of \
                         that table; name the table itself";
 
+/// Why the rows of an answer such as that of RISK OF depend on others.
+pub(in crate::session) const ANSWERED: &str = "an answer such as that of RISK OF follows from all rows of the table that it \
+                                               is asked of, and so does a table of it; name the table itself";
+
 /// A table, and why its rows depend on others.
 type Dependent = (Weak<dyn TableProvider>, &'static str);
 

@@ -138,6 +138,11 @@ impl Statement {
         (self.statement.as_ref() as &dyn Any).downcast_ref()
     }
 
+    /// Runs the statement as a part of the one that `context` is of, whose hidden values it has.
+    pub(super) async fn run_within(&self, context: &AnonContext) -> Result<Answer> {
+        self.statement.run(context).await
+    }
+
     /// Runs the statement on the current threads.
     pub(in crate::session) async fn run(&self, context: &AnonContext) -> Result<Answer> {
         let answer = self.statement.run(&context.hiding(&self.hidden)).await;

@@ -2,6 +2,7 @@
 //! runs; one line in [`STATEMENTS`] adds it. Help, completion and the tests of every statement are made from that list.
 
 pub(super) mod anonymize;
+mod answered;
 mod check_hierarchy;
 mod compare;
 mod create_hierarchy;
@@ -30,6 +31,28 @@ pub(super) mod verify;
 mod wrapped;
 
 use entry::Entry;
+
+/// The statements whose rows stand wherever a query can.
+const ANSWERS: &[&Entry] = &[
+    &show_hierarchies::ENTRY,
+    &describe_hierarchy::ENTRY,
+    &check_hierarchy::ENTRY,
+    &explain::ENTRY,
+    &pareto::ENTRY,
+    &lattice::ENTRY,
+    &compare::ENTRY,
+    &verify::ENTRY,
+    &risk::ENTRY,
+    &utility::ENTRY,
+    &suggest::ENTRY,
+    &show_catalogue::MODELS,
+    &show_catalogue::METRICS,
+    &show_catalogue::OBJECTIVES_OF_A_FRONT,
+    &show_catalogue::SEARCHES,
+    &show_catalogue::HIERARCHY_KINDS,
+    &show_catalogue::OPTIONS,
+    &show_variables::ENTRY,
+];
 
 /// Every statement that anonsql adds to the statements of DataFusion.
 pub const STATEMENTS: &[Entry] = &[

@@ -1,8 +1,8 @@
 //! DataFusion's own statements: everything that no entry of the list recognises.
 
 use super::entry::{Run, Statement};
-use super::wrapped;
 use super::wrapped::output::{check_folder, written};
+use super::{answered, wrapped};
 use crate::engine::{answer_rightly, keep_files_unnamed};
 use crate::error::{Error, Result};
 use crate::location::{expanded, is_url};
@@ -55,6 +55,9 @@ pub(super) fn read(c: &Cursor) -> Result<Statement> {
         if c.looks_at(first) && !matches!(first, "CREATE" | "DROP" | "SHOW" | "DESCRIBE" | "DESC" | "EXPLAIN") {
             c.clone().need(start)?;
         }
+    }
+    if let Some(answered) = answered::read(c)? {
+        return Ok(answered);
     }
     wrapped::read(c)?.ok_or(refused)
 }

@@ -367,10 +367,10 @@ fn statement() -> impl Strategy<Value = Statement> {
             |(source, quasi_identifiers, sensitive, entity, satisfying, (against, population))| Statement::new(Verify {
                 source, quasi_identifiers, sensitive, entity, satisfying, against, population
             })),
-        1 => (source(), quasi(), sensitive(), of(name()), of(source()), (of(name()), any::<bool>()), options()).prop_map(
-            |(source, quasi_identifiers, sensitive, entity, population, (weight, per_row), options)| {
+        1 => (source(), quasi(), sensitive(), of(name()), of(source()), (of(name()), vec(name(), 0..3), any::<bool>()), options()).prop_map(
+            |(source, quasi_identifiers, sensitive, entity, population, (weight, keep, per_row), options)| {
                 Statement::new(RiskSpec {
-                    source, quasi_identifiers, sensitive, entity, population, weight, per_row, options
+                    source, quasi_identifiers, sensitive, entity, population, weight, keep, per_row, options
                 })
             }),
         1 => ((source(), source()), prop_oneof![Just(vec![]), quasi()], of((name(), of(source()))), of(file())).prop_map(

@@ -170,7 +170,7 @@ clauses! {
         "the column of sampling weights: how many people of the population a row stands for", "WEIGHT (weight)",
         |c, s| { s.weight = Some(c.column()?); Ok(()) };
     PER_ROW: "PER ROW", "PER ROW",
-        "one row of figures for each row, by its number and without its values", "PER ROW", |_, s| { s.per_row = true; Ok(()) };
+        "one row of figures for each row, by its number, with the columns of KEEP alone", "PER ROW", |_, s| { s.per_row = true; Ok(()) };
 }
 
 /// Words of other tools and other forms, each with the keywords of the clause that is meant.

@@ -6,8 +6,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::quoting::quote;
 use crate::risk::Weighed;
 use crate::source::stored;
-use arrow::array::{Array, AsArray};
-use arrow::datatypes::Float64Type;
+use arrow::array::{Array, ArrayRef, AsArray, new_empty_array};
+use arrow::compute::concat;
+use arrow::datatypes::{Field, Float64Type};
 use arrow::row::{RowConverter, SortField};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::prelude::SessionContext;
@@ -24,6 +25,10 @@ pub(super) struct ClassedRows {
     pub(super) columns: Vec<Vec<u32>>,
     /// The rows of each class, and the sum of their weights.
     pub(super) classes: Vec<Weighed>,
+    /// By row: the number of its ENTITY, such as its household; `None` without ENTITY.
+    pub(super) household_of: Option<Vec<u32>>,
+    /// The columns of KEEP, in the order of the table.
+    pub(super) kept: Vec<(Arc<Field>, ArrayRef)>,
     /// The memory of all this, and of the figures that are made of it.
     memory: MemoryReservation,
 }
@@ -59,6 +64,13 @@ impl ClassedRows {
             },
         });
         selected.push(format!("({}) IS TRUE", table.is_starred_row()));
+        selected.extend(
+            statement
+                .entity
+                .iter()
+                .chain(&statement.keep)
+                .map(|column| quote(column)),
+        );
         let selected = selected
             .iter()
             .enumerate()
@@ -79,9 +91,19 @@ impl ClassedRows {
             class_of: vec![],
             columns: vec![vec![]; columns],
             classes: vec![],
+            household_of: statement.entity.is_some().then(Vec::new),
+            kept: vec![],
             memory: MemoryConsumer::new("anonsql rows").register(session.task_ctx().memory_pool()),
         };
-        let mut unfit = 0u64;
+        let households = statement.entity.iter().map(|_| columns + 2).next();
+        let (mut unfit, first_kept) = (0u64, columns + 2 + usize::from(households.is_some()));
+        let mut known_households: HashMap<Vec<u8>, u32> = HashMap::new();
+        let mut next_household = 0;
+        let household_texts = match households.and_then(|i| fields.get(i)) {
+            Some(field) => Some(RowConverter::new(vec![SortField::new(field.data_type().clone())])?),
+            None => None,
+        };
+        let mut kept: Vec<Vec<ArrayRef>> = vec![vec![]; statement.keep.len()];
         while let Some(batch) = rows.next().await {
             let batch = batch.map_err(Error::from_data)?;
             let (mut codes, mut bytes, classes) = (vec![], batch.num_rows() * ROW, found.classes.len());
@@ -123,8 +145,37 @@ impl ClassedRows {
                 class_found.weight += weight.unwrap_or(0.0);
                 found.class_of.push(Some(class));
             }
+            if let (Some(i), Some(converter), Some(numbers)) = (households, &household_texts, &mut found.household_of) {
+                let texts = converter.convert_columns(&[Arc::clone(batch.column(i))])?;
+                bytes += batch.num_rows() * (ENTRY + texts.size() / batch.num_rows().max(1));
+                let nulls = batch.column(i).logical_nulls();
+                let mut next = || {
+                    next_household += 1;
+                    next_household - 1
+                };
+                for (row, text) in texts.iter().enumerate() {
+                    // Nobody knows the household of a row without one: it is alone.
+                    numbers.push(match nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+                        true => next(),
+                        false => *known_households.entry(text.data().to_vec()).or_insert_with(&mut next),
+                    });
+                }
+            }
+            for (kept, column) in kept.iter_mut().zip(batch.columns().iter().skip(first_kept)) {
+                bytes += 2 * column.get_array_memory_size();
+                kept.push(Arc::clone(column));
+            }
             bytes += (found.classes.len() - classes) * (CLASS + 12 * columns);
             found.reserve(bytes)?;
+        }
+        for ((name, batches), field) in statement.keep.iter().zip(&kept).zip(fields.iter().skip(first_kept)) {
+            let batches: Vec<&dyn Array> = batches.iter().map(AsRef::as_ref).collect();
+            let column = match batches.is_empty() {
+                true => new_empty_array(field.data_type()),
+                false => concat(&batches)?,
+            };
+            let field = Field::new(name, column.data_type().clone(), true);
+            found.kept.push((Arc::new(field), column));
         }
         match (unfit, &statement.weight) {
             (1.., Some(weight)) => Err(Error::data(format!(

@@ -1,20 +1,19 @@
 //! Measures RISK OF: the classes of a table and of its population.
 
+use super::attribute::Worst;
 use super::classed_rows::ClassedRows;
 use super::spec::RiskSpec;
 use crate::catalogue::{Arguments, Info, Kind, Param};
-use crate::engine::{Phase, Promise, ReleasedTable, bounds_as_text, recounting_session};
+use crate::engine::{Phase, ReleasedTable, bounds_as_text, recounting_session};
 use crate::error::{Error, Result};
 use crate::folder::Manifest;
 use crate::hierarchy::plain_type;
 use crate::job::{SourceTable, check_counted};
-use crate::model;
 use crate::risk::{ClassEstimate, Histogram, Individual, Risk, Settings, THRESHOLDS, subsets};
 use crate::session::context::AnonContext;
 use crate::source::in_type;
 use crate::sql::Lake;
 use crate::sql::clause::SourceClause;
-use arrow::datatypes::{DataType, Schema};
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::ViewTable;
 use datafusion::execution::SessionState;
@@ -48,7 +47,7 @@ pub(in crate::session) const OPTIONS: Info = Info {
         },
         Param {
             name: "k",
-            summary: "the k of the threshold 1 / k",
+            summary: "the k of the threshold 1 / k, and of unsafe cells",
             kind: Kind::Integer { min: 1, max: i64::MAX },
             default: Some("5"),
         },
@@ -57,6 +56,12 @@ pub(in crate::session) const OPTIONS: Info = Info {
             summary: "the most columns of a subset whose distinction and separation are shown, and of a special unique that PER ROW finds",
             kind: Kind::Integer { min: 1, max: i64::MAX },
             default: Some("3"),
+        },
+        Param {
+            name: "contributions",
+            summary: "whether PER ROW answers what each column contributes to the SUDA score, as suda_of_<column>",
+            kind: Kind::Boolean,
+            default: Some("false"),
         },
         Param {
             name: "snb_classes",
@@ -74,10 +79,6 @@ pub(in crate::session) const OPTIONS: Info = Info {
     example: "WITH (sampling_fraction = 0.1, threshold = 0.2)",
     reference: "",
 };
-
-/// The meanings of the measures of a sensitive attribute.
-const FEWEST_VALUES: &str = "the least distinct values of a class";
-const FARTHEST_CLASS: &str = "the greatest distance of a class from all rows measured";
 
 const SHARE: Kind = Kind::Real {
     min: 0.0,
@@ -106,19 +107,15 @@ pub(in crate::session) struct Measured {
     pub(in crate::session) bands: bool,
 }
 
-/// The worst value of one measure of a sensitive attribute over all classes; `None` without a class.
-pub(in crate::session) struct Worst {
-    pub(in crate::session) attribute: String,
-    pub(in crate::session) measure: String,
-    /// The meaning of the measure, for the note of the row.
-    pub(in crate::session) meaning: &'static str,
-    pub(in crate::session) reached: Option<f64>,
-}
-
 impl AnonContext {
     /// Measures everything that the statement asks for.
     pub(in crate::session) async fn measure(&self, statement: &RiskSpec) -> Result<Measured> {
         let options = Arguments::of_options(&OPTIONS, &statement.options)?;
+        if options.boolean("contributions")? {
+            return Err(Error::usage(
+                "contributions are of rows; write PER ROW WITH (contributions = true)",
+            ));
+        }
         let (session, table) = self.measured_table(statement, &self.session.state()).await?;
         let group: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
         let full = table.histogram(&session, &group).await?;
@@ -263,47 +260,6 @@ impl AnonContext {
         columns.extend(statement.entity.iter().map(ident));
         Ok(rows.select(columns)?)
     }
-
-    /// Returns, for each sensitive attribute, the least distinct values and the greatest distances of any class.
-    async fn worst(
-        &self,
-        session: &SessionContext,
-        table: &ReleasedTable,
-        statement: &RiskSpec,
-        group: &[String],
-    ) -> Result<Vec<Worst>> {
-        let schema = session.table(MEASURED).await?.schema().as_arrow().clone();
-        let mut asked = vec![];
-        for s in &statement.sensitive {
-            asked.push((s, "l".to_string(), FEWEST_VALUES, model::weakest_l_diversity()));
-            let ordered = is_ordered(&schema, &s.column).then_some(model::ORDERED);
-            let hierarchical = s.hierarchy.as_ref().map(|_| model::HIERARCHICAL);
-            for distance in [Some(model::CATEGORICAL), ordered, hierarchical].into_iter().flatten() {
-                let model = model::weakest_t_closeness(distance);
-                asked.push((s, format!("t, {distance}"), FARTHEST_CLASS, model));
-            }
-        }
-        let promises = asked.iter().map(|(s, measure, _, model)| {
-            let hierarchy = s.hierarchy.as_ref().filter(|_| model.reads().hierarchy);
-            Ok(Promise {
-                name: measure.clone(),
-                model: model.as_ref(),
-                groupings: vec![group.to_vec()],
-                attribute: Some(s.column.clone()),
-                hierarchy: hierarchy.map(|name| self.hierarchy(name)).transpose()?,
-            })
-        });
-        let checks = table
-            .check(session, &promises.collect::<Result<Vec<Promise>>>()?)
-            .await?;
-        let worst = asked.iter().zip(checks).map(|((s, measure, meaning, _), check)| Worst {
-            attribute: s.column.clone(),
-            measure: measure.clone(),
-            meaning,
-            reached: check.reached,
-        });
-        Ok(worst.collect())
-    }
 }
 
 /// Returns a column of the population in the type of the table that is measured.
@@ -342,17 +298,6 @@ fn settings(
     Ok((settings, counted.map(|(_, from)| from).filter(|_| given.is_none())))
 }
 
-/// Returns true if the values of a column are ordered with distances: numbers, dates and times.
-fn is_ordered(schema: &Schema, column: &str) -> bool {
-    let kind = schema.field_with_name(column).map(|f| f.data_type());
-    let kind = match kind {
-        Ok(DataType::Dictionary(_, value)) => value.as_ref(),
-        Ok(kind) => kind,
-        Err(_) => return false,
-    };
-    kind.is_numeric() || kind.is_temporal()
-}
-
 /// Reads the manifest of the release that is measured; `None` if the source is not a release.
 async fn manifest(context: &AnonContext, statement: &RiskSpec) -> Result<Option<Manifest>> {
     match &statement.source {
@@ -361,6 +306,24 @@ async fn manifest(context: &AnonContext, statement: &RiskSpec) -> Result<Option<
             context.manifest_at(&named.path, &at.unwrap_or_default()).await
         }
         _ => Ok(None),
+    }
+}
+
+/// Fails with a usage error if KEEP names a column that is missing or named twice, or has no use.
+fn check_kept(statement: &RiskSpec, known: &[&str]) -> Result<()> {
+    for (i, column) in statement.keep.iter().enumerate() {
+        if !known.contains(&column.as_str()) {
+            return Err(Error::unknown("column", column, known.iter().copied()));
+        }
+        if statement.keep[..i].contains(column) {
+            return Err(Error::usage(format!("KEEP names column {column:?} twice")));
+        }
+    }
+    match statement.keep.is_empty() || statement.per_row {
+        true => Ok(()),
+        false => Err(Error::usage(
+            "KEEP names columns that the figures of each row are answered beside; write KEEP (id) PER ROW",
+        )),
     }
 }
 
@@ -386,13 +349,14 @@ fn check(statement: &RiskSpec, source: &SourceTable, is_release: bool) -> Result
         }
         roles.push((column, role));
     }
+    check_kept(statement, &known)?;
     if let Some(s) = statement.sensitive.iter().find(|s| s.randomized.is_some()) {
         return Err(Error::usage(format!(
             "column {:?}: RISK OF measures a table as it is and randomizes nothing; leave RANDOMIZED out",
             s.column
         )));
     }
-    if let (Some(weight), Some(_)) = (&statement.weight, &statement.entity) {
+    if let (Some(weight), Some(_), false) = (&statement.weight, &statement.entity, statement.per_row) {
         return Err(Error::usage(format!(
             "WEIGHT ({weight}) weighs rows and ENTITY counts people: name one of the two, and for WEIGHT a table with one row \
              a person"

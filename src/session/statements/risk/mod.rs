@@ -1,5 +1,6 @@
 //! `RISK OF`: measures how exposed the people in a table are, raw or released.
 
+mod attribute;
 mod classed_rows;
 pub(in crate::session) mod measure;
 mod per_row;
@@ -20,7 +21,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "measures prosecutor, journalist and marketer risk, uniqueness and class sizes",
     syntax: "RISK OF { table | 'path' [OPTIONS (...)] | ( query ) } QUASI IDENTIFIERS (c [USING hierarchy], ...)
   [SENSITIVE (c [USING hierarchy], ...)] [ENTITY (c)] [POPULATION { table | 'path' [OPTIONS (...)] | ( query ) }]
-  [WEIGHT (c)] [PER ROW]
+  [WEIGHT (c)] [[KEEP (c, ...)] PER ROW]
   [WITH (sampling_fraction = f, threshold = t, k = 5, subset_size = 3, histogram = sizes | bands,
          snb_classes = peer | haas_stokes)]",
     example: "RISK OF people QUASI IDENTIFIERS (age, zip) POPULATION census",

@@ -1,4 +1,4 @@
-//! PER ROW: the figures of every row, by its number and without its values.
+//! PER ROW: the figures of every row, by its number, without its values but those of the columns that KEEP names.
 
 use super::classed_rows::ClassedRows;
 use super::measure::OPTIONS;
@@ -15,8 +15,14 @@ use std::sync::Arc;
 /// The most sets of columns that special uniques are searched on: each set groups all classes.
 const MOST_SETS: u64 = 10_000;
 
+/// The columns of the figures.
+const FIGURES: [&str; 5] = ["row", "class_size", "individual_risk", "suda_score", "dis_suda_score"];
+
+/// The column of household risks, which ENTITY asks for.
+const HOUSEHOLD_RISK: &str = "household_risk";
+
 /// The options of WITH that PER ROW has a use for.
-const USED: [&str; 2] = ["sampling_fraction", "subset_size"];
+const USED: [&str; 3] = ["sampling_fraction", "subset_size", "contributions"];
 
 impl AnonContext {
     /// Returns the figures of every row.
@@ -32,17 +38,31 @@ impl AnonContext {
             )));
         }
         let fraction = options.given("sampling_fraction", Arguments::real)?;
+        let of_columns = match options.boolean("contributions")? {
+            true => statement
+                .quasi_identifiers
+                .iter()
+                .map(|q| format!("suda_of_{}", q.column))
+                .collect(),
+            false => vec![],
+        };
+        check_kept(statement, &of_columns)?;
         let rows = self.classed_rows(statement).await?;
         let is_weighed = statement.weight.is_some();
         blocking("measuring the rows", move || {
-            figures(&rows, largest, is_weighed, fraction)
+            figures(&rows, largest, (is_weighed, fraction), of_columns)
         })
         .await
     }
 }
 
-/// Returns one row of figures for each row.
-fn figures(rows: &ClassedRows, largest: usize, is_weighed: bool, fraction: Option<f64>) -> Result<RecordBatch> {
+/// Returns one row of figures for each row, with the contributions of columns under the names `of_columns`.
+fn figures(
+    rows: &ClassedRows,
+    largest: usize,
+    (is_weighed, fraction): (bool, Option<f64>),
+    of_columns: Vec<String>,
+) -> Result<RecordBatch> {
     let sizes: Vec<u64> = rows.classes.iter().map(|c| c.rows).collect();
     let special = SpecialUniques::of(&rows.columns, &sizes, largest)?;
     let fraction = fraction.or_else(|| rows.fraction().filter(|_| is_weighed));
@@ -55,6 +75,7 @@ fn figures(rows: &ClassedRows, largest: usize, is_weighed: bool, fraction: Optio
         (false, None) => None,
     };
     let risks: Vec<Option<f64>> = rows.classes.iter().map(risk).collect();
+    let households = household_risks(rows, &risks);
     let scores: Vec<Option<f64>> = special.scores().into_iter().map(Some).collect();
     let dis: Vec<Option<f64>> = match fraction {
         Some(fraction) => special.dis(fraction).into_iter().map(Some).collect(),
@@ -67,21 +88,77 @@ fn figures(rows: &ClassedRows, largest: usize, is_weighed: bool, fraction: Optio
     };
     let row: UInt64Array = (1..=rows.class_of.len() as u64).map(Some).collect();
     let size: UInt64Array = classes().map(|class| Some(sizes[class?])).collect();
-    Ok(RecordBatch::try_from_iter_with_nullable([
-        ("row", Arc::new(row) as ArrayRef, false),
-        ("class_size", Arc::new(size), true),
-        ("individual_risk", by_class(risks), true),
-        ("suda_score", by_class(scores), true),
-        ("dis_suda_score", by_class(dis), true),
-    ])?)
+    let figures: [ArrayRef; 5] = [
+        Arc::new(row),
+        Arc::new(size),
+        by_class(risks),
+        by_class(scores),
+        by_class(dis),
+    ];
+    let named = FIGURES.map(String::from).into_iter().zip(figures);
+    let households = households.map(|risks| (HOUSEHOLD_RISK.to_string(), Arc::new(risks) as ArrayRef));
+    let contributions = match of_columns.is_empty() {
+        true => vec![],
+        false => special.contributions(),
+    };
+    let contributions = of_columns.into_iter().zip(contributions.into_iter().map(by_class));
+    let kept = rows
+        .kept
+        .iter()
+        .map(|(field, column)| (field.name().clone(), Arc::clone(column)));
+    let columns = named.chain(households).chain(contributions).chain(kept);
+    Ok(RecordBatch::try_from_iter_with_nullable(columns.map(
+        |(name, column)| {
+            let is_nullable = name != FIGURES[0];
+            (name, column, is_nullable)
+        },
+    ))?)
+}
+
+/// Returns, by row, the risk that some row of its household is re-identified: 1 - the product of (1 - r) over the rows of
+/// the household that have a risk; `None` without ENTITY.
+fn household_risks(rows: &ClassedRows, risks: &[Option<f64>]) -> Option<Float64Array> {
+    let households = rows.household_of.as_ref()?.iter().map(|household| *household as usize);
+    let risk_of = |class: Option<u32>| risks.get(class? as usize).copied().flatten();
+    let mut safe = vec![1.0; households.clone().max().map_or(0, |last| last + 1)];
+    for (household, class) in households.clone().zip(&rows.class_of) {
+        safe[household] *= 1.0 - risk_of(*class).unwrap_or(0.0);
+    }
+    let by_row = households.zip(&rows.class_of);
+    Some(
+        by_row
+            .map(|(household, class)| risk_of(*class).map(|_| 1.0 - safe[household]))
+            .collect(),
+    )
+}
+
+/// Fails with a usage error if KEEP names a column like a figure.
+fn check_kept(statement: &RiskSpec, of_columns: &[String]) -> Result<()> {
+    let is_figure = |kept: &&String| {
+        FIGURES.contains(&kept.as_str())
+            || (*kept == HOUSEHOLD_RISK && statement.entity.is_some())
+            || of_columns.contains(kept)
+    };
+    match statement.keep.iter().find(is_figure) {
+        Some(kept) => Err(Error::usage(format!(
+            "KEEP: {kept:?} is the name of a figure, too; name the column otherwise in a query: SELECT {kept} AS own_{kept}"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Fails with a usage error if a part of the statement has no effect on the figures of a row.
 fn check(statement: &RiskSpec) -> Result<()> {
+    let is_without_risk = statement.weight.is_none() && !statement.options.iter().any(|(name, _)| name == USED[0]);
+    if let (Some(entity), true) = (&statement.entity, is_without_risk) {
+        return Err(Error::usage(format!(
+            "ENTITY ({entity}) asks PER ROW for the risk of each household, which follows from the individual risks of its rows; \
+             name WEIGHT (w) or WITH (sampling_fraction = ...), or leave ENTITY out"
+        )));
+    }
     let unused = [
         ("SENSITIVE", !statement.sensitive.is_empty()),
         ("POPULATION", statement.population.is_some()),
-        ("ENTITY", statement.entity.is_some()),
     ];
     let clause = unused
         .iter()

@@ -259,6 +259,15 @@ fn columns(rows: &mut Rows, measured: &Measured) {
                 histogram.classes(),
                 histogram.rows()
             ));
+        let cells = || histogram.iter().filter(|(size, _)| *size < measured.k);
+        let unsafe_cells: u64 = cells().map(|(_, cells)| cells).sum();
+        let exposed: u64 = cells().map(|(size, cells)| size * cells).sum();
+        rows.add("columns", "unsafe cells", unsafe_cells as f64)
+            .of(&subject)
+            .note(format!(
+                "combinations of fewer than k = {} rows; {exposed} rows are in them",
+                measured.k
+            ));
         let (apart, all) = histogram.pairs_apart();
         rows.add("columns", "separation", histogram.separation())
             .of(&subject)
@@ -270,7 +279,7 @@ fn sensitive(rows: &mut Rows, measured: &Measured) {
     for worst in &measured.sensitive {
         rows.add("sensitive", worst.measure.clone(), worst.reached)
             .of(&worst.attribute)
-            .note(worst.meaning);
+            .note(&worst.meaning);
     }
 }
 

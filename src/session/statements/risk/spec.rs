@@ -6,6 +6,7 @@ use crate::quoting::ident;
 use crate::sql::clause::list as clause;
 use crate::sql::clause::{QuasiIdentifierClause, SensitiveClause, SourceClause, options, roles, source};
 use crate::sql::cursor::Cursor;
+use crate::sql::name::names;
 use std::fmt;
 
 /// `RISK OF ...`
@@ -23,6 +24,8 @@ pub struct RiskSpec {
     pub population: Option<SourceClause>,
     /// WEIGHT: the column of sampling weights.
     pub weight: Option<String>,
+    /// KEEP: the columns that the figures of each row are answered beside.
+    pub keep: Vec<String>,
     /// PER ROW: whether the figures of each row are asked for.
     pub per_row: bool,
     /// WITH: the options, such as threshold and sampling fraction.
@@ -38,6 +41,7 @@ pub(super) fn read(c: &mut Cursor) -> Result<RiskSpec> {
         &clause::ENTITY,
         &clause::POPULATION,
         &clause::WEIGHT,
+        &clause::KEEP,
         &clause::PER_ROW,
         &clause::WITH,
     ];
@@ -49,6 +53,7 @@ pub(super) fn read(c: &mut Cursor) -> Result<RiskSpec> {
         entity: s.entity,
         population: s.population,
         weight: s.weight,
+        keep: s.keep,
         per_row: s.per_row,
         options: s.options,
     })
@@ -71,6 +76,9 @@ impl fmt::Display for RiskSpec {
         }
         if let Some(weight) = &self.weight {
             write!(f, " WEIGHT ({})", ident(weight))?;
+        }
+        if !self.keep.is_empty() {
+            write!(f, " KEEP ({})", names(&self.keep))?;
         }
         if self.per_row {
             f.write_str(" PER ROW")?;
