@@ -110,7 +110,8 @@ fn hierarchy_of(
     let Some(name) = manifest.hierarchy_of(column).map(|h| &h.name) else {
         return unknown(format!("{MANIFEST} names no hierarchy"));
     };
-    if levels.is_none() {
+    // A partition has labels of any level, and what they cover is known by the hierarchy alone.
+    if levels.is_none() && manifest.partition.is_none() {
         return unknown(format!("{MANIFEST} has no level"));
     }
     match (claim.hierarchies.get(name), claim.defined.get(column)) {

@@ -15,7 +15,7 @@
 //! doi:10.14778/1453856.1453874.
 //!
 //! **Interpretation.** Sets that are empty or NULL have no combination, and an item that is NULL is no item. A column
-//! without any item holds every k.
+//! without any item holds every k, and reaches none.
 
 use super::any_class::AnyClass;
 use super::audit::{Audit, Comparison, Relation};
@@ -60,11 +60,7 @@ impl PrivacyModel for KmAnonymity {
             ));
         }
         Audit {
-            sql: format!(
-                "SELECT coalesce(min(f), {}) FROM ({})",
-                self.0.k,
-                counts.join(" UNION ALL ")
-            ),
+            sql: format!("SELECT min(f) FROM ({})", counts.join(" UNION ALL ")),
             required: self.0.k as f64,
             comparison: Comparison::AtLeast,
         }

@@ -111,6 +111,10 @@ impl Table for Part<'_> {
         self.members.len()
     }
 
+    fn whole(&self) -> usize {
+        self.table.whole()
+    }
+
     fn code(&self, column: usize, combination: u32) -> u32 {
         self.table.code(column, self.of(combination))
     }

@@ -70,6 +70,12 @@ pub trait Table {
     /// Returns the number of combinations.
     fn len(&self) -> usize;
 
+    /// Returns the number of combinations of the table that this one is a stratum of, so that the strata of a large table
+    /// take no more time than it would; by default, of this one.
+    fn whole(&self) -> usize {
+        self.len()
+    }
+
     /// Returns the ground code of a combination in a column.
     fn code(&self, column: usize, combination: u32) -> u32;
 

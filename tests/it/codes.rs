@@ -126,3 +126,36 @@ proptest! {
         });
     }
 }
+
+/// The manifest of a release that grew has the check of the code over all rows, and each batch has one over its own.
+#[tokio::test]
+async fn a_release_that_grows_has_the_check_of_codes() {
+    let (context, scratch) = (context(2), tempfile::tempdir().unwrap());
+    let target = scratch.path().join("grown");
+    collect(&context, "CREATE HIERARCHY age AS INTERVALS (5, 10) TOP CODE 90").await;
+    for ages in ["(90), (104), (31), (32)", "(93), (95), (33), (34)"] {
+        collect(
+            &context,
+            &format!("CREATE OR REPLACE TABLE people AS SELECT column1 AS age FROM (VALUES {ages})"),
+        )
+        .await;
+        let statement = format!(
+            "ANONYMIZE people TO '{}' APPEND QUASI IDENTIFIERS (age USING age) SATISFYING k_anonymity(2)",
+            target.display()
+        );
+        collect(&context, &statement).await;
+    }
+    let manifest = anonsql::manifest::Manifest::read(&target).unwrap().unwrap();
+    let of_batches = manifest.batches.iter().map(|batch| &batch.checks);
+    for checks in of_batches.chain([&manifest.checks]) {
+        let code = checks.iter().find(|check| check.check.contains("TOP CODE 90"));
+        let code = code.unwrap_or_else(|| panic!("{checks:?}"));
+        assert_eq!((code.required, code.reached, code.ok), (0.0, Some(0.0), true));
+    }
+    assert_eq!(manifest.batches.len(), 2);
+    let verify = format!(
+        "VERIFY '{}' QUASI IDENTIFIERS (age USING age) SATISFYING k_anonymity(2)",
+        target.display()
+    );
+    collect(&context, &verify).await;
+}

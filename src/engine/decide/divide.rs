@@ -14,7 +14,7 @@ use crate::frequency::FrequencySet;
 use crate::job::{Candidate, Choice, Job};
 use crate::lattice::Lattice;
 use crate::metric;
-use crate::partition::{self, Column, Table, widened};
+use crate::partition::{self, Column, Partitioner, Table, widened};
 use crate::pool::check_cancelled;
 use crate::search::{Budget, Oracle};
 use crate::settings::Settings;
@@ -46,29 +46,35 @@ pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn 
     let evaluator = coarser.as_ref().unwrap_or(evaluator);
     let is_large = evaluator.sets().base().combinations() as usize > SECOND_FORM;
     let (mut best, mut tried, mut refused, mut stopped) = (None::<Division>, vec![], None, None);
-    let mut divided_by: Vec<&str> = vec![];
+    let mut divided_by: Vec<(&Candidate, f64)> = vec![];
     for candidate in job.candidates() {
         let mut told = Tried {
             search: candidate.call.to_string(),
             value: None,
             skipped: None,
         };
-        if is_large && divided_by.contains(&candidate.call.name.as_str()) {
-            told.skipped = Some("large table".into());
-            tried.push(told);
-            continue;
+        let mut forms = divided_by.iter();
+        if let Some((form, value)) = forms.find(|(form, _)| form.call.name == candidate.call.name) {
+            let is_same = is_same(job, evaluator, form, candidate)?;
+            told.value = Some(*value).filter(|_| is_same);
+            told.skipped = Some("large table".into()).filter(|_| is_large && !is_same);
+            if is_same || is_large {
+                tried.push(told);
+                continue;
+            }
         }
         match divide(job, evaluator, candidate, &budget, observer, best.is_some()) {
             Ok((found, reason)) => {
                 stopped = stopped.or(reason);
                 told.skipped = found.is_none().then(|| reason.unwrap_or_default().into());
                 if let Some(found) = found {
-                    divided_by.push(&candidate.call.name);
-                    told.value = Some(if job.metric.higher_is_better() {
+                    let value = if job.metric.higher_is_better() {
                         -found.cost
                     } else {
                         found.cost
-                    });
+                    };
+                    divided_by.push((candidate, value));
+                    told.value = Some(value);
                     let wins = best
                         .as_ref()
                         .map(|best| beats(job, evaluator, &found, best))
@@ -107,6 +113,20 @@ pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn 
         combinations: Some(Combinations::new(best.memory, evaluator, partition)?),
         ..Decision::chosen(evaluator, (best.classes, best.verdict), Proof::None)
     })
+}
+
+/// Returns true if two forms of an algorithm divide the table alike: they differ in how columns with ranges are labelled, and
+/// no column has ranges.
+fn is_same(job: &Job, evaluator: &Evaluator, form: &Candidate, other: &Candidate) -> Result<bool> {
+    let forms = [form.partitioner.as_ref(), other.partitioner.as_ref()];
+    if forms.iter().any(|form| form.reads_class_label()) {
+        return Ok(false);
+    }
+    let has_ranges = |form: &&dyn Partitioner| -> Result<bool> {
+        let table = Groups::new(job, evaluator, *form)?;
+        Ok(form.makes_ranges() && table.columns().iter().any(Column::has_ranges))
+    };
+    Ok(!has_ranges(&forms[0])? && !has_ranges(&forms[1])?)
 }
 
 /// Returns the evaluator over coarser levels, if the table has more combinations than are divided and those of coarser levels

@@ -9,7 +9,7 @@ use super::marginals::check_marginals;
 use super::population::generalized_population;
 use super::promises::promises;
 use super::read_back::read_back;
-use super::released::{Answers, ReleasedTable};
+use super::released::{Answers, Promise, ReleasedTable};
 use super::session::session_with;
 use super::spans::generalized;
 use super::sql::steady;
@@ -186,7 +186,10 @@ impl Recount<'_> {
         let mut checks = released.check(self.session, &promises).await?;
         checks.iter_mut().for_each(|c| c.reached = c.reached.map(steady));
         let classes = settled.verdict.classes;
-        if classes > 0 && (reached_k.is_none() || checks.iter().any(|c| c.reached.is_none())) {
+        // Rows without any item are in classes, and in no combination of items.
+        let is_missing =
+            |(promise, check): (&Promise, &Check)| check.reached.is_none() && promise.model.item_bound().is_none();
+        if classes > 0 && (reached_k.is_none() || promises.iter().zip(&checks).any(is_missing)) {
             return Err(Error::new(
                 ErrorKind::Verification,
                 format!("{classes} classes were written, and a recount found none; nothing was published"),

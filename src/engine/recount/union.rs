@@ -4,6 +4,7 @@
 //! alone, and all rows must hold them together. Distributions are compared with those of the released rows, because nobody
 //! who has the release knows any other.
 
+use super::codes::check_codes;
 use super::promises::promises;
 use super::read_back::as_written;
 use super::recounted::{RELEASED, Recounted};
@@ -113,10 +114,11 @@ fn table(job: &Job, name: &str) -> ReleasedTable {
     }
 }
 
-/// Recounts every promise of a job. Fails as infeasible if one does not hold.
+/// Recounts every promise of a job, and the codes of its hierarchies. Fails as infeasible if one does not hold.
 async fn check(job: &Job, session: &SessionContext, table: &ReleasedTable, what: &str) -> Result<Vec<Check>> {
     let mut checks = table.check(session, &promises(job)?).await?;
     checks.iter_mut().for_each(|c| c.reached = c.reached.map(steady));
+    checks.extend(check_codes(session, table, job).await?);
     let broken: Vec<&str> = checks.iter().filter(|c| !c.ok).map(|c| c.check.as_str()).collect();
     match broken.is_empty() {
         true => Ok(checks),

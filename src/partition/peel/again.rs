@@ -77,6 +77,7 @@ impl Improvement<'_> {
 mod tests {
     use super::*;
     use crate::partition::peel::space::Space;
+    use crate::partition::peel::testing::{any_classes, check};
     use crate::partition::ranges::Ranges;
     use crate::partition::testing::Toy;
     use crate::search::Budget;
@@ -91,32 +92,13 @@ mod tests {
             let toy = Toy::of_pairs(&rows, k, asks);
             prop_assume!(rows.values().sum::<u64>() >= k);
             let space = Space::new(&toy, Ranges { by_hierarchy, asked: false, exact: true });
-            // Any classes that hold: each combination joins the last until that has k rows, and what is left the first.
-            let mut classes: Vec<Class> = vec![];
-            for combination in 0..space.len() as u32 {
-                match classes.last_mut().filter(|class| class.rows < k) {
-                    Some(class) => space.join(class, combination),
-                    None => classes.push(space.class(vec![combination])),
-                }
-            }
-            if classes.len() > 1 && classes.last().is_some_and(|class| class.rows < k) {
-                let rest = classes.pop().unwrap_or_default();
-                classes[0] = space.united(&classes[0], &rest);
-            }
+            let classes = any_classes(&space, k);
             let cost = |classes: &[Class]| classes.iter().map(Class::cost).sum::<f64>();
             let before = cost(&classes);
             let mut improvement = Improvement::new(&space, classes);
             improvement.walk_again(u64::MAX, &mut Context::new(seed, Budget::default())).unwrap();
             prop_assert!(cost(&improvement.classes) <= before + 1e-9);
-            let mut members: Vec<u32> = vec![];
-            for (number, class) in improvement.classes.iter().enumerate().filter(|(_, class)| !class.members.is_empty()) {
-                prop_assert!(space.holds(class));
-                prop_assert_eq!(class.rows, class.members.iter().map(|c| space.rows(*c)).sum::<u64>());
-                prop_assert!(class.members.iter().all(|c| improvement.class_of[*c as usize] == number as u32));
-                members.extend(&class.members);
-            }
-            members.sort_unstable();
-            prop_assert_eq!(members, (0..space.len() as u32).collect::<Vec<_>>());
+            check(&improvement, &toy);
         }
 
         /// The nearest classes are those of least cost by a comparison with all.

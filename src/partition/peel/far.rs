@@ -29,7 +29,7 @@ impl Improvement<'_> {
                 }
                 self.try_partners(class, context);
                 if self.classes[class].members.len() <= FEW {
-                    self.try_dissolve(class, |one, _| (0..one.classes.len() as u32).collect());
+                    self.try_dissolve(class, 0.0, |one, _| (0..one.classes.len() as u32).collect());
                 }
             }
         }

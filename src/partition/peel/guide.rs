@@ -61,6 +61,10 @@ impl Table for Guided<'_> {
         self.table.len()
     }
 
+    fn whole(&self) -> usize {
+        self.table.whole()
+    }
+
     fn code(&self, column: usize, combination: u32) -> u32 {
         self.table.code(column, combination)
     }

@@ -67,7 +67,7 @@ impl<'a> Improvement<'a> {
         }
     }
 
-    fn cost(&self) -> f64 {
+    pub(super) fn cost(&self) -> f64 {
         self.classes.iter().map(Class::cost).sum()
     }
 
@@ -263,7 +263,7 @@ impl<'a> Improvement<'a> {
                     let around = &order[at.saturating_sub(4 * NEIGHBOURS)..(at + 4 * NEIGHBOURS + 1).min(order.len())];
                     around.iter().map(|c| one.class_of[*c as usize]).collect()
                 };
-                self.try_dissolve(class, around);
+                self.try_dissolve(class, 0.0, around);
             }
         }
         Ok(())
@@ -279,8 +279,14 @@ impl<'a> Improvement<'a> {
         classes.into_iter().map(|(_, number)| number).collect()
     }
 
-    /// Dissolves a class if its combinations lose less in classes that `candidates` names for each of them.
-    pub(super) fn try_dissolve(&mut self, class: usize, candidates: impl Fn(&Self, u32) -> Vec<u32>) {
+    /// Dissolves a class if its combinations lose less in classes that `candidates` names for each of them, or more by less
+    /// than `most`. Returns whether it did.
+    pub(super) fn try_dissolve(
+        &mut self,
+        class: usize,
+        most: f64,
+        candidates: impl Fn(&Self, u32) -> Vec<u32>,
+    ) -> bool {
         let space = self.space;
         let dissolved = std::mem::take(&mut self.classes[class]);
         let (mut cost, mut before): (f64, Vec<(usize, Class)>) = (0.0, vec![]);
@@ -292,7 +298,7 @@ impl<'a> Improvement<'a> {
                 break;
             };
             cost += more;
-            if !gains(dissolved.cost(), cost) {
+            if !gains(dissolved.cost() + most, cost) {
                 break;
             }
             before.push((to, self.classes[to].clone()));
@@ -300,14 +306,15 @@ impl<'a> Improvement<'a> {
             self.class_of[*member as usize] = to as u32;
         }
         let holds = |improvement: &Self| before.iter().all(|(to, _)| space.holds(&improvement.classes[*to]));
-        if gains(dissolved.cost(), cost) && holds(self) {
-            return;
+        if gains(dissolved.cost() + most, cost) && holds(self) {
+            return true;
         }
         for (to, old) in before.into_iter().rev() {
             self.classes[to] = old;
         }
         self.classes[class] = dissolved;
         self.number(class);
+        false
     }
 }
 

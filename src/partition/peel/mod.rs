@@ -19,6 +19,9 @@
 //!    their neighbours where they lose less, two classes are divided anew, classes are dissolved into others, blocks
 //!    of the most expensive classes move to the class of all where they lose least, and a few classes that are near each
 //!    other are walked again by themselves. Each change is made only if it loses less.
+//! 5. **Annealing** of a table of at most 1,024 combinations, by a number of random changes that follows from `rounds` and
+//!    the number of combinations. A change may lose more, which leads on to others that lose less. In the end no move of a
+//!    combination and no exchange of two loses less, and what is kept never loses more than before.
 //!
 //! **Guarantee.** Every class is checked against all class-level models when it is formed and whenever it changes. The
 //! partition says nothing of the walk: a class that a more general node releases holds by itself, whatever was released
@@ -38,6 +41,7 @@
 //! Example: `SEARCH USING peel(rounds => 20)`.
 
 mod again;
+mod anneal;
 mod far;
 mod guide;
 mod improve;
@@ -45,6 +49,8 @@ mod left;
 mod scale;
 mod space;
 mod split;
+#[cfg(test)]
+mod testing;
 mod walk;
 
 use super::groups::Partition;
@@ -141,7 +147,9 @@ fn moved(space: &Space, classes: &mut Vec<Class>, rounds: u64, context: &mut Con
         return Some(stop);
     }
     let mut improvement = Improvement::new(space, std::mem::take(classes));
-    let stopped = improvement.run(rounds, context);
+    let stopped = improvement
+        .run(rounds, context)
+        .or_else(|| improvement.anneal(rounds, context).err());
     *classes = improvement.classes;
     stopped
 }
@@ -184,7 +192,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
         params: &[
             Param {
                 name: "rounds",
-                summary: "rounds of local search, at most",
+                summary: "rounds of local search, at most; small tables are also annealed, the longer the more rounds",
                 kind: Kind::Integer { min: 0, max: i64::MAX },
                 default: Some("4"),
             },

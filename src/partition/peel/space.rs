@@ -4,7 +4,7 @@ use super::scale::{Reach, Scale, losses, range};
 use crate::hierarchy::Label;
 use crate::key::KeySchema;
 use crate::partition::ranges::Ranges;
-use crate::partition::table::{Column, Table};
+use crate::partition::table::Table;
 use std::cell::Cell;
 
 /// Combinations that are released with the same labels.
@@ -117,26 +117,24 @@ impl<'a> Space<'a> {
     }
 
     fn single(&self, combination: u32) -> Class {
-        let columns = self
-            .table
-            .columns()
-            .iter()
-            .zip(&self.scales)
-            .zip(self.codes(combination));
-        let cell = |((column, scale), code): ((&Column, &Scale), &u32)| match scale {
-            Scale::Range(_) => Reach {
-                low: *code,
-                high: *code,
-            },
-            Scale::Levels(_) => Reach {
-                low: u32::from(column.bottom),
-                high: *code,
-            },
-        };
         Class {
-            cells: columns.map(cell).collect(),
+            cells: (0..self.columns())
+                .map(|column| self.cell(column, combination))
+                .collect(),
             rows: self.rows(combination),
             ..Class::default()
+        }
+    }
+
+    /// Returns the cell of a combination alone.
+    fn cell(&self, column: usize, combination: u32) -> Reach {
+        let code = self.codes(combination)[column];
+        match self.scales[column] {
+            Scale::Range(_) => Reach { low: code, high: code },
+            Scale::Levels(_) => Reach {
+                low: u32::from(self.table.columns()[column].bottom),
+                high: code,
+            },
         }
     }
 
@@ -205,6 +203,42 @@ impl<'a> Space<'a> {
         let cells = self.scales.iter().zip(&class.cells).zip(&block.cells);
         let losses = cells.map(|((scale, one), other)| scale.loss(scale.joined(*one, *other)));
         self.more(class, block.rows, block.loss, most, losses)
+    }
+
+    /// Returns the cost of a class with one combination less, one more, or both. It then has `rows` rows. The cost is infinite
+    /// if it is above `most`.
+    pub(super) fn cost_of_exchange(
+        &self,
+        class: &Class,
+        without: Option<u32>,
+        with: Option<u32>,
+        rows: u64,
+        most: f64,
+    ) -> f64 {
+        self.worked(class.members.len());
+        let mut loss = 0.0;
+        for (column, scale) in self.scales.iter().enumerate() {
+            let wider = |cell: Reach, c: u32| scale.with(cell, self.codes(c)[column]);
+            let reach = match without {
+                None => Some(class.cells[column]),
+                Some(without) => {
+                    let mut rest = class.members.iter().copied().filter(|c| *c != without);
+                    let first = rest.next().map(|c| self.cell(column, c));
+                    first.map(|first| rest.fold(first, wider))
+                }
+            };
+            let reach = match (reach, with) {
+                (Some(reach), Some(with)) => wider(reach, with),
+                (Some(reach), None) => reach,
+                (None, Some(with)) => self.cell(column, with),
+                (None, None) => continue,
+            };
+            loss += scale.loss(reach);
+            if rows as f64 * loss > most {
+                return f64::INFINITY;
+            }
+        }
+        rows as f64 * loss
     }
 
     /// Returns how much more all rows lose if `rows` rows, each of which loses at least `least`, join `class`, whose labels

@@ -1,0 +1,406 @@
+//! Simulated annealing of small tables, for what no change that loses less by itself leads to.
+//!
+//! Where a class has hardly more rows than it must have, no combination can leave it alone. What loses less is then an
+//! exchange, or several changes of which the first ones lose more. Annealing draws changes at random, and also accepts one
+//! that loses more, less and less often. It moves a combination to the class of one that is near it, exchanges the two,
+//! divides a class, or dissolves one. Then single moves and exchanges are made until none loses less.
+//!
+//! The number of draws follows from the combinations and from `rounds`, so no clock decides what is released. A large table
+//! would need too many of them.
+//!
+//! Kirkpatrick, Gelatt and Vecchi, Optimization by simulated annealing, Science 220, 1983,
+//! doi:10.1126/science.220.4598.671.
+
+use super::improve::Improvement;
+use super::space::Class;
+use crate::search::{Context, Stop};
+use rand::RngExt;
+
+/// The greatest number of combinations of a table that is annealed.
+const FEW: usize = 1024;
+
+/// The draws of a round for each combination: twice as many as there are combinations, and so many at most.
+const DRAWS: u64 = 600;
+
+/// The draws of a round for all combinations, at most.
+const MOST_DRAWS: u64 = 1 << 18;
+
+/// How many of the combinations that are nearest to one are near it.
+const NEAR: usize = 24;
+
+/// Of so many classes that nothing can leave alone, one is dissolved. The others exchange a combination.
+const DISSOLVED: usize = 8;
+
+/// The number of temperatures, the first one as a share of the mean loss of a combination, and each of the others as a share
+/// of the one before.
+const TEMPERATURES: usize = 64;
+const FIRST: f64 = 0.5;
+const COOLED: f64 = 0.975;
+
+/// Random numbers for millions of draws (SplitMix64), seeded by those of the run.
+struct Draws(u64);
+
+impl Draws {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let word = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
+    }
+
+    /// Returns a number below `n`, which is at most 2^32.
+    fn below(&mut self, n: usize) -> usize {
+        (((self.next() >> 32) * n as u64) >> 32) as usize
+    }
+
+    /// Returns a number of the exponential distribution with mean 1, nearly: roots are the same on every machine, and
+    /// logarithms are not.
+    fn exponential(&mut self) -> f64 {
+        let uniform = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
+        64.0 * (1.0 - (0..6).fold(uniform, |root, _| root.sqrt()))
+    }
+}
+
+/// A run of annealing.
+struct Annealing<'a, 'b> {
+    of: &'b mut Improvement<'a>,
+    /// By combination: the combinations near it.
+    near: Vec<Vec<u32>>,
+    draws: Draws,
+    /// The numbers of classes that were dissolved.
+    free: Vec<usize>,
+    /// How much more all rows may lose by the change that is drawn.
+    most: f64,
+}
+
+impl Improvement<'_> {
+    /// Anneals the classes of a small table. No more is lost afterwards.
+    pub(super) fn anneal(&mut self, rounds: u64, context: &mut Context) -> Result<(), Stop> {
+        let placed: Vec<u32> = self.classes.iter().flat_map(|class| &class.members).copied().collect();
+        let cost = self.cost();
+        if rounds == 0 || self.space.table.whole() > FEW || self.classes.len() < 2 || cost == 0.0 {
+            return Ok(());
+        }
+        // A stratum has its share of the draws.
+        let (of, whole) = (placed.len() as u64, self.space.table.whole().max(1) as u64);
+        let draws = rounds.saturating_mul((of * DRAWS.min(2 * whole)).min(of * MOST_DRAWS / whole));
+        let mut annealing = Annealing {
+            near: self.near(&placed),
+            draws: Draws(context.rng.random()),
+            free: vec![],
+            most: 0.0,
+            of: self,
+        };
+        let cooled = annealing.cool(&placed, draws, FIRST * cost / placed.len() as f64, context);
+        cooled.and_then(|()| annealing.polish(&placed, context))
+    }
+
+    /// Returns, by combination, those that are nearest to it among these.
+    fn near(&self, placed: &[u32]) -> Vec<Vec<u32>> {
+        let mut near = vec![vec![]; self.space.len()];
+        for one in placed {
+            let alone = self.space.class(vec![*one]);
+            let others = placed.iter().filter(|other| *other != one);
+            let mut distances: Vec<(f64, u32)> = others
+                .map(|other| {
+                    let more = self.space.cost_of_joining(&alone, *other, f64::INFINITY);
+                    let rows = self.space.rows(*one) + self.space.rows(*other);
+                    ((more + alone.cost()) / rows as f64, *other)
+                })
+                .collect();
+            distances.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            near[*one as usize] = distances.into_iter().take(NEAR).map(|(_, other)| other).collect();
+        }
+        near
+    }
+}
+
+impl Annealing<'_, '_> {
+    /// Draws changes at one temperature after the other. Keeps the classes that lost least.
+    fn cool(&mut self, placed: &[u32], draws: u64, first: f64, context: &Context) -> Result<(), Stop> {
+        let (mut best, mut least) = (self.of.classes.clone(), self.of.cost());
+        let mut temperature = first;
+        let mut stopped = Ok(());
+        'cooling: for _ in 0..TEMPERATURES {
+            for draw in 0..draws / TEMPERATURES as u64 {
+                if draw % 1024 == 0 {
+                    stopped = context.check(0);
+                    if stopped.is_err() {
+                        break 'cooling;
+                    }
+                }
+                self.most = temperature * self.draws.exponential();
+                let one = placed[self.draws.below(placed.len())];
+                self.draw(one);
+            }
+            temperature *= COOLED;
+            let cost = self.of.cost();
+            if cost < least {
+                (best, least) = (self.of.classes.clone(), cost);
+            }
+        }
+        self.of.classes = best;
+        (0..self.of.classes.len()).for_each(|class| self.of.number(class));
+        stopped
+    }
+
+    /// Draws a change for a combination and makes it, if all rows lose no more by it than they may.
+    fn draw(&mut self, one: u32) {
+        let space = self.of.space;
+        let near = &self.near[one as usize];
+        let Some(other) = near.get(self.draws.below(near.len())).copied() else {
+            return;
+        };
+        let (from, to) = (self.class_of(one), self.class_of(other));
+        if from == to {
+            return self.divide(one, from);
+        }
+        let stays = self.of.classes[from].rows - space.rows(one);
+        let may_leave = stays >= space.table.least_rows();
+        if !may_leave && self.draws.below(DISSOLVED) == 0 {
+            return self.dissolve(from);
+        }
+        // Where rows are not all that counts, what may not leave alone is found out late.
+        if may_leave && (space.table.rows_suffice() || self.draws.below(2) == 0) {
+            self.exchange(one, None, to);
+            return;
+        }
+        let members = &self.of.classes[to].members;
+        let back = members[self.draws.below(members.len())];
+        self.exchange(one, Some(back), to);
+    }
+
+    fn class_of(&self, combination: u32) -> usize {
+        self.of.class_of[combination as usize] as usize
+    }
+
+    /// Moves a combination to a class, and another one of that class back. Returns whether that was done.
+    fn exchange(&mut self, one: u32, back: Option<u32>, to: usize) -> bool {
+        let space = self.of.space;
+        let from = self.class_of(one);
+        let (source, target) = (&self.of.classes[from], &self.of.classes[to]);
+        let (leaves, comes) = (space.rows(one), back.map_or(0, |back| space.rows(back)));
+        let rows = (source.rows - leaves + comes, target.rows - comes + leaves);
+        if rows.0.min(rows.1) < space.table.least_rows().max(1) {
+            return false;
+        }
+        let most = self.most + source.cost() + target.cost();
+        let joined = space.cost_of_exchange(target, back, Some(one), rows.1, most);
+        if joined == f64::INFINITY {
+            return false;
+        }
+        let left = space.cost_of_exchange(source, Some(one), back, rows.0, most - joined);
+        if joined + left > most {
+            return false;
+        }
+        let members = |class: &Class, without: Option<u32>, with: Option<u32>| {
+            let rest = class.members.iter().copied().filter(|c| Some(*c) != without);
+            space.class(rest.chain(with).collect())
+        };
+        let (rest, joined) = (members(source, Some(one), back), members(target, back, Some(one)));
+        if !(space.holds(&rest) && space.holds(&joined)) {
+            return false;
+        }
+        self.of.classes[from] = rest;
+        self.of.classes[to] = joined;
+        self.of.class_of[one as usize] = to as u32;
+        if let Some(back) = back {
+            self.of.class_of[back as usize] = from as u32;
+        }
+        true
+    }
+
+    /// Divides a class into a combination with the nearest ones of the class, and the others.
+    fn divide(&mut self, one: u32, class: usize) {
+        let space = self.of.space;
+        let whole = &self.of.classes[class];
+        let least = space.table.least_rows().max(1);
+        if whole.rows < 2 * least {
+            return;
+        }
+        let (mut part, mut rows) = (vec![one], space.rows(one));
+        for near in &self.near[one as usize] {
+            if rows >= least && space.may_hold(&part, rows) {
+                break;
+            }
+            if self.class_of(*near) == class {
+                part.push(*near);
+                rows += space.rows(*near);
+            }
+        }
+        if whole.rows - rows.min(whole.rows) < least {
+            return;
+        }
+        let rest = whole.members.iter().copied().filter(|c| !part.contains(c)).collect();
+        let (part, rest) = (space.class(part), space.class(rest));
+        let may_be = part.cost() + rest.cost() <= self.most + whole.cost();
+        if may_be && space.holds(&part) && space.holds(&rest) {
+            self.of.classes[class] = Class::default();
+            let other = self.free.pop().unwrap_or(self.of.classes.len());
+            self.of.place(vec![part, rest], &[class, other]);
+        }
+    }
+
+    /// Moves each combination of a class to the class of one near it, where it loses least.
+    fn dissolve(&mut self, class: usize) {
+        let near = &self.near;
+        let around = |of: &Improvement, member: u32| {
+            let near = &near[member as usize];
+            let mut classes: Vec<u32> = near.iter().take(NEAR / 2).map(|c| of.class_of[*c as usize]).collect();
+            classes.sort_unstable();
+            classes.dedup();
+            classes
+        };
+        if self.of.try_dissolve(class, self.most, around) {
+            self.free.push(class);
+        }
+    }
+
+    /// Tries every move of a combination and every exchange of two, until none loses less.
+    fn polish(&mut self, placed: &[u32], context: &Context) -> Result<(), Stop> {
+        self.most = -1e-9 * self.of.cost().max(1.0);
+        loop {
+            let mut is_done = true;
+            for (at, one) in placed.iter().enumerate() {
+                context.check(0)?;
+                if self.of.classes[self.class_of(*one)].cost() == 0.0 {
+                    continue;
+                }
+                for to in 0..self.of.classes.len() {
+                    if to != self.class_of(*one) && !self.of.classes[to].members.is_empty() {
+                        is_done &= !self.exchange(*one, None, to);
+                    }
+                }
+                for other in &placed[at + 1..] {
+                    let to = self.class_of(*other);
+                    if to != self.class_of(*one) {
+                        is_done &= !self.exchange(*one, Some(*other), to);
+                    }
+                }
+            }
+            if is_done {
+                return Ok(());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::partition::peel::space::Space;
+    use crate::partition::peel::testing::{any_classes, check};
+    use crate::partition::ranges::Ranges;
+    use crate::partition::testing::{Toy, column};
+    use crate::search::Budget;
+    use proptest::prelude::*;
+
+    /// Returns the least loss that a single move or exchange leads to, of any combinations.
+    fn least_after_a_change(improvement: &Improvement) -> f64 {
+        let (space, classes) = (improvement.space, &improvement.classes);
+        let with = |class: &Class, without: &[u32], with: &[u32]| {
+            let rest = class.members.iter().copied().filter(|c| !without.contains(c));
+            space.class(rest.chain(with.iter().copied()).collect())
+        };
+        let all: Vec<u32> = (0..space.len() as u32).collect();
+        let mut least = f64::INFINITY;
+        for one in &all {
+            let from = &classes[improvement.class_of[*one as usize] as usize];
+            for to in classes
+                .iter()
+                .filter(|to| !to.members.is_empty() && !to.members.contains(one))
+            {
+                let backs = std::iter::once(vec![]).chain(to.members.iter().map(|back| vec![*back]));
+                for back in backs {
+                    let (rest, joined) = (with(from, &[*one], &back), with(to, &back, &[*one]));
+                    if !rest.members.is_empty() && space.holds(&rest) && space.holds(&joined) {
+                        let change = rest.cost() + joined.cost() - from.cost() - to.cost();
+                        least = least.min(improvement.cost() + change);
+                    }
+                }
+            }
+        }
+        least
+    }
+
+    proptest! {
+        /// Every combination stays in one class, every class holds, no more is lost, and no single change loses less.
+        #[test]
+        fn classes_hold_and_lose_no_more(
+            rows in prop::collection::btree_map((0u32..5, 0u32..4), 1u64..5, 2..20), k in 1u64..7, asks: bool, by_hierarchy: bool, seed: u64
+        ) {
+            let toy = Toy::of_pairs(&rows, k, asks);
+            prop_assume!(rows.values().sum::<u64>() >= k);
+            let space = Space::new(&toy, Ranges { by_hierarchy, asked: false, exact: true });
+            let mut improvement = Improvement::new(&space, any_classes(&space, k));
+            let before = improvement.cost();
+            improvement.anneal(1, &mut Context::new(seed, Budget::default())).unwrap();
+            prop_assert!(improvement.cost() <= before + 1e-9);
+            check(&improvement, &toy);
+            let least = least_after_a_change(&improvement);
+            prop_assert!(before == 0.0 || least >= improvement.cost() - 1e-6, "{} {}", least, improvement.cost());
+        }
+    }
+
+    /// A table of 150 distinct people in five columns: what local search leaves is 2 percent more than it must be.
+    #[test]
+    fn annealing_goes_on_where_local_search_ends() {
+        let groups: Vec<String> = (0..12).map(|value| (value / 4).to_string()).collect();
+        let groups: Vec<&str> = groups.iter().map(String::as_str).collect();
+        let mut draws = Draws(7);
+        let mut combinations: Vec<Vec<u32>> = vec![];
+        while combinations.len() < 150 {
+            let codes = (0..5).map(|_| draws.below(12).min(draws.below(12)) as u32).collect();
+            if !combinations.contains(&codes) {
+                combinations.push(codes);
+            }
+        }
+        let toy = Toy {
+            columns: (0..5).map(|column_at| column(&groups, column_at < 2)).collect(),
+            combinations: combinations.into_iter().map(|codes| (codes, vec![1])).collect(),
+            k: 5,
+            suppressible: 0,
+            asks: false,
+        };
+        let ranges = Ranges {
+            by_hierarchy: false,
+            asked: false,
+            exact: true,
+        };
+        let space = Space::new(&toy, ranges);
+        let mut improvement = Improvement::new(&space, any_classes(&space, 5));
+        let mut context = Context::new(1, Budget::default());
+        assert!(improvement.run(8, &mut context).is_none());
+        let searched = improvement.cost();
+        improvement.anneal(4, &mut context).unwrap();
+        check(&improvement, &toy);
+        assert!(
+            improvement.cost() < 0.98 * searched,
+            "{} of {searched}",
+            improvement.cost()
+        );
+    }
+
+    /// The classes so far are released, and hold, where the time is over.
+    #[test]
+    fn what_is_interrupted_holds() {
+        let rows = (0..5).flat_map(|a| (0..4).map(move |b| ((a, b), 1))).collect();
+        let toy = Toy::of_pairs(&rows, 3, false);
+        let space = Space::new(
+            &toy,
+            Ranges {
+                by_hierarchy: true,
+                asked: false,
+                exact: true,
+            },
+        );
+        let mut improvement = Improvement::new(&space, any_classes(&space, 3));
+        let budget = Budget {
+            deadline: Some(std::time::Instant::now()),
+            ..Budget::default()
+        };
+        let stopped = improvement.anneal(4, &mut Context::new(0, budget));
+        assert!(matches!(stopped, Err(Stop::TimeLimit)));
+        check(&improvement, &toy);
+    }
+}
