@@ -50,8 +50,9 @@ impl State<'_> {
         }
     }
 
-    /// Recovers blocks in a random order until none can be.
-    pub(super) fn polish(&mut self, rng: &mut ChaCha12Rng) {
+    /// Recovers blocks in a random order until none can be, `until` so many groups were looked at, or
+    /// `is_over`.
+    pub(super) fn polish(&mut self, rng: &mut ChaCha12Rng, until: u64, is_over: &mut dyn FnMut() -> bool) {
         let mut order: Vec<usize> = (0..self.blocks.len()).collect();
         loop {
             for i in (1..order.len()).rev() {
@@ -61,7 +62,7 @@ impl State<'_> {
             for block in &order {
                 gained |= self.recover(*block);
             }
-            if !gained {
+            if !gained || self.work > until || is_over() {
                 return self.keep();
             }
         }
