@@ -50,8 +50,9 @@ impl State<'_> {
         }
     }
 
-    /// Recovers blocks in a random order until none can be.
-    pub(super) fn polish(&mut self, rng: &mut ChaCha12Rng) {
+    /// Recovers blocks in a random order until none can be, `until` so many groups were looked at, or
+    /// `is_over`.
+    pub(super) fn polish(&mut self, rng: &mut ChaCha12Rng, until: u64, is_over: &mut dyn FnMut() -> bool) {
         let mut order: Vec<usize> = (0..self.blocks.len()).collect();
         loop {
             for i in (1..order.len()).rev() {
@@ -61,7 +62,7 @@ impl State<'_> {
             for block in &order {
                 gained |= self.recover(*block);
             }
-            if !gained {
+            if !gained || self.work > until || is_over() {
                 return self.keep();
             }
         }
@@ -118,28 +119,38 @@ impl State<'_> {
             if changed {
                 continue;
             }
-            // What is suppressed is too little to be a group: another combination joins it.
-            let small: Vec<usize> = (0..groupings)
-                .filter(|g| (0..len).any(|c| self.is_small(c, *g)))
-                .collect();
-            let joins = (0..len).find(|c| small.iter().any(|g| self.may_star(*c, *g)));
-            match joins {
-                Some(joins) => small.into_iter().for_each(|g| {
-                    self.star(joins, g);
-                }),
-                None if self.suppress_rows(&small) => {}
-                None => return,
+            // What is suppressed is too little to be a group: other combinations join it.
+            let small: Vec<(usize, u64)> = (0..groupings).filter_map(|g| Some((g, self.missing(g)?))).collect();
+            let wanted = small.iter().map(|(_, missing)| *missing).max().unwrap_or(0);
+            let mut joined = 0;
+            for combination in 0..len {
+                if joined < wanted && small.iter().any(|(g, _)| self.may_star(combination, *g)) {
+                    joined += self.problem.rows[combination];
+                    small.iter().for_each(|(g, _)| {
+                        self.star(combination, *g);
+                    });
+                }
+            }
+            if joined == 0 && !self.suppress_rows(&small) {
+                return;
             }
         }
         self.keep();
     }
 
+    /// Returns how many rows the smallest of the groups of a grouping lacks; `None` if all are large
+    /// enough.
+    fn missing(&self, g: usize) -> Option<u64> {
+        let lacks = |c: usize| self.is_small(c, g).then(|| self.lacks(c, g));
+        (0..self.problem.rows.len()).filter_map(lacks).max()
+    }
+
     /// Suppresses as a whole the rows whose groups are too small, where no cell can help them.
     /// Returns true if any was.
-    fn suppress_rows(&mut self, small: &[usize]) -> bool {
+    fn suppress_rows(&mut self, small: &[(usize, u64)]) -> bool {
         let mut changed = false;
         for combination in 0..self.problem.rows.len() {
-            let is_small = small.iter().any(|g| self.is_small(combination, *g));
+            let is_small = small.iter().any(|(g, _)| self.is_small(combination, *g));
             let effect = is_small.then(|| self.effect_of_row(combination)).flatten();
             if let Some(effect) = effect {
                 self.flip_row(combination, effect);

@@ -9,6 +9,9 @@ use rand_chacha::ChaCha12Rng;
 /// About how many groups a search may look at.
 const WORK: u64 = 1 << 25;
 
+/// How many groups a search looks at before it stops to keep more cells.
+const POLISH: u64 = 1 << 28;
+
 /// The most sweeps of one course, and the fewest.
 const SWEEPS: (u64, u64) = (60, 8);
 
@@ -66,7 +69,7 @@ pub(super) fn search(problem: &Problem, rng: &mut ChaCha12Rng, is_over: &mut dyn
             }
         }
         state.repair();
-        state.polish(rng);
+        state.polish(rng, POLISH, is_over);
         if state.short == 0 && best.as_ref().is_none_or(|(cost, _)| state.cost < *cost - TINY) {
             best = Some((state.cost, state.choice.clone()));
         }
@@ -102,7 +105,7 @@ fn improve(state: &mut State, mut cost: f64, until: u64, rng: &mut ChaCha12Rng, 
             state.suppress(block);
         }
         state.repair();
-        state.polish(rng);
+        state.polish(rng, POLISH, is_over);
         if state.short == 0 && state.cost <= cost + TINY {
             cost = state.cost;
         } else {

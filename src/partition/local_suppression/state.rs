@@ -291,7 +291,13 @@ impl<'a> State<'a> {
 
     /// Returns true if the combination's group of a grouping is too small.
     pub(super) fn is_small(&self, combination: usize, g: usize) -> bool {
+        !self.choice.gone[combination] && self.lacks(combination, g) > 0
+    }
+
+    /// Returns how many rows the combination's group of a grouping lacks.
+    pub(super) fn lacks(&self, combination: usize, g: usize) -> u64 {
         let groupings = &self.problem.groupings;
-        !self.choice.gone[combination] && self.size(self.keys[combination * groupings.len() + g]) < groupings[g].least
+        let size = self.size(self.keys[combination * groupings.len() + g]);
+        groupings[g].least.saturating_sub(size)
     }
 }
