@@ -100,7 +100,9 @@ fn next(c: &Cursor, from: usize) -> Option<Result<Range<usize>>> {
         let before = c.within(at - 1..at).word_at(0);
         before.is_some_and(|before| words.contains(&before.as_str()))
     };
-    let (is_create, is_insert) = (c.looks_at("CREATE"), c.looks_at("INSERT"));
+    let first = c.word_at(0);
+    let begins_with = |word: &str| first.as_deref() == Some(word);
+    let (is_create, is_insert) = (begins_with("CREATE"), begins_with("INSERT"));
     for at in from.max(1)..tokens.len() {
         let here = c.within(at..tokens.len());
         if here.looks_at("ANONYMIZE") {
