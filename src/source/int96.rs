@@ -11,7 +11,6 @@ use crate::pool::blocking;
 use arrow::datatypes::{DataType, SchemaRef, TimeUnit};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-#[cfg(feature = "delta")]
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::parquet::Int96Coercer;
@@ -58,7 +57,6 @@ pub(super) fn with_checked_times(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn Execut
 
 /// Checks the times of all files that a plan reads, before it reads them. This is for a plan whose readers may not be
 /// changed: that of a Delta table with deletion vectors, whose operator takes no other reader for its own.
-#[cfg(feature = "delta")]
 pub(super) async fn check_times(plan: &Arc<dyn ExecutionPlan>) -> DfResult<()> {
     let mut readers = vec![];
     plan.apply(|plan| {
