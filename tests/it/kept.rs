@@ -149,7 +149,8 @@ async fn only_a_whole_delta_table_is_kept() {
     let folders = std::fs::read_dir(at("table"))
         .unwrap()
         .map(|entry| entry.unwrap().path());
-    let rows = folders.filter(|path| !path.ends_with("_delta_log")).collect::<Vec<_>>();
+    let is_of_tools = |path: &std::path::PathBuf| path.ends_with("_delta_log") || path.ends_with("_anonsql");
+    let rows = folders.filter(|path| !is_of_tools(path)).collect::<Vec<_>>();
     let files = std::fs::read_dir(&rows[0]).unwrap().map(|entry| entry.unwrap().path());
     let file = files
         .into_iter()
