@@ -35,6 +35,7 @@ mod places;
 mod prefix;
 mod quantiles;
 mod query;
+mod roundest;
 mod rule;
 mod suppression;
 #[cfg(test)]

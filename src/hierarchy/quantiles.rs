@@ -3,8 +3,8 @@
 //! For n groups of N rows there are n - 1 cuts. The i-th cut is between the two neighbouring distinct values where the
 //! number of rows below comes nearest to i N / n (the lower of two equally near). So equal values stay together, and
 //! groups may be empty if one value has many rows. Each number of groups divides the one before, so the cuts of a level
-//! are among those of the level below and groups nest. The cuts are stored, each as the least value of the group above
-//! it. The first and the last group are open (`<25`, `>=60`), so they take later values beyond the column's own, and do
+//! are among those of the level below and groups nest. The cuts are stored, each as the roundest
+//! value that divides the two groups: it is a value of the column only where nothing rounder does, as between 34 and 35. The first and the last group are open (`<25`, `>=60`), so they take later values beyond the column's own, and do
 //! not reveal the extremes. Integers get labels with both ends included (`25-32`), other values half-open ones (`[24.2,
 //! 27.3)`).
 //!
@@ -16,6 +16,7 @@
 use super::clause::{Clause, Item, Kind, Part, Takes};
 use super::ground::{self, finite};
 use super::number::{Number, decimal, is_whole};
+use super::roundest::roundest;
 use super::rule::{GeneralizationRule, LevelRule, TOP};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
@@ -70,20 +71,21 @@ impl Quantiles {
         // A cut before the least value would only make an empty group, so it moves behind that value if there is
         // another one.
         let first = usize::from(kept.len() > 1);
-        let cuts: UInt32Array = (1..n)
+        let cuts: Vec<usize> = (1..n)
             .map(|i| {
                 let after = below.partition_point(|b| b * n < i * rows).clamp(first, kept.len() - 1);
                 let before = after.saturating_sub(1).max(first);
                 let distance = |j: usize| (below[j] * n).abs_diff(i * rows);
-                let nearest = if distance(before) <= distance(after) {
-                    before
-                } else {
-                    after
-                };
-                Some(kept[nearest])
+                match distance(before) <= distance(after) {
+                    true => before,
+                    false => after,
+                }
             })
             .collect();
-        let bounds = ground::text(&take(values, &cuts, None)?)?;
+        let before: UInt32Array = cuts.iter().map(|i| i.checked_sub(1).map(|i| kept[i])).collect();
+        let at: UInt32Array = cuts.iter().map(|i| Some(kept[*i])).collect();
+        let bounds = roundest(&take(values, &before, None)?, &take(values, &at, None)?)?;
+        let bounds = ground::text(&bounds)?;
         Ok(Self {
             groups: groups.to_vec(),
             bounds,
@@ -91,8 +93,7 @@ impl Quantiles {
         })
     }
 
-    /// Returns the rule from stored bounds: the least value of every group of level 1 but the first, ascending, as
-    /// text.
+    /// Returns the rule from stored bounds: where every group of level 1 but the first begins, ascending, as text.
     pub fn from_bounds(groups: &[u32], bounds: &[String]) -> Result<Self> {
         check_groups(groups)?;
         if bounds.len() != groups[0] as usize - 1 {

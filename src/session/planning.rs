@@ -5,6 +5,7 @@ use super::numbers::planned;
 use crate::error::{Error, Result};
 use crate::source::{keyless, without_keys};
 use crate::sql::{state_frames, with_versions};
+use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::catalog::TableProvider;
 use datafusion::common::TableReference;
 use datafusion::common::config::Dialect;
@@ -36,7 +37,27 @@ impl AnonContext {
         state_frames(&mut statement);
         self.forget_keys(&statement).await?;
         let plan = planned(&self.session.state(), statement).await?;
+        self.check_names(&plan)?;
         Ok(without_keys(plan))
+    }
+
+    /// Fails with a usage error if a field of a struct has the name of a value that nothing may show. A release has such names
+    /// in its files, and its manifest in the types of columns.
+    fn check_names(&self, plan: &LogicalPlan) -> Result<()> {
+        if self.hidden.is_empty() {
+            return Ok(());
+        }
+        let secrets = self.hidden.secrets();
+        let shows = |name: &str| secrets.hidden_in(name) != name;
+        let schemas = std::iter::once(plan.schema()).chain(plan.inputs().into_iter().map(LogicalPlan::schema));
+        let mut columns = schemas.flat_map(|schema| schema.fields());
+        match columns.any(|column| names_within(column.data_type()).into_iter().any(shows)) {
+            true => Err(Error::usage(
+                "a field of a struct would have a value of getenv as its name, which its type shows; write a name of your own in \
+                 its place",
+            )),
+            false => Ok(()),
+        }
     }
 
     /// Registers the tables of a statement that declare keys again without them: while SQL is turned into a plan, GROUP BY
@@ -114,4 +135,25 @@ impl AnonContext {
             false => Ok(()),
         }
     }
+}
+
+/// Returns the names of the fields within a type.
+fn names_within(data_type: &DataType) -> Vec<&str> {
+    let within: Vec<&FieldRef> = match data_type {
+        DataType::Struct(fields) => fields.iter().collect(),
+        DataType::Union(fields, _) => fields.iter().map(|(_, field)| field).collect(),
+        DataType::Dictionary(_, values) => return names_within(values),
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::ListView(item)
+        | DataType::LargeListView(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::RunEndEncoded(_, item)
+        | DataType::Map(item, _) => vec![item],
+        _ => vec![],
+    };
+    let names = within.into_iter();
+    names
+        .flat_map(|field| [vec![field.name().as_str()], names_within(field.data_type())].concat())
+        .collect()
 }

@@ -2,10 +2,13 @@
 //!
 //! Arrow has no such type. Read as nanoseconds since 1970, which is DataFusion's default, a time after 2262 becomes another
 //! one without a word: 9999-12-31 is 1816-03-29. A session therefore reads them in microseconds. What these cannot hold is
-//! an error: digits below a microsecond, times beyond 64 bits, and times before 1900 in the calendar that old versions of
-//! Spark wrote. The check reads the columns once more, below all that reads them, where a value still has its 96 bits.
+//! an error: digits below a microsecond and times beyond 64 bits. The check reads the columns once more, below all that reads
+//! them, where a value still has its 96 bits.
+//!
+//! Old versions of Spark, and newer ones that are asked to, write times of any type in the calendar that was in use before
+//! 1582, and say so in the file. Such a file is read, and an error if a time has another name in that calendar.
 
-use super::times::{Fault, first_fault};
+use super::times::{Fault, Stored, first_fault};
 use crate::error::{Error, Result};
 use crate::pool::blocking;
 use arrow::datatypes::{DataType, SchemaRef, TimeUnit};
@@ -29,9 +32,10 @@ use parking_lot::Mutex;
 use parquet::arrow::arrow_reader::ArrowReaderOptions;
 use parquet::arrow::async_reader::AsyncFileReader;
 use parquet::arrow::parquet_to_arrow_schema;
-use parquet::basic::Type;
+use parquet::basic::{ConvertedType, LogicalType, Type};
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::schema::types::ColumnDescriptor;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -146,16 +150,30 @@ impl What {
         read.contains(column) || self.schema.column_with_name(column).is_none()
     }
 
-    /// Returns the columns with such times that are read of a file, with the unit that each is read in.
-    fn columns(&self, metadata: &ParquetMetaData) -> Result<Vec<(usize, TimeUnit)>> {
+    /// Returns the columns of a file that are read and whose times have to be checked.
+    fn columns(&self, metadata: &ParquetMetaData) -> Result<Vec<(usize, Stored)>> {
+        let described = metadata.file_metadata().schema_descr();
+        let is_read = |i: &usize| {
+            let path = described.column(*i);
+            path.path().parts().first().is_some_and(|root| self.has(root))
+        };
+        let read: Vec<usize> = (0..described.num_columns()).filter(is_read).collect();
+        let old = match has_old_calendar(metadata, LEGACY_TIMES, &["2."]) {
+            true => read
+                .iter()
+                .filter_map(|i| Some((*i, in_old_calendar(&described.column(*i))?)))
+                .collect(),
+            false => vec![],
+        };
+        Ok([old, self.of_96_bits(metadata, &read)?].concat())
+    }
+
+    /// Returns those of the columns whose times have 96 bits, with the unit that each is read in.
+    fn of_96_bits(&self, metadata: &ParquetMetaData, read: &[usize]) -> Result<Vec<(usize, Stored)>> {
         let file = metadata.file_metadata();
         let described = file.schema_descr();
-        let is_such = |i: &usize| {
-            let column = described.column(*i);
-            let root = column.path().parts().first();
-            column.physical_type() == Type::INT96 && root.is_some_and(|root| self.has(root))
-        };
-        let columns: Vec<usize> = (0..described.num_columns()).filter(is_such).collect();
+        let has_96_bits = |i: &usize| described.column(*i).physical_type() == Type::INT96;
+        let columns: Vec<usize> = read.iter().copied().filter(has_96_bits).collect();
         if columns.is_empty() {
             return Ok(vec![]);
         }
@@ -169,14 +187,17 @@ impl What {
         for field in coerced.as_ref().unwrap_or(&arrow).fields() {
             leaves(field.data_type(), &mut types);
         }
-        let units = columns.into_iter().map(|i| match types.get(i) {
-            Some(DataType::Timestamp(unit, _)) if types.len() == described.num_columns() => Ok((i, *unit)),
+        let is_old = has_old_calendar(metadata, LEGACY_INT96, &["2.", "3.0."]);
+        let stored = columns.into_iter().map(|i| match types.get(i) {
+            Some(DataType::Timestamp(unit, _)) if types.len() == described.num_columns() => {
+                Ok((i, Stored::Int96 { unit: *unit, is_old }))
+            }
             _ => Err(Error::data(format!(
                 "column {:?} has times in a form that is not read; write the file again with TIMESTAMP",
                 described.column(i).path().string()
             ))),
         });
-        units.collect()
+        stored.collect()
     }
 }
 
@@ -233,20 +254,19 @@ impl Reader {
         let (root, (path, _, range)) = (&self.what.root, &self.part);
         let doing = format!("cannot read \"{root}{path}\"");
         let columns = self.what.columns(metadata).map_err(|e| external(e.context(&doing)))?;
-        let is_old = has_old_calendar(metadata);
         let mut chunks = vec![];
         for group in metadata.row_groups() {
-            for &(column, unit) in columns.iter().filter(|_| is_in(group, range.as_ref())) {
-                chunks.push((group.column(column).clone(), group.num_rows(), unit));
+            for &(column, stored) in columns.iter().filter(|_| is_in(group, range.as_ref())) {
+                chunks.push((group.column(column).clone(), group.num_rows(), stored));
             }
         }
-        for (chunk, rows, unit) in chunks {
+        for (chunk, rows, stored) in chunks {
             let (start, length) = chunk.byte_range();
             let bytes = self.inner.get_bytes(start..start.saturating_add(length)).await?;
             let name = chunk.column_path().string();
-            let found = blocking("reading times", move || first_fault(bytes, &chunk, rows, unit, is_old));
+            let found = blocking("reading times", move || first_fault(bytes, &chunk, rows, stored));
             if let Some(fault) = found.await.map_err(external)? {
-                return Err(external(told(&name, unit, &fault).context(&doing)));
+                return Err(external(told(&name, stored, &fault).context(&doing)));
             }
         }
         self.what.checked.lock().insert(self.part.clone());
@@ -281,35 +301,66 @@ fn external(error: Error) -> ParquetError {
 }
 
 /// Returns the error for a time that is not read.
-fn told(column: &str, unit: TimeUnit, fault: &Fault) -> Error {
-    Error::data(match (fault, unit) {
-        (Fault::Digits, _) => format!(
+fn told(column: &str, stored: Stored, fault: &Fault) -> Error {
+    let nanoseconds = matches!(
+        stored,
+        Stored::Int96 {
+            unit: TimeUnit::Nanosecond,
+            ..
+        }
+    );
+    let (what, setting) = match stored {
+        Stored::Int96 { .. } => ("time before 1900", "int96RebaseModeInWrite"),
+        Stored::OldDays => ("date before 1582-10-15", "datetimeRebaseModeInWrite"),
+        Stored::OldTicks { .. } => ("time before 1900", "datetimeRebaseModeInWrite"),
+    };
+    Error::data(match fault {
+        Fault::Digits => format!(
             "column {column:?} has a time with nanoseconds, and such columns are read in microseconds; \
              SET datafusion.execution.parquet.coerce_int96 = 'ns', or CAST them where the file is written"
         ),
-        (Fault::Range, TimeUnit::Nanosecond) => format!(
+        Fault::Range if nanoseconds => format!(
             "column {column:?} has a time before 1678 or after 2261, which nanoseconds cannot hold; \
              SET datafusion.execution.parquet.coerce_int96 = 'us', or write the column as TIMESTAMP"
         ),
-        (Fault::Range, _) => format!("column {column:?} has a time that no timestamp can hold; write the file again"),
-        (Fault::Calendar, _) => format!(
-            "column {column:?} has a time before 1900 in the calendar of old versions of Spark, in which it is another day; \
-             write the file again with spark.sql.parquet.int96RebaseModeInWrite = 'CORRECTED'"
+        Fault::Range => format!("column {column:?} has a time that no timestamp can hold; write the file again"),
+        Fault::Calendar => format!(
+            "column {column:?} has a {what} in the calendar of old versions of Spark, in which it is another day; \
+             write the file again with spark.sql.parquet.{setting} = 'CORRECTED'"
         ),
     })
 }
 
-/// Returns true if Spark says in the file that its times are in the old calendar.
-fn has_old_calendar(metadata: &ParquetMetaData) -> bool {
+/// What Spark calls the old calendar of times of 96 bits, in a file.
+const LEGACY_INT96: &str = "org.apache.spark.legacyINT96";
+/// What Spark calls the old calendar of other dates and times.
+const LEGACY_TIMES: &str = "org.apache.spark.legacyDateTime";
+
+/// Returns true if Spark says in the file that such times are in the old calendar, or has a version that knew no other.
+fn has_old_calendar(metadata: &ParquetMetaData, key: &str, versions: &[&str]) -> bool {
     let entries = metadata.file_metadata().key_value_metadata();
     entries.into_iter().flatten().any(|entry| match entry.key.as_str() {
-        "org.apache.spark.legacyINT96" => true,
         "org.apache.spark.version" => {
             let version = entry.value.as_deref().unwrap_or_default();
-            version.starts_with("2.") || version.starts_with("3.0.")
+            versions.iter().any(|old| version.starts_with(old))
         }
-        _ => false,
+        said => said == key,
     })
+}
+
+/// Returns how a column of a file in the old calendar stores its times; `None` if it has none that Spark changes.
+fn in_old_calendar(column: &ColumnDescriptor) -> Option<Stored> {
+    if let Some(LogicalType::Timestamp(time)) = column.logical_type_ref()
+        && !time.is_adjusted_to_u_t_c
+    {
+        return None;
+    }
+    match column.converted_type() {
+        ConvertedType::DATE => Some(Stored::OldDays),
+        ConvertedType::TIMESTAMP_MILLIS => Some(Stored::OldTicks { per_second: 1_000 }),
+        ConvertedType::TIMESTAMP_MICROS => Some(Stored::OldTicks { per_second: 1_000_000 }),
+        _ => None,
+    }
 }
 
 /// Returns true if a row group is in a range of the bytes of its file, by the rule of DataFusion.

@@ -1,11 +1,11 @@
-//! The first value of a column of INT96 that a timestamp cannot hold.
+//! The first time of a column of a Parquet file that would be read as another one.
 
 use crate::error::Result;
 use crate::pool::check_cancelled;
 use arrow::datatypes::TimeUnit;
 use bytes::{Buf, Bytes};
 use parquet::column::reader::ColumnReaderImpl;
-use parquet::data_type::{Int96, Int96Type};
+use parquet::data_type::{DataType, Int32Type, Int64Type, Int96, Int96Type};
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{ChunkReader, Length};
@@ -15,8 +15,10 @@ use std::sync::Arc;
 const NANOSECONDS_OF_A_DAY: i128 = 86_400_000_000_000;
 /// The Julian day of 1970-01-01.
 const EPOCH: i128 = 2_440_588;
-/// 1900-01-01 in nanoseconds since 1970.
-const YEAR_1900: i128 = -2_208_988_800_000_000_000;
+/// 1900-01-01 in seconds since 1970. The offsets of zones before it differ by calendar, too.
+const YEAR_1900: i64 = -2_208_988_800;
+/// 1582-10-15 in days since 1970: the first day that both calendars call the same.
+const GREGORIAN: i32 = -141_427;
 const BATCH: usize = 8192;
 
 /// Why a time is not read.
@@ -30,18 +32,45 @@ pub(super) enum Fault {
     Calendar,
 }
 
-/// Returns what is wrong with the first time of a column chunk that a timestamp of this unit cannot hold.
+/// How a column stores times that have to be checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stored {
+    /// 96 bits, which are read in a unit; in the old calendar, if the file says so.
+    Int96 { unit: TimeUnit, is_old: bool },
+    /// Days since 1970 in the old calendar.
+    OldDays,
+    /// Ticks since 1970 in the old calendar.
+    OldTicks { per_second: i64 },
+}
+
+/// Returns what is wrong with the first time of a column chunk that would be read as another one.
 pub(super) fn first_fault(
     bytes: Bytes,
     chunk: &ColumnChunkMetaData,
     rows: i64,
-    unit: TimeUnit,
-    is_old: bool,
+    stored: Stored,
+) -> Result<Option<Fault>> {
+    let old = |is_old: bool| is_old.then_some(Fault::Calendar);
+    match stored {
+        Stored::Int96 { unit, is_old } => first::<Int96Type>(bytes, chunk, rows, |value| fault(value, unit, is_old)),
+        Stored::OldDays => first::<Int32Type>(bytes, chunk, rows, |day| old(*day < GREGORIAN)),
+        Stored::OldTicks { per_second } => {
+            first::<Int64Type>(bytes, chunk, rows, |tick| old(tick.div_euclid(per_second) < YEAR_1900))
+        }
+    }
+}
+
+/// Returns the first fault of the values of a column chunk.
+fn first<T: DataType>(
+    bytes: Bytes,
+    chunk: &ColumnChunkMetaData,
+    rows: i64,
+    fault: impl Fn(&T::T) -> Option<Fault>,
 ) -> Result<Option<Fault>> {
     let start = chunk.byte_range().0;
     let rows = usize::try_from(rows).unwrap_or_default();
     let pages = SerializedPageReader::new(Arc::new(Chunk { start, bytes }), chunk, rows, None)?;
-    let mut reader = ColumnReaderImpl::<Int96Type>::new(chunk.column_descr_ptr(), Box::new(pages));
+    let mut reader = ColumnReaderImpl::<T>::new(chunk.column_descr_ptr(), Box::new(pages));
     let (mut values, mut defined, mut repeated) = (vec![], vec![], vec![]);
     loop {
         check_cancelled()?;
@@ -49,7 +78,7 @@ pub(super) fn first_fault(
         defined.clear();
         repeated.clear();
         let (records, ..) = reader.read_records(BATCH, Some(&mut defined), Some(&mut repeated), &mut values)?;
-        let fault = values.iter().find_map(|value| fault(value, unit, is_old));
+        let fault = values.iter().find_map(&fault);
         if fault.is_some() || records == 0 {
             return Ok(fault);
         }
@@ -75,7 +104,7 @@ fn fault(value: &Int96, unit: TimeUnit, is_old: bool) -> Option<Fault> {
     if i64::try_from(time / divisor).is_err() {
         return Some(Fault::Range);
     }
-    (is_old && time < YEAR_1900).then_some(Fault::Calendar)
+    (is_old && time < i128::from(YEAR_1900) * 1_000_000_000).then_some(Fault::Calendar)
 }
 
 /// The bytes of a column chunk, where they are in their file.

@@ -7,6 +7,7 @@
 //! In an object store they write into the folder of the run. The manifest names the accepted files, and others are deleted.
 
 use super::buckets::{FileReport, Ground, Message, WriteBuckets, changed, messages, path_of};
+use super::files::FileColumns;
 use super::shelf::{WrittenFile, name};
 use super::sink::failed;
 use super::spool::Spool;
@@ -59,7 +60,7 @@ pub(super) async fn write_away(
     (job, decision): (&Job, &Decision),
     rewrite: &Rewrite,
     (target, staging): (&Target, &Staging),
-    footer: &Footer,
+    (columns, footer): (&FileColumns, &Footer),
     spool: Option<Spool>,
     told: Arc<AtomicU64>,
 ) -> Result<Result<ByWorkers, Option<Spool>>> {
@@ -91,8 +92,7 @@ pub(super) async fn write_away(
     let mut writing = Writing {
         template: WriteBuckets {
             ground,
-            partitioned_by: target.partitioned_by.clone(),
-            hidden: rewrite.hidden.clone(),
+            columns: columns.clone(),
             told: spool.as_ref().map(Spool::columns),
             footer: footer.clone(),
             buckets: vec![],

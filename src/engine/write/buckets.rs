@@ -3,7 +3,7 @@
 //! It accepts a bucket only with exactly the rows that the driver has computed for it, and says what it has written: a report
 //! for each bucket, after the rows that are recounted beside its files.
 
-use super::files::FileRows;
+use super::files::{FileColumns, FileRows};
 use super::sink::{Sink, WRITING, failed, sink};
 use super::spool::encode;
 use crate::cluster::Pulse;
@@ -33,8 +33,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::engine) struct WriteBuckets {
     pub(super) ground: Ground,
-    pub(super) partitioned_by: Vec<String>,
-    pub(super) hidden: Vec<String>,
+    pub(super) columns: FileColumns,
     /// The columns that are recounted beside the files; `None` if the files tell all.
     pub(super) told: Option<Vec<String>>,
     pub(super) footer: Footer,
@@ -179,8 +178,9 @@ impl Operator for WriteBuckets {
 
     fn run(&self, input: SendableRecordBatchStream, _: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
         let schema = input.schema();
-        let hidden: Vec<String> = self.hidden.iter().cloned().chain([BUCKET.to_string()]).collect();
-        let (written, _) = FileRows::of(&schema, &self.partitioned_by, &hidden, Format::Parquet)?;
+        let mut among = self.columns.clone();
+        among.hidden.push(BUCKET.to_string());
+        let (written, _) = FileRows::of(&schema, &among, Format::Parquet)?;
         let columns = |names: &Vec<String>| {
             let columns = names.iter().map(|name| Ok(schema.index_of(name)?));
             columns.collect::<Result<Vec<usize>>>()

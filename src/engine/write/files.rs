@@ -5,18 +5,20 @@ use super::limit::Limit;
 use super::shelf::{InTable, Put, Shelf, WrittenFile};
 use super::sink::{ROW_GROUP, Sink, WRITING, failed, sink};
 use super::spool::Spool;
-use crate::delta::{self, statistics};
+use super::stored::{exactly, in_microseconds, stored};
+use crate::delta::statistics;
 use crate::error::{Error, Result};
 use crate::folder::{Footer, partition_name};
 use crate::job::{Format, Target};
 use crate::pool::blocking;
 use crate::recode::ORDER_PREFIX;
 use arrow::array::{Array, ArrayRef, AsArray};
-use arrow::compute::{CastOptions, cast, cast_with_options, partition};
-use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
+use arrow::compute::{cast, partition};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::sync::Arc;
@@ -24,17 +26,17 @@ use std::sync::Arc;
 /// The files that are on their way to an object store while the next one is written.
 const ON_WAY: usize = 2;
 
-/// Writes the ordered stream of a release to `shelf`, without its `hidden` columns. The columns that are recounted
+/// Writes the ordered stream of a release to `shelf`, without its hidden columns. The columns that are recounted
 /// beside the files are written to `spool`. Calls `told` with the number of rows of every batch.
 pub(super) async fn write(
     mut rows: SendableRecordBatchStream,
     mut spool: Option<Spool>,
     shelf: &Shelf,
     (target, footer): (&Target, &Footer),
-    hidden: &[String],
+    columns: &FileColumns,
     told: impl Fn(u64),
 ) -> Result<(Vec<WrittenFile>, Option<Spool>)> {
-    let mut files = Files::new(&rows.schema(), shelf, (target, footer), hidden)?;
+    let mut files = Files::new(&rows.schema(), shelf, (target, footer), columns)?;
     while let Some(batch) = rows.next().await {
         let batch = batch.map_err(Error::from_data)?;
         told(batch.num_rows() as u64);
@@ -96,9 +98,9 @@ impl<'a> Files<'a> {
         schema: &SchemaRef,
         shelf: &'a Shelf,
         (target, footer): (&'a Target, &'a Footer),
-        hidden: &[String],
+        columns: &FileColumns,
     ) -> Result<Self> {
-        let (written, partition_columns) = FileRows::of(schema, &target.partitioned_by, hidden, target.format)?;
+        let (written, partition_columns) = FileRows::of(schema, columns, target.format)?;
         let standing = target.grows.as_ref().map_or(0, |standing| standing.output.len());
         let alike = match target.format {
             Format::Parquet | Format::Delta => None,
@@ -245,6 +247,17 @@ async fn in_table(file: &File, partition: Vec<(String, Option<String>)>) -> Resu
     Ok(InTable { partition, statistics })
 }
 
+/// Which columns of the rows of a release are in its files.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct FileColumns {
+    /// The columns that are names of folders.
+    pub(super) partitioned_by: Vec<String>,
+    /// The columns that are not released.
+    pub(super) hidden: Vec<String>,
+    /// The columns whose times stay in nanoseconds. Those of others are stored in microseconds.
+    pub(super) nanoseconds: Vec<String>,
+}
+
 /// What of the rows of a release is in its files.
 pub(super) struct FileRows {
     /// The schema of the files.
@@ -253,21 +266,17 @@ pub(super) struct FileRows {
 }
 
 impl FileRows {
-    /// Returns what is in files of rows of this schema, and the columns that are folders. `hidden` columns and those of the
-    /// order key are in neither.
-    pub(super) fn of(
-        schema: &SchemaRef,
-        partitioned_by: &[String],
-        hidden: &[String],
-        format: Format,
-    ) -> Result<(Self, Vec<usize>)> {
-        let partition_columns: Vec<usize> = partitioned_by
+    /// Returns what is in files of rows of this schema, and the columns that are folders. Hidden columns and those of the order
+    /// key are in neither.
+    pub(super) fn of(schema: &SchemaRef, among: &FileColumns, format: Format) -> Result<(Self, Vec<usize>)> {
+        let partition_columns: Vec<usize> = among
+            .partitioned_by
             .iter()
             .map(|c| Ok(schema.index_of(c)?))
             .collect::<Result<_>>()?;
         let is_written = |i: &usize| {
             let name = schema.field(*i).name();
-            !partition_columns.contains(i) && !name.starts_with(ORDER_PREFIX) && !hidden.contains(name)
+            !partition_columns.contains(i) && !name.starts_with(ORDER_PREFIX) && !among.hidden.contains(name)
         };
         let columns: Vec<usize> = (0..schema.fields().len()).filter(is_written).collect();
         if columns.is_empty() {
@@ -278,7 +287,14 @@ impl FileRows {
         let fields: Vec<Field> = columns
             .iter()
             .map(|i| schema.field(*i))
-            .map(|f| Field::new(f.name(), stored(f.data_type(), format), f.is_nullable()))
+            .map(|f| {
+                let own = f.data_type();
+                let stored = match among.nanoseconds.contains(f.name()) {
+                    true => stored(own, format),
+                    false => stored(&in_microseconds(own), format),
+                };
+                Field::new(f.name(), stored, f.is_nullable())
+            })
             .collect();
         let schema = Arc::new(Schema::new(fields));
         Ok((Self { schema, columns }, partition_columns))
@@ -290,61 +306,6 @@ impl FileRows {
         let columns = columns.map(|(i, field)| exactly(batch.column(*i), field.data_type()));
         let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
         Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
-    }
-}
-
-/// Returns the type that the file format can store. Parquet has no seconds, and a date with milliseconds is stored as
-/// a timestamp.
-pub(in crate::engine) fn stored(data_type: &DataType, format: Format) -> DataType {
-    match (format, data_type) {
-        (Format::Delta, own) => delta::stored(own),
-        (Format::Parquet, DataType::Timestamp(TimeUnit::Second, zone)) => {
-            DataType::Timestamp(TimeUnit::Millisecond, zone.clone())
-        }
-        (Format::Parquet, DataType::Time32(TimeUnit::Second)) => DataType::Time32(TimeUnit::Millisecond),
-        (Format::Parquet, DataType::Date64) => DataType::Timestamp(TimeUnit::Millisecond, None),
-        (_, DataType::Struct(fields)) => DataType::Struct(fields.iter().map(|f| stored_field(f, format)).collect()),
-        (_, DataType::List(item)) => DataType::List(stored_field(item, format)),
-        (_, DataType::LargeList(item)) => DataType::LargeList(stored_field(item, format)),
-        (_, DataType::FixedSizeList(item, n)) => DataType::FixedSizeList(stored_field(item, format), *n),
-        (_, DataType::Map(entries, sorted)) => DataType::Map(stored_field(entries, format), *sorted),
-        (_, other) => other.clone(),
-    }
-}
-
-fn stored_field(field: &FieldRef, format: Format) -> FieldRef {
-    let data_type = stored(field.data_type(), format);
-    Arc::new(field.as_ref().clone().with_data_type(data_type))
-}
-
-/// Returns the same values in another type. Fails if a value does not fit it.
-fn exactly(values: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
-    if values.data_type() == data_type {
-        return Ok(Arc::clone(values));
-    }
-    let options = CastOptions {
-        safe: false,
-        ..CastOptions::default()
-    };
-    let stored = cast_with_options(values, data_type, &options)?;
-    if has_nanoseconds(values.data_type())
-        && cast_with_options(&stored, values.data_type(), &options)?.as_ref() != values.as_ref()
-    {
-        return Err(Error::data(
-            "a time has nanoseconds, and a Delta table has times in microseconds; round it in the source: \
-             arrow_cast(time, 'Timestamp(µs)')",
-        ));
-    }
-    Ok(stored)
-}
-
-fn has_nanoseconds(data_type: &DataType) -> bool {
-    match data_type {
-        DataType::Timestamp(unit, _) => *unit == TimeUnit::Nanosecond,
-        DataType::Struct(fields) => fields.iter().any(|field| has_nanoseconds(field.data_type())),
-        DataType::List(item) | DataType::LargeList(item) | DataType::Map(item, _) => has_nanoseconds(item.data_type()),
-        DataType::Dictionary(_, values) => has_nanoseconds(values),
-        _ => false,
     }
 }
 

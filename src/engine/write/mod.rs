@@ -9,24 +9,26 @@ mod compact;
 mod files;
 mod footer;
 mod limit;
+mod nanoseconds;
 mod settled;
 mod shelf;
 mod sink;
 mod spool;
 mod stage;
 mod staging;
+mod stored;
 mod written;
 
 pub use alike::Alike;
 #[cfg(feature = "cluster")]
 pub(in crate::engine) use buckets::WriteBuckets;
-pub(in crate::engine) use files::stored;
 pub(in crate::engine) use settled::Settled;
 pub(in crate::engine) use shelf::WrittenFile;
 pub use spool::ReleaseTable;
 pub(in crate::engine) use spool::Spool;
 pub(crate) use stage::{Stage, or_removed, removed};
 pub(in crate::engine) use staging::Staging;
+pub(in crate::engine) use stored::stored;
 pub(in crate::engine) use written::{Written, keep_rows, write_files};
 
 #[cfg(test)]

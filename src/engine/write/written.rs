@@ -1,7 +1,8 @@
 //! Executing the rewrite once, to files or to rows.
 
-use super::files::write;
+use super::files::{FileColumns, write};
 use super::footer::footer;
+use super::nanoseconds::nanoseconds;
 use super::settled::Settled;
 use super::shelf::WrittenFile;
 use super::spool::Spool;
@@ -99,10 +100,24 @@ pub(in crate::engine) async fn write_files(
     let progress = observer.begin(Phase::Write);
     observer.expects(Phase::Write, decision.verdict.released + decision.starred_rows(job));
     let footer = footer(job, target, decision);
+    let columns = FileColumns {
+        partitioned_by: target.partitioned_by.clone(),
+        hidden: rewrite.hidden.clone(),
+        nanoseconds: nanoseconds(job, target, &rewrite, observer.as_ref()).await?,
+    };
     #[cfg(feature = "cluster")]
     let spool = {
         let told = Arc::clone(&progress);
-        match super::away::write_away((job, decision), &rewrite, (target, staging), &footer, spool, told).await? {
+        match super::away::write_away(
+            (job, decision),
+            &rewrite,
+            (target, staging),
+            (&columns, &footer),
+            spool,
+            told,
+        )
+        .await?
+        {
             Ok(done) => {
                 return Ok(Written {
                     files: done.files,
@@ -123,13 +138,13 @@ pub(in crate::engine) async fn write_files(
     };
     let rows = execute(job, &rewrite)?;
     let in_files = footer.clone();
-    let (shelf, target, hidden) = (staging.shelf(job), target.clone(), rewrite.hidden.clone());
+    let (shelf, target) = (staging.shelf(job), target.clone());
     // Runs as a task on the runtime's threads, so that no more threads work at once than were requested.
     let written = SpawnedTask::spawn(async move {
         let told = |rows| {
             progress.fetch_add(rows, Ordering::Relaxed);
         };
-        write(rows, spool, &shelf, (&target, &in_files), &hidden, told).await
+        write(rows, spool, &shelf, (&target, &in_files), &columns, told).await
     });
     let (files, spool) = written
         .join()

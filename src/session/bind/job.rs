@@ -11,10 +11,10 @@ use crate::catalogue::{Arguments, Info, Kind, Param};
 use crate::engine::Phase;
 use crate::error::{Error, Result};
 use crate::folder::sha256;
-use crate::job::{Choice, Job, Purpose, ReportFile, SuppressionLimit};
+use crate::job::{Choice, Job, Purpose, ReportFile, SourceTable, SuppressionLimit};
 use crate::pool::blocking;
 use crate::session::context::AnonContext;
-use crate::session::sources::repeatable::check_repeatable;
+use crate::session::sources::repeatable::{check_repeatable, in_one_order};
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
 use crate::sql::clause::{ChoiceClause, LimitClause};
 
@@ -69,6 +69,10 @@ impl AnonContext {
         #[cfg(feature = "cluster")]
         let source = self.telling_of_workers(source);
         check_repeatable(&source.name, &source.rows)?;
+        let source = SourceTable {
+            rows: in_one_order(source.rows)?,
+            ..source
+        };
         let settings = self.settings();
         let options = Arguments::of_options(&OPTIONS, &statement.options)?;
         let (quasi_identifiers, item_sets) =

@@ -7,6 +7,7 @@
 //! as in CSV: `zip=01067` would lose its first digit. OPTIONS (hive_types 'month BIGINT') says otherwise.
 
 use crate::error::{Error, Result};
+use crate::source::csv::is_kept_by_cast;
 use arrow::array::{Array, ArrayRef, StringArray};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::DataType;
@@ -66,7 +67,8 @@ impl HiveTypes {
         };
         if let Some(stated) = self.stated.get(&column.name) {
             let unlike = column.values.len() - parses(stated)?;
-            return match unlike {
+            let changed = column.values.iter().filter(|value| !is_kept_by_cast(value, stated));
+            return match unlike.max(changed.count()) {
                 0 => Ok(stated.clone()),
                 n => Err(Error::data(format!(
                     "hive_types says {stated} of column {}, and {n} of its {} folder names are none",

@@ -13,12 +13,14 @@ use datafusion::datasource::stream::StreamTable;
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::expr::{AggregateFunction, Sort, WindowFunction};
 use datafusion::logical_expr::{
-    Distinct, Expr, LogicalPlan, Volatility, WindowFrameBound, WindowFrameUnits, WindowFunctionDefinition,
+    Distinct, Expr, ExprSchemable, LogicalPlan, Volatility, WindowFrameBound, WindowFrameUnits,
+    WindowFunctionDefinition,
 };
 use std::any::Any;
 
 /// Aggregates whose result depends on the order of rows.
 const ORDERED: &[&str] = &[
+    "any_value",
     "array_agg",
     "string_agg",
     "first_value",
@@ -27,6 +29,16 @@ const ORDERED: &[&str] = &[
     "approx_median",
     "approx_percentile_cont",
     "approx_percentile_cont_with_weight",
+];
+/// Aggregates of fractions whose result depends on no order of rows. The last digits of a sum or a mean do.
+const EXACT: &[&str] = &[
+    "approx_distinct",
+    "count",
+    "grouping",
+    "max",
+    "median",
+    "min",
+    "percentile_cont",
 ];
 /// Window functions that return the same value for rows that are equal in their ORDER BY.
 const RANKS: &[&str] = &["rank", "dense_rank", "percent_rank", "cume_dist"];
@@ -40,6 +52,58 @@ pub(in crate::session) fn check_repeatable(name: &str, rows: &DataFrame) -> Resu
         "{name} may answer other rows each time it is read, and a release reads it more than once: {why}; make a table of \
          it first, CREATE TABLE t AS SELECT ..., and then ANONYMIZE t"
     )))
+}
+
+/// Returns rows whose fractions are added up in one order, whatever the number of threads: those of a source that adds up
+/// fractions are computed by one thread.
+pub(in crate::session) fn in_one_order(rows: DataFrame) -> Result<DataFrame> {
+    let mut adds = false;
+    let note = |plan: &LogicalPlan| {
+        let nothing = DFSchema::empty();
+        let inputs = plan.inputs();
+        let input = inputs.first().map_or(&nothing, |input| input.schema().as_ref());
+        let found = |expr: &Expr| expr.exists(|expr| Ok(adds_fractions(expr, input)));
+        plan.apply_expressions(|expr| {
+            adds = adds || found(expr)?;
+            Ok(TreeNodeRecursion::Continue)
+        })
+    };
+    of_all(rows.logical_plan(), &mut { note })?;
+    if !adds {
+        return Ok(rows);
+    }
+    let (mut state, plan) = rows.into_parts();
+    state.config_mut().options_mut().execution.target_partitions = 1;
+    Ok(DataFrame::new(state, plan))
+}
+
+/// Calls a function for each node of a plan, those of its views and subqueries included.
+fn of_all(plan: &LogicalPlan, note: &mut impl FnMut(&LogicalPlan) -> DfResult<TreeNodeRecursion>) -> DfResult<()> {
+    plan.apply_with_subqueries(|plan| {
+        if let LogicalPlan::TableScan(scan) = plan
+            && let Some(view) = scan.source.get_logical_plan()
+        {
+            of_all(&view, note)?;
+        }
+        note(plan)
+    })?;
+    Ok(())
+}
+
+fn adds_fractions(expr: &Expr, input: &DFSchema) -> bool {
+    let is_fraction = |arg: &Expr| arg.get_type(input).is_ok_and(|data_type| data_type.is_floating());
+    match expr {
+        Expr::AggregateFunction(aggregate) => {
+            !EXACT.contains(&aggregate.func.name()) && aggregate.params.args.iter().any(is_fraction)
+        }
+        Expr::WindowFunction(window) => match &window.fun {
+            WindowFunctionDefinition::AggregateUDF(function) => {
+                !EXACT.contains(&function.name()) && window.params.args.iter().any(is_fraction)
+            }
+            WindowFunctionDefinition::WindowUDF(_) => false,
+        },
+        _ => false,
+    }
 }
 
 /// Returns the reason why a query may return other rows each time; `None` if it returns the same.

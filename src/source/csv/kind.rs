@@ -70,7 +70,7 @@ impl Kinds {
             () if only(Self::INTEGERS) => DataType::Int64,
             () if only(Self::NUMBERS) => DataType::Float64,
             () if only(bit(Kind::Date)) => DataType::Date32,
-            () if is_in_utc || only(bit(Kind::Date) | Self::TIMES | LOCAL) => match () {
+            () if is_in_utc || only(Self::TIMES | LOCAL) => match () {
                 () if self.0 & bit(Kind::Nanosecond) != 0 => time(TimeUnit::Nanosecond),
                 () if self.0 & bit(Kind::Microsecond) != 0 => time(TimeUnit::Microsecond),
                 () if self.0 & bit(Kind::Millisecond) != 0 => time(TimeUnit::Millisecond),
@@ -94,16 +94,33 @@ pub(super) fn fits(text: &str, data_type: &DataType) -> bool {
         DataType::Float64 => float(text).is_some(),
         DataType::Date32 => kind() == Kind::Date,
         DataType::Timestamp(unit, zone) => {
-            let most = match unit {
-                TimeUnit::Second => Kind::Second,
-                TimeUnit::Millisecond => Kind::Millisecond,
-                TimeUnit::Microsecond => Kind::Microsecond,
-                TimeUnit::Nanosecond => Kind::Nanosecond,
-            };
-            let least = if zone.is_some() { Kind::Second } else { Kind::Date };
-            (least..=most).contains(&kind()) && is_in_utc(text) == zone.is_some()
+            (Kind::Second..=most(*unit)).contains(&kind()) && is_in_utc(text) == zone.is_some()
         }
         _ => true,
+    }
+}
+
+/// Returns true if a text is all that a value of a type says that CAST makes of it: a date has no time of day, a time no
+/// zone, and a number no digits that a 64-bit float does not hold. `2020-01-31` is the first second of that day.
+pub(crate) fn is_kept_by_cast(text: &str, data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Float64 => text.trim().parse().is_ok_and(|number: f64| match number.is_finite() {
+            true => holds(number, text),
+            false => !text.contains(|c: char| c.is_ascii_digit()),
+        }),
+        DataType::Date32 => kind(text) == Kind::Date,
+        DataType::Timestamp(unit, None) => (Kind::Date..=most(*unit)).contains(&kind(text)) && !is_in_utc(text),
+        _ => true,
+    }
+}
+
+/// Returns the kind of a time with all digits of a unit.
+fn most(unit: TimeUnit) -> Kind {
+    match unit {
+        TimeUnit::Second => Kind::Second,
+        TimeUnit::Millisecond => Kind::Millisecond,
+        TimeUnit::Microsecond => Kind::Microsecond,
+        TimeUnit::Nanosecond => Kind::Nanosecond,
     }
 }
 
@@ -217,7 +234,8 @@ fn time(text: &str) -> Option<Kind> {
     let (day, rest) = text.split_at_checked(DAY)?;
     let (clock, after) = rest.split_at_checked(CLOCK)?;
     let is_time = looks_like(day, "9999-99-99") && (looks_like(clock, " 99:99:99") || looks_like(clock, "T99:99:99"));
-    if !is_time || string_to_datetime(&chrono::Utc, text).is_err() {
+    // A leap second would become the second before or after it.
+    if !is_time || clock.ends_with(":60") || string_to_datetime(&chrono::Utc, text).is_err() {
         return None;
     }
     let zone = after.trim_start_matches(|c: char| c == '.' || c.is_ascii_digit());
@@ -237,6 +255,30 @@ fn time(text: &str) -> Option<Kind> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cast_that_changes_a_value_is_found() {
+        let time = |unit| DataType::Timestamp(unit, None);
+        for (text, data_type, is_kept) in [
+            ("007.50", DataType::Float64, true),
+            ("+1e5", DataType::Float64, true),
+            ("-inf", DataType::Float64, true),
+            ("9007199254740993", DataType::Float64, false),
+            ("1e400", DataType::Float64, false),
+            ("1e-400", DataType::Float64, false),
+            ("2020-01-31", DataType::Date32, true),
+            ("2020-01-31 23:59:59", DataType::Date32, false),
+            ("2020-01-31", time(TimeUnit::Microsecond), true),
+            ("2020-01-31T10:20:30.123456", time(TimeUnit::Microsecond), true),
+            ("2020-01-31T10:20:30.1234567", time(TimeUnit::Microsecond), false),
+            ("2020-01-31T10:20:30+05:00", time(TimeUnit::Microsecond), false),
+            ("2020-01-31T10:20:30Z", time(TimeUnit::Microsecond), false),
+            ("2020-01-31T10:20:60", time(TimeUnit::Microsecond), false),
+            ("007", DataType::Int64, true),
+        ] {
+            assert_eq!(is_kept_by_cast(text, &data_type), is_kept, "{text} {data_type}");
+        }
+    }
 
     fn of(texts: &[&str]) -> DataType {
         let mut kinds = Kinds::default();
@@ -293,7 +335,13 @@ mod tests {
             (&["2020-01-62"], DataType::Utf8),
             (&["2020-01-31", "2020"], DataType::Utf8),
             (&["2020-01-31 10:20:30"], time(TimeUnit::Second)),
-            (&["2020-01-31", "2020-01-31T10:20:30.5"], time(TimeUnit::Millisecond)),
+            (
+                &["2020-01-31 00:00:00", "2020-01-31T10:20:30.5"],
+                time(TimeUnit::Millisecond),
+            ),
+            (&["2020-01-31", "2020-01-31T00:00:00"], DataType::Utf8),
+            (&["2016-12-31 23:59:59", "2016-12-31 23:59:60"], DataType::Utf8),
+            (&["2016-12-31T23:59:60.5Z"], DataType::Utf8),
             (
                 &["2020-01-31T10:20:30.5Z", "2020-01-31 10:20:30+00:00"],
                 utc(TimeUnit::Millisecond),

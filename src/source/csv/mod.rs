@@ -11,7 +11,7 @@ mod typed;
 
 pub(crate) use dialect::Dialect;
 pub(crate) use files::CsvFiles;
-pub(crate) use kind::{Kinds, float, integer, wanted};
+pub(crate) use kind::{Kinds, float, integer, is_kept_by_cast, wanted};
 pub(crate) use quotes::Quotes;
 pub(crate) use sniff::{Asked, Sniffed, continued, sniff};
 pub(crate) use typed::{Source, typed};

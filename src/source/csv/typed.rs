@@ -2,7 +2,7 @@
 //! had. A reader that is given a type takes `007` for 7, and nobody learns it.
 
 use super::files::CsvFiles;
-use super::kind::{fits, float, integer, wanted};
+use super::kind::{fits, float, integer, is_kept_by_cast, wanted};
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, StringArray};
 use arrow::compute::cast;
@@ -19,7 +19,8 @@ use std::sync::Arc;
 pub(crate) enum Source {
     /// The texts of the first rows. A later text that another reader would change on the way is refused.
     Rows,
-    /// The statement, with its word for the type. A text is read as SQL's CAST reads it: `007` is 7.
+    /// The statement, with its word for the type. A text is read as SQL's CAST reads it: `007` is 7. One that CAST changes,
+    /// such as a time to a date, is refused.
     Statement,
 }
 
@@ -93,7 +94,8 @@ impl Typed {
         match self.to {
             _ if self.source == Source::Statement => {
                 let values = cast(texts, &self.to)?;
-                match values.null_count() == texts.null_count() {
+                let is_kept = texts.iter().flatten().all(|text| is_kept_by_cast(text, &self.to));
+                match is_kept && values.null_count() == texts.null_count() {
                     true => Ok(values),
                     false => Err(self.misfit()),
                 }
@@ -138,8 +140,8 @@ impl Typed {
                 self.to, self.name
             );
             let is_misfit = |text: &str| {
-                let text = StringArray::from(vec![text]);
-                cast(&text, &self.to).is_ok_and(|value| value.null_count() > 0)
+                let value = cast(&StringArray::from(vec![text]), &self.to);
+                !is_kept_by_cast(text, &self.to) || value.is_ok_and(|value| value.null_count() > 0)
             };
             let found = self.files.first_field(self.column, is_misfit, &why);
             return found.unwrap_or_else(|| Error::data(format!("a row {why}")));

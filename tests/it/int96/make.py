@@ -49,6 +49,13 @@ session = spark(int96RebaseModeInWrite="LEGACY")
 one_file(session.sql(rows(["1582-10-04 00:00:00", "2020-01-31 10:20:30"])), "spark_old_calendar.parquet")
 session.stop()
 
+# Dates, and times of 64 bits.
+session = spark(datetimeRebaseModeInWrite="LEGACY", outputTimestampType="TIMESTAMP_MICROS")
+one_file(session.sql("SELECT id, CAST(at AS DATE) AS day, at, CAST(at AS TIMESTAMP_NTZ) AS plain FROM VALUES "
+                     "(1, TIMESTAMP '1582-10-04 00:00:00'), (1, TIMESTAMP '2020-01-31 10:20:30') AS t(id, at)"),
+         "spark_old_dates.parquet")
+session.stop()
+
 # Spark has no nanoseconds; Arrow's writer has.
 nanoseconds = pa.table({"at": pa.array([1, 1, 1_000_000_001, 1_000_000_001], pa.timestamp("ns"))})
 pq.write_table(nanoseconds, os.path.join(here, "nanoseconds.parquet"), use_deprecated_int96_timestamps=True,

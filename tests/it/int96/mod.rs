@@ -1,4 +1,4 @@
-//! Times of Parquet's oldest type, in files that Spark 3.5 and Arrow's C++ wrote (`make.py` writes them again).
+//! Times of Parquet's oldest type and of the old calendar, in files that Spark 3.5 and Arrow's C++ wrote (`make.py` writes them again).
 
 use crate::common::{collect, rows, with_paths};
 #[cfg(feature = "delta")]
@@ -131,6 +131,17 @@ async fn a_time_that_its_type_cannot_hold_is_an_error() {
     .await;
     // A column that is not read does not count.
     assert_eq!(rows(&collect(&context, &format!("SELECT id FROM '{old}'")).await), 6);
+    // The same of dates, and of times of 64 bits.
+    let old = file("spark_old_dates.parquet");
+    for (column, with) in [
+        ("day", "\"day\" has a date before 1582-10-15"),
+        ("at", "\"at\" has a time before 1900"),
+    ] {
+        assert_refused(&context, &format!("SELECT {column} FROM '{old}'"), with).await;
+    }
+    // A time without a zone is never changed.
+    let read = texts(&context, &format!("SELECT plain FROM '{old}' ORDER BY plain")).await;
+    assert_eq!(read, ["1582-10-04T00:00:00", "2020-01-31T10:20:30"]);
     // Asked for, nanoseconds are read, and what these cannot hold is an error.
     collect(&context, "SET datafusion.execution.parquet.coerce_int96 = 'ns'").await;
     let read = texts(

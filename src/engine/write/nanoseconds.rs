@@ -1,0 +1,100 @@
+//! Which columns of a release keep their times in nanoseconds. Spark 3 and others cannot read those from Parquet, so times
+//! are written in microseconds unless that changed a value.
+
+use super::stored::{exactly, has_nanoseconds, in_microseconds};
+use crate::engine::apply::Rewrite;
+use crate::engine::observe::Observer;
+use crate::error::{Error, Result};
+use crate::hierarchy::{LabelForm, plain_type};
+use crate::job::{Format, Job, Target};
+use crate::quoting::quote;
+use crate::recode::ORDER_PREFIX;
+use crate::source::select_columns;
+use arrow::datatypes::{DataType, FieldRef};
+use futures::StreamExt;
+use std::collections::BTreeSet;
+
+/// Returns the released columns whose times are stored in nanoseconds, and tells the observer of each in a Parquet file. Reads
+/// the columns of the source that have such times, until a value of each is found that has nanoseconds.
+///
+/// Nothing is read for a release of a sample: a type must not depend on rows that are not in it. Its columns keep their types,
+/// and so do labels that are computed.
+pub(super) async fn nanoseconds(
+    job: &Job,
+    target: &Target,
+    rewrite: &Rewrite,
+    observer: &dyn Observer,
+) -> Result<Vec<String>> {
+    let schema = rewrite.plan.schema();
+    let is_released =
+        |field: &&FieldRef| !field.name().starts_with(ORDER_PREFIX) && !rewrite.hidden.contains(field.name());
+    let typed: Vec<&FieldRef> = schema
+        .fields()
+        .iter()
+        .filter(|field| has_nanoseconds(field.data_type()))
+        .filter(is_released)
+        .collect();
+    let names = typed.iter().map(|field| field.name().clone());
+    match target.format {
+        // Its types have none, and a value that loses something is an error.
+        Format::Delta => return Ok(vec![]),
+        Format::Csv => return Ok(names.collect()),
+        Format::Parquet => {}
+    }
+    let read = match job.sampling() {
+        Some(_) => BTreeSet::new(),
+        None => names.clone().filter(|name| is_as_read(job, name)).collect(),
+    };
+    let found = with_nanoseconds(job, &read).await?;
+    let kept = |field: &&&FieldRef| !read.contains(field.name()) || found.contains(field.name());
+    let kept: Vec<&FieldRef> = typed.iter().filter(kept).copied().collect();
+    kept.iter().for_each(|field| observer.advised(&note(field)));
+    Ok(kept.into_iter().map(|field| field.name().clone()).collect())
+}
+
+/// Returns true if the released values of a column are values of the source, or texts.
+fn is_as_read(job: &Job, column: &str) -> bool {
+    match job.quasi_identifiers.iter().find(|q| q.column == column) {
+        Some(q) => matches!(q.labels, LabelForm::Text | LabelForm::Mode),
+        None => true,
+    }
+}
+
+/// Returns those of the columns of the source with a value that microseconds do not hold.
+async fn with_nanoseconds(job: &Job, columns: &BTreeSet<String>) -> Result<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    if columns.is_empty() {
+        return Ok(found);
+    }
+    let names: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let rows = select_columns(&job.source.rows, &names)?;
+    let mut rows = rows.execute_stream().await.map_err(Error::from_data)?;
+    while found.len() < columns.len()
+        && let Some(batch) = rows.next().await
+    {
+        let batch = batch.map_err(Error::from_data)?;
+        for (field, values) in batch.schema().fields().iter().zip(batch.columns()) {
+            let in_microseconds = in_microseconds(values.data_type());
+            if !found.contains(field.name()) && exactly(values, &in_microseconds).is_err() {
+                found.insert(field.name().clone());
+            }
+        }
+        tokio::task::consume_budget().await;
+    }
+    Ok(found)
+}
+
+fn note(field: &FieldRef) -> String {
+    let (name, plain) = (field.name(), plain_type(field.data_type()));
+    let instead = match plain {
+        DataType::Timestamp(..) => format!(
+            "write arrow_cast({}, '{}') in a query",
+            quote(name),
+            in_microseconds(plain)
+        ),
+        _ => "round them in a query".to_string(),
+    };
+    format!(
+        "column {name}: its times are in nanoseconds, which Spark 3 cannot read from Parquet; if microseconds are enough, {instead}"
+    )
+}

@@ -1,0 +1,85 @@
+//! The types in which file formats store values, and the change to them, which loses nothing.
+
+use crate::delta;
+use crate::error::{Error, Result};
+use crate::job::Format;
+use arrow::array::{Array, ArrayRef};
+use arrow::compute::{CastOptions, cast_with_options};
+use arrow::datatypes::{DataType, FieldRef, TimeUnit};
+use std::sync::Arc;
+
+/// Returns the type that the file format can store. Parquet has no seconds, and a date with milliseconds is stored as
+/// a timestamp.
+pub(in crate::engine) fn stored(data_type: &DataType, format: Format) -> DataType {
+    match (format, data_type) {
+        (Format::Delta, own) => delta::stored(own),
+        (Format::Parquet, DataType::Timestamp(TimeUnit::Second, zone)) => {
+            DataType::Timestamp(TimeUnit::Millisecond, zone.clone())
+        }
+        (Format::Parquet, DataType::Time32(TimeUnit::Second)) => DataType::Time32(TimeUnit::Millisecond),
+        (Format::Parquet, DataType::Date64) => DataType::Timestamp(TimeUnit::Millisecond, None),
+        (_, own) => within(own, |part| stored(part, format)),
+    }
+}
+
+/// Returns a type with its times in microseconds where they are in nanoseconds, which fewer readers know.
+pub(super) fn in_microseconds(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Timestamp(TimeUnit::Nanosecond, zone) => DataType::Timestamp(TimeUnit::Microsecond, zone.clone()),
+        DataType::Dictionary(key, values) if has_nanoseconds(values) => {
+            DataType::Dictionary(key.clone(), Box::new(in_microseconds(values)))
+        }
+        own => within(own, in_microseconds),
+    }
+}
+
+/// Returns a nested type with its parts changed, and any other as it is.
+fn within(data_type: &DataType, change: impl Fn(&DataType) -> DataType) -> DataType {
+    let changed = |field: &FieldRef| -> FieldRef {
+        let data_type = change(field.data_type());
+        Arc::new(field.as_ref().clone().with_data_type(data_type))
+    };
+    match data_type {
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(changed).collect()),
+        DataType::List(item) => DataType::List(changed(item)),
+        DataType::LargeList(item) => DataType::LargeList(changed(item)),
+        DataType::FixedSizeList(item, n) => DataType::FixedSizeList(changed(item), *n),
+        DataType::Map(entries, sorted) => DataType::Map(changed(entries), *sorted),
+        other => other.clone(),
+    }
+}
+
+/// Returns the same values in another type. Fails if a value does not fit it.
+pub(super) fn exactly(values: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
+    if values.data_type() == data_type {
+        return Ok(Arc::clone(values));
+    }
+    let options = CastOptions {
+        safe: false,
+        ..CastOptions::default()
+    };
+    let stored = cast_with_options(values, data_type, &options)?;
+    if has_nanoseconds(values.data_type())
+        && cast_with_options(&stored, values.data_type(), &options)?.as_ref() != values.as_ref()
+    {
+        return Err(Error::data(
+            "a time has nanoseconds, and a Delta table has times in microseconds; round it in the source: \
+             arrow_cast(time, 'Timestamp(µs)')",
+        ));
+    }
+    Ok(stored)
+}
+
+/// Returns true if the type has times in nanoseconds.
+pub(super) fn has_nanoseconds(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Timestamp(unit, _) => *unit == TimeUnit::Nanosecond,
+        DataType::Struct(fields) => fields.iter().any(|field| has_nanoseconds(field.data_type())),
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::Map(item, _) => has_nanoseconds(item.data_type()),
+        DataType::Dictionary(_, values) => has_nanoseconds(values),
+        _ => false,
+    }
+}
