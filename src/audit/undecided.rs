@@ -1,28 +1,36 @@
 //! Promises that the released rows alone cannot decide.
 //!
 //! A model that compares a class with the whole table, suppressed rows included, is only judged by the released rows if they
-//! are the whole table. Otherwise a release may look closer to its table than it is, or farther. Such a promise is a gap,
-//! beside which stands what the released rows alone reach.
+//! are the whole table. Otherwise a release may look closer to its table than it is, or farther. The same is true of a model
+//! that weighs the values of persons, if the release does not say whose the rows are. Such a promise is a gap, beside which
+//! stands what the released rows alone reach.
 
 use super::claim::Claim;
 use super::verification::Verification;
 use crate::engine::Promise;
 use crate::folder::Check;
+use crate::model::Monotonicity;
 
 /// Moves the checks of promises that need the source from `checks` to `found`. `checks` are those of `promises`, in their
 /// order.
 pub(super) fn set_apart(checks: &mut Vec<Check>, promises: &[Promise<'_>], claim: &Claim, found: &mut Verification) {
-    let Some(why) = unknown(claim) else {
-        return;
-    };
+    let (whole, people) = (unknown(claim), hidden_entity(claim));
     let mut promises = promises.iter();
     checks.retain(|check| {
-        let is_decided = promises.next().is_none_or(|promise| !promise.model.reads().whole);
-        if !is_decided {
-            let what = format!(
-                "needs AGAINST: {} ({why}; reached is of the released rows alone)",
-                check.check
-            );
+        let reads = |promise: &Promise<'_>| {
+            let of_rows = people.as_ref().filter(|_| counts_values(promise));
+            let of_people = of_rows.map(|why| format!("{} ({why}; reached is of rows)", check.check));
+            let of_whole = whole.filter(|_| promise.model.reads().whole).map(|why| {
+                format!(
+                    "needs AGAINST: {} ({why}; reached is of the released rows alone)",
+                    check.check
+                )
+            });
+            of_people.or(of_whole)
+        };
+        let what = promises.next().and_then(reads);
+        let is_decided = what.is_none();
+        if let Some(what) = what {
             found.undecided.push(Check {
                 check: what.clone(),
                 ok: false,
@@ -32,6 +40,19 @@ pub(super) fn set_apart(checks: &mut Vec<Check>, promises: &[Promise<'_>], claim
         }
         is_decided
     });
+}
+
+/// Returns why classes are not counted as the release counted them; `None` if they are.
+fn hidden_entity(claim: &Claim) -> Option<String> {
+    let entity = claim.evidence.as_ref()?.manifest.entity.as_ref()?;
+    let why = || format!("the release counts each {entity} once, and its rows do not say whose they are");
+    claim.entity.is_none().then(why)
+}
+
+/// Returns true if a model weighs the values of a class, so that it matters whether a person has one row or several. A class
+/// has the same distinct values and no fewer rows when rows are counted.
+fn counts_values(promise: &Promise<'_>) -> bool {
+    promise.model.reads().attribute && promise.model.monotonicity() != Monotonicity::Always
 }
 
 /// Returns why the distribution of the whole table is not known; `None` if it is.

@@ -3,7 +3,7 @@
 //! All of them follow from the base frequency set, the distinct combinations of values with their counts, so no further
 //! scan is needed. Integers, decimals, dates and timestamps are added up as whole units of their type: sums are exact,
 //! and the quotient is rounded to the nearest unit, halves to the even one. Floating-point numbers are added up without
-//! loss and rounded once, in the order of the values, so the result depends neither on threads nor on the order of rows.
+//! loss, and the mean is rounded once, so the result depends neither on threads nor on the order of rows.
 //! Equally frequent values: the least one is the mode. NULL is left out of means and medians.
 //!
 //! Reference: Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation for statistical disclosure
@@ -139,13 +139,30 @@ fn whole_median(weighted: &[(i128, u64)]) -> Result<Option<i128>> {
     }
 }
 
+/// A power of two, which changes no digit of a number that is not tiny.
+const SCALE: f64 = 1.0 / (1u128 << 100) as f64;
+
+/// Returns the number nearest to the mean of ascending values with their counts; the even one of two.
 fn mean(weighted: &[(f64, u64)]) -> Option<f64> {
     let ((least, _), (greatest, _)) = (weighted.first()?, weighted.last()?);
-    let mut sum = ExactSum::default();
-    weighted.iter().for_each(|(value, n)| sum.add(*value, *n));
     let rows: u64 = weighted.iter().map(|(_, n)| n).sum();
-    // Both roundings may leave the range of the values by one digit.
-    Some((sum.value() / rows as f64).clamp(*least, *greatest))
+    // A sum may be beyond the numbers that there are.
+    let is_large = !(least.abs().max(greatest.abs()) * 4.0 * rows as f64).is_finite();
+    let scale = if is_large { SCALE } else { 1.0 };
+    // What the sum is above that of as many rows of `mean`.
+    let above = |mean: f64| {
+        let mut sum = ExactSum::default();
+        weighted.iter().for_each(|(value, n)| sum.add(value * scale, *n));
+        sum.add(-mean, rows);
+        sum.value()
+    };
+    let near = above(0.0) / rows as f64;
+    let rest = above(near);
+    let next = if rest > 0.0 { near.next_up() } else { near.next_down() };
+    let of_next = if rest == 0.0 { f64::INFINITY } else { above(next).abs() };
+    let is_next = of_next < rest.abs() || of_next == rest.abs() && next.to_bits() % 2 == 0;
+    let nearest = if is_next { next } else { near };
+    Some((nearest / scale).clamp(*least, *greatest))
 }
 
 fn median(weighted: &[(f64, u64)]) -> Option<f64> {
@@ -256,6 +273,20 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(error.contains("LABELS MEDIAN"), "{error}");
+    }
+
+    #[test]
+    fn a_mean_of_fractions_is_rounded_once() {
+        for (values, expected) in [
+            (&[(0.1, 1), (0.2, 1), (0.3, 1)][..], 0.2),
+            (&[(1e308, 2)], 1e308),
+            (&[(f64::MIN, 1), (f64::MAX, 1)], 0.0),
+            (&[(-1e308, 3), (1e308, 1)], -5e307),
+            (&[(5e-324, 1), (1e-323, 1)], 1e-323),
+            (&[(0.1, 10)], 0.1),
+        ] {
+            assert_eq!(mean(values), Some(expected), "{values:?}");
+        }
     }
 
     proptest! {

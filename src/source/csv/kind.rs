@@ -5,6 +5,7 @@
 //! reason a time with a zone is a time only if the zone is UTC, for all times of the column.
 
 use arrow::datatypes::{DataType, TimeUnit};
+use std::fmt::LowerExp;
 
 /// The kind of one text. Later kinds of times have more digits after the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,18 +101,52 @@ pub(super) fn fits(text: &str, data_type: &DataType) -> bool {
     }
 }
 
-/// Returns true if a text is all that a value of a type says that CAST makes of it: a date has no time of day, a time no
-/// zone, and a number no digits that a 64-bit float does not hold. `2020-01-31` is the first second of that day.
+/// Returns true if a text is all that a value of a type says that CAST makes of it: a date has no time of day, a time without
+/// a zone no zone, and no number or time has digits that its type does not hold. `2020-01-31` is the first second of that day.
 pub(crate) fn is_kept_by_cast(text: &str, data_type: &DataType) -> bool {
+    let is_word = || !text.contains(|c: char| c.is_ascii_digit());
+    let is_time = |text: &str, unit| (Kind::Date..=most(unit)).contains(&kind(text));
     match data_type {
-        DataType::Float64 => text.trim().parse().is_ok_and(|number: f64| match number.is_finite() {
-            true => holds(number, text),
-            false => !text.contains(|c: char| c.is_ascii_digit()),
-        }),
-        DataType::Date32 => kind(text) == Kind::Date,
-        DataType::Timestamp(unit, None) => (Kind::Date..=most(*unit)).contains(&kind(text)) && !is_in_utc(text),
+        DataType::Float64 => {
+            let number: Option<f64> = text.trim().parse().ok();
+            number.is_some_and(|n| if n.is_finite() { holds(n, text) } else { is_word() })
+        }
+        DataType::Float32 => {
+            let number: Option<f32> = text.trim().parse().ok();
+            number.is_some_and(|n| {
+                if n.is_finite() {
+                    has_digits_of(&n, text)
+                } else {
+                    is_word()
+                }
+            })
+        }
+        DataType::Decimal32(_, scale)
+        | DataType::Decimal64(_, scale)
+        | DataType::Decimal128(_, scale)
+        | DataType::Decimal256(_, scale) => {
+            let fraction = text.trim().split_once('.').map_or("", |(_, fraction)| fraction);
+            let digits = fraction.trim_end_matches('0');
+            !text.contains(['e', 'E']) && digits.len() <= usize::try_from(*scale).unwrap_or_default()
+        }
+        DataType::Date32 | DataType::Date64 => kind(text) == Kind::Date,
+        DataType::Timestamp(unit, None) => is_time(text, *unit) && !is_in_utc(text),
+        DataType::Timestamp(unit, Some(_)) => is_time(without_zone(text), *unit),
+        DataType::Time32(unit) | DataType::Time64(unit) => {
+            // `10:20` has no seconds.
+            text.len() == MINUTE || is_time(&format!("2000-01-01T{text}"), *unit)
+        }
         _ => true,
     }
+}
+
+/// Returns a time without its zone.
+fn without_zone(text: &str) -> &str {
+    let end = text.get(DAY + CLOCK..).and_then(|rest| {
+        let zone = rest.find(|c: char| c != '.' && !c.is_ascii_digit())?;
+        Some(DAY + CLOCK + zone)
+    });
+    &text[..end.unwrap_or(text.len())]
 }
 
 /// Returns the kind of a time with all digits of a unit.
@@ -178,16 +213,29 @@ const KEPT_DIGITS: usize = 15;
 
 /// Returns true if a number has all significant digits of the text that it was read from.
 fn holds(number: f64, text: &str) -> bool {
-    let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
-    let digits = || mantissa.bytes().filter(u8::is_ascii_digit).skip_while(|b| *b == b'0');
-    let count = digits().count();
+    let count = significant(text).count();
     let is_normal = number.is_normal() && count <= KEPT_DIGITS;
-    if is_normal || count == 0 {
-        return number.is_finite();
+    match is_normal || count == 0 {
+        true => number.is_finite(),
+        false => number.is_finite() && has_digits_of(&number, text),
     }
-    let again = format!("{:.*e}", count - 1, number);
+}
+
+/// Returns true if a finite number has all significant digits of a text, and no others, when it is written with as many.
+fn has_digits_of(number: &impl LowerExp, text: &str) -> bool {
+    let digits = || significant(text);
+    let Some(more) = digits().count().checked_sub(1) else {
+        return true;
+    };
+    let again = format!("{number:.more$e}");
     let again = again.split('e').next().unwrap_or_default();
-    number.is_finite() && again.bytes().filter(u8::is_ascii_digit).eq(digits())
+    again.bytes().filter(u8::is_ascii_digit).eq(digits())
+}
+
+/// Returns the significant digits of a number.
+fn significant(text: &str) -> impl Iterator<Item = u8> {
+    let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
+    mantissa.bytes().filter(u8::is_ascii_digit).skip_while(|b| *b == b'0')
 }
 
 fn kind(text: &str) -> Kind {
@@ -214,9 +262,10 @@ fn is_in_utc(text: &str) -> bool {
     text.len() > DAY + CLOCK && IN_UTC_ZONES.iter().any(|zone| text.ends_with(zone))
 }
 
-/// The lengths of `2020-01-31` and ` 10:20:30`.
+/// The lengths of `2020-01-31`, ` 10:20:30` and `10:20`.
 const DAY: usize = 10;
 const CLOCK: usize = 9;
+const MINUTE: usize = 5;
 
 /// Returns the kind of `2020-01-31` and `2020-01-31 10:20:30.123`, the latter also with `T`, and in the zone UTC.
 fn time(text: &str) -> Option<Kind> {
@@ -258,6 +307,7 @@ mod tests {
 
     #[test]
     fn a_cast_that_changes_a_value_is_found() {
+        let zoned = DataType::Timestamp(TimeUnit::Microsecond, Some(UTC.into()));
         let time = |unit| DataType::Timestamp(unit, None);
         for (text, data_type, is_kept) in [
             ("007.50", DataType::Float64, true),
@@ -275,6 +325,16 @@ mod tests {
             ("2020-01-31T10:20:30Z", time(TimeUnit::Microsecond), false),
             ("2020-01-31T10:20:60", time(TimeUnit::Microsecond), false),
             ("007", DataType::Int64, true),
+            ("0.1", DataType::Float32, true),
+            ("16777217", DataType::Float32, false),
+            ("1.20", DataType::Decimal128(5, 1), true),
+            ("1.239", DataType::Decimal128(5, 2), false),
+            ("2020-01-31T10:20:30+05:00", zoned.clone(), true),
+            ("2020-01-31T10:20:60+05:00", zoned.clone(), false),
+            ("2020-01-31T10:20:30.1234567Z", zoned, false),
+            ("10:20:30.5", DataType::Time64(TimeUnit::Microsecond), true),
+            ("10:20:60", DataType::Time64(TimeUnit::Microsecond), false),
+            ("10:20", DataType::Time32(TimeUnit::Second), true),
         ] {
             assert_eq!(is_kept_by_cast(text, &data_type), is_kept, "{text} {data_type}");
         }

@@ -1,6 +1,7 @@
 //! CSV files of others: how their fields are separated, which types their columns have, and where a file is wrong.
 
 mod blanks;
+mod declared;
 mod dialect;
 mod files;
 mod kind;
@@ -9,6 +10,7 @@ mod quotes;
 mod sniff;
 mod typed;
 
+pub(crate) use declared::{as_texts, declared};
 pub(crate) use dialect::Dialect;
 pub(crate) use files::CsvFiles;
 pub(crate) use kind::{Kinds, float, integer, is_kept_by_cast, wanted};

@@ -2,7 +2,7 @@
 
 use super::bytes::{ByteStream, whole};
 use crate::error::Error;
-use crate::source::csv::{Dialect, Quotes};
+use crate::source::csv::{Dialect, Quotes, as_texts, declared};
 use crate::source::json;
 use arrow::array::RecordBatch;
 use arrow::csv::ReaderBuilder as CsvBuilder;
@@ -81,7 +81,7 @@ impl TextOpener {
     async fn rows(&self, file: &PartitionedFile) -> DfResult<Rows> {
         let bytes = self.bytes(file).await?;
         match &self.format {
-            TextFormat::Csv(csv) => Ok(self.csv(csv, bytes, file)),
+            TextFormat::Csv(csv) => self.csv(csv, bytes, file),
             TextFormat::Json => self.json(bytes, file),
         }
     }
@@ -117,10 +117,10 @@ impl TextOpener {
         }
     }
 
-    fn csv(&self, csv: &CsvSource, bytes: ByteStream, file: &PartitionedFile) -> Rows {
+    fn csv(&self, csv: &CsvSource, bytes: ByteStream, file: &PartitionedFile) -> DfResult<Rows> {
         let is_first = file.range.as_ref().is_none_or(|range| range.start == 0);
         let dialect = Dialect::of(csv);
-        let mut builder = CsvBuilder::new(Arc::clone(&self.schema))
+        let mut builder = CsvBuilder::new(as_texts(&self.schema))
             .with_delimiter(dialect.delimiter)
             .with_quote(dialect.quote)
             .with_header(dialect.has_header && is_first)
@@ -148,9 +148,24 @@ impl TextOpener {
             Ok(chunk.map(|chunk| (chunk, (bytes, quotes, called))))
         });
         let decoder = DecoderDeserializer::new(CsvDecoder::new(builder.build_decoder()));
-        deserialize_stream(Box::pin(checked), decoder)
-            .map_err(unwrapped)
-            .boxed()
+        let texts = deserialize_stream(Box::pin(checked), decoder);
+        let schema = Arc::new(self.schema.project(&self.columns)?);
+        let (called, mut before) = (self.name(file), 0);
+        let rows = texts.map(move |texts| {
+            let texts = texts.map_err(unwrapped)?;
+            let rows = declared(&texts, &schema)?.map_err(|unlike| {
+                Error::data(format!(
+                    "cannot read {called:?}: row {} has a text in column {:?} that is no {}, or that would lose something as \
+                     one; declare the column as TEXT, and CAST it in a query",
+                    before + unlike.row + 1,
+                    unlike.column,
+                    unlike.data_type
+                ))
+            })?;
+            before += texts.num_rows();
+            Ok(rows)
+        });
+        Ok(rows.boxed())
     }
 
     fn json(&self, bytes: ByteStream, file: &PartitionedFile) -> DfResult<Rows> {
@@ -159,8 +174,16 @@ impl TextOpener {
             .with_batch_size(self.batch_size)
             .with_coerce_primitive(true)
             .build_decoder()?;
-        let texts = deserialize_stream(bytes.fuse(), DecoderDeserializer::new(JsonDecoder::new(decoder)));
-        let (called, mut before) = (self.name(file), 0);
+        let (called, mut objects) = (self.name(file), json::Objects::new(Arc::clone(&self.schema)));
+        let of_file = called.clone();
+        let checked = bytes.map(move |chunk| {
+            let chunk = chunk?;
+            let checked = objects.read(&chunk);
+            checked.map_err(|fault| Error::data(format!("cannot read {of_file:?}: {fault}")))?;
+            Ok(chunk)
+        });
+        let texts = deserialize_stream(checked.fuse(), DecoderDeserializer::new(JsonDecoder::new(decoder)));
+        let mut before = 0;
         let rows = texts.map(move |texts| {
             let texts = texts.map_err(unwrapped)?;
             let rows = json::typed(&texts, &schema)?.map_err(|misfit| {

@@ -1,0 +1,70 @@
+//! Values of a CSV file whose table declares the types of its columns, from the texts that are written. Arrow's reader takes a
+//! second 60 for the next minute, and leaves out digits that a decimal does not hold.
+
+use super::kind::is_kept_by_cast;
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
+use arrow::compute::{CastOptions, cast_with_options};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::error::ArrowError;
+use std::sync::Arc;
+
+/// A row, counted from 0, with a text that is no value of its column's type.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Unlike {
+    pub(crate) row: usize,
+    pub(crate) column: String,
+    pub(crate) data_type: DataType,
+}
+
+/// Returns the schema with a text in place of every value that is read from one.
+pub(crate) fn as_texts(schema: &Schema) -> SchemaRef {
+    let text = |field: &Arc<Field>| match is_read_from_text(field.data_type()) {
+        true => field.as_ref().clone().with_data_type(DataType::Utf8),
+        false => field.as_ref().clone(),
+    };
+    Arc::new(Schema::new(schema.fields().iter().map(text).collect::<Vec<Field>>()))
+}
+
+fn is_read_from_text(data_type: &DataType) -> bool {
+    data_type.is_numeric()
+        || data_type.is_temporal() && !matches!(data_type, DataType::Interval(_) | DataType::Duration(_))
+}
+
+/// Returns rows with this schema, from rows with that of [`as_texts`].
+pub(crate) fn declared(texts: &RecordBatch, schema: &SchemaRef) -> Result<Result<RecordBatch, Unlike>, ArrowError> {
+    let mut columns = Vec::with_capacity(texts.num_columns());
+    for (texts, field) in texts.columns().iter().zip(schema.fields()) {
+        match values(texts, field.data_type())? {
+            Ok(values) => columns.push(values),
+            Err(row) => {
+                return Ok(Err(Unlike {
+                    row,
+                    column: field.name().clone(),
+                    data_type: field.data_type().clone(),
+                }));
+            }
+        }
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(texts.num_rows()));
+    RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options).map(Ok)
+}
+
+/// Returns the values of texts, or the first row whose text is no value of the type.
+fn values(texts: &ArrayRef, data_type: &DataType) -> Result<Result<ArrayRef, usize>, ArrowError> {
+    let Some(written) = texts.as_string_opt::<i32>().filter(|_| is_read_from_text(data_type)) else {
+        return Ok(Ok(Arc::clone(texts)));
+    };
+    let safe = CastOptions {
+        safe: true,
+        ..CastOptions::default()
+    };
+    let values = cast_with_options(texts, data_type, &safe)?;
+    let is_unlike = |(row, text): (usize, Option<&str>)| {
+        text.is_some_and(|text| values.is_null(row) || !is_kept_by_cast(text, data_type))
+    };
+    let unlike = written.iter().enumerate().position(is_unlike);
+    Ok(match unlike {
+        Some(row) => Err(row),
+        None => Ok(values),
+    })
+}

@@ -1,0 +1,261 @@
+//! Objects of JSON whose reader would leave something out: a key that is written twice, a key of an object within that no row
+//! before had, and a text among numbers, which reads like the number that it spells.
+
+use super::typed::is_number;
+use crate::source::csv::wanted;
+use arrow::datatypes::{DataType, Fields, SchemaRef};
+use memchr::memchr2;
+use std::collections::HashSet;
+use std::fmt;
+
+/// What is wrong in a row, counted from 1. No text of the file is in it but the name of a column.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    row: usize,
+    column: String,
+    what: What,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum What {
+    Twice,
+    Unknown,
+    Text(&'static str),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { row, column, what } = self;
+        match what {
+            What::Twice => write!(
+                f,
+                "row {row} has a key twice, in column {column:?}, and only one of the two values would be read; write the \
+                 file again with each key once"
+            ),
+            What::Unknown => write!(
+                f,
+                "row {row} has a key within column {column:?} that the first rows do not have; look at more rows first with \
+                 OPTIONS (schema_infer_max_rec 1000000)"
+            ),
+            What::Text(wanted) => write!(
+                f,
+                "row {row} is not {wanted} in column {column:?}, but a text, and the rows before are; read numbers as text \
+                 with OPTIONS (types 'text') after the path, or look at more rows first with OPTIONS (schema_infer_max_rec \
+                 1000000)"
+            ),
+        }
+    }
+}
+
+/// The check of a stream of objects. Whether they are JSON at all is for their reader to say.
+pub(crate) struct Objects {
+    schema: SchemaRef,
+    open: Vec<Open>,
+    /// The text that is being read, with its first quote; `None` outside of texts.
+    text: Option<Vec<u8>>,
+    is_escaped: bool,
+    /// Whole objects before the open one.
+    rows: usize,
+    column: String,
+}
+
+/// An object or array that is not closed yet.
+enum Open {
+    Object {
+        keys: HashSet<Vec<u8>>,
+        /// The fields; `None` if nothing is known of them.
+        fields: Option<Fields>,
+        /// The type of the value that comes next; `None` before a key.
+        value: Option<Option<DataType>>,
+    },
+    Array {
+        item: Option<DataType>,
+    },
+}
+
+impl Objects {
+    /// Creates the check of objects of a table with these columns.
+    pub(crate) fn new(schema: SchemaRef) -> Self {
+        Self {
+            schema,
+            open: vec![],
+            text: None,
+            is_escaped: false,
+            rows: 0,
+            column: String::new(),
+        }
+    }
+
+    /// Checks the next bytes.
+    pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        let mut at = 0;
+        while at < bytes.len() {
+            at = match self.text.is_some() {
+                true => self.within_text(bytes, at)?,
+                false => {
+                    self.outside(bytes[at])?;
+                    at + 1
+                }
+            };
+        }
+        Ok(())
+    }
+
+    fn within_text(&mut self, bytes: &[u8], at: usize) -> Result<usize, Fault> {
+        let Some(text) = &mut self.text else {
+            return Ok(at);
+        };
+        if self.is_escaped {
+            self.is_escaped = false;
+            text.push(bytes[at]);
+            return Ok(at + 1);
+        }
+        let Some(end) = memchr2(b'"', b'\\', &bytes[at..]) else {
+            text.extend(&bytes[at..]);
+            return Ok(bytes.len());
+        };
+        let end = at + end;
+        text.extend(&bytes[at..=end]);
+        match bytes[end] {
+            b'\\' => self.is_escaped = true,
+            _ => {
+                let text = self.text.take().unwrap_or_default();
+                self.ended(text)?;
+            }
+        }
+        Ok(end + 1)
+    }
+
+    fn outside(&mut self, byte: u8) -> Result<(), Fault> {
+        match byte {
+            b'"' => self.text = Some(vec![byte]),
+            b'{' => {
+                let fields = match (self.open.is_empty(), self.expected()) {
+                    (true, _) => Some(self.schema.fields().clone()),
+                    (false, Some(DataType::Struct(fields))) => Some(fields),
+                    (false, _) => None,
+                };
+                let (keys, value) = (HashSet::new(), None);
+                self.open.push(Open::Object { keys, fields, value });
+            }
+            b'[' => {
+                let item = match self.expected() {
+                    Some(DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _)) => {
+                        Some(item.data_type().clone())
+                    }
+                    _ => None,
+                };
+                self.open.push(Open::Array { item });
+            }
+            b'}' | b']' => {
+                self.open.pop();
+                self.rows += usize::from(self.open.is_empty());
+            }
+            b',' => {
+                if let Some(Open::Object { value, .. }) = self.open.last_mut() {
+                    *value = None;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Returns the type of the value that comes next, if it is known.
+    fn expected(&self) -> Option<DataType> {
+        match self.open.last()? {
+            Open::Object { value, .. } => value.clone().flatten(),
+            Open::Array { item } => item.clone(),
+        }
+    }
+
+    /// Takes a text with its quotes: a key or a value.
+    fn ended(&mut self, text: Vec<u8>) -> Result<(), Fault> {
+        let (is_row, fault) = (self.open.len() == 1, |of: &Self, what| {
+            Err(Fault {
+                row: of.rows + 1,
+                column: of.column.clone(),
+                what,
+            })
+        });
+        let Some(Open::Object { keys, fields, value }) = self.open.last_mut().filter(|open| open.is_before_a_key())
+        else {
+            return match self.expected() {
+                Some(t) if is_number(&t) || t == DataType::Boolean => fault(self, What::Text(wanted(&t))),
+                _ => Ok(()),
+            };
+        };
+        // One key has several spellings: "a" and "\u0061".
+        let key = serde_json::from_slice::<String>(&text).map_or(text, String::into_bytes);
+        let name = String::from_utf8_lossy(&key).into_owned();
+        let field = fields
+            .as_ref()
+            .map(|fields| fields.find(&name).map(|(_, field)| field.data_type().clone()));
+        *value = Some(field.clone().flatten());
+        let is_new = keys.insert(key);
+        if is_row {
+            // What is not a column is not shown: it may be a value.
+            self.column = match &field {
+                Some(Some(_)) => name,
+                _ => "?".to_string(),
+            };
+        }
+        match field {
+            _ if !is_new => fault(self, What::Twice),
+            Some(None) if !is_row => fault(self, What::Unknown),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Open {
+    fn is_before_a_key(&self) -> bool {
+        matches!(self, Self::Object { value: None, .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::datatypes::{Field, Schema};
+    use std::sync::Arc;
+
+    fn read(text: &str, chunk: usize) -> Result<(), Fault> {
+        let item = Arc::new(Field::new("item", DataType::Int64, true));
+        let inner = Fields::from(vec![Field::new("x", DataType::Boolean, true)]);
+        let schema = Schema::new(vec![
+            Field::new("n", DataType::Int64, true),
+            Field::new("t", DataType::Utf8, true),
+            Field::new("l", DataType::List(item), true),
+            Field::new("s", DataType::Struct(inner), true),
+        ]);
+        let mut objects = Objects::new(Arc::new(schema));
+        text.as_bytes().chunks(chunk).try_for_each(|bytes| objects.read(bytes))
+    }
+
+    #[test]
+    fn what_a_reader_would_leave_out_is_found() {
+        let good = r#"{"n": 1, "t": "a\\\"}{", "l": [1, 2], "s": {"x": true}, "new": {"n": "1"}}"#;
+        for (line, column, what) in [
+            (r#"{"n": 1, "n": 2}"#, "n", What::Twice),
+            (r#"{"n": 1, "\u006e": 2}"#, "n", What::Twice),
+            (r#"{"s": {"x": true, "x": false}}"#, "s", What::Twice),
+            (r#"{"new": {"q": 1, "q": 2}}"#, "?", What::Twice),
+            (r#"{"s": {"x": true, "y": 2}}"#, "s", What::Unknown),
+            (r#"{"n": "1"}"#, "n", What::Text(wanted(&DataType::Int64))),
+            (r#"{"l": [1, "2"]}"#, "l", What::Text(wanted(&DataType::Int64))),
+            (r#"{"s": {"x": "true"}}"#, "s", What::Text(wanted(&DataType::Boolean))),
+        ] {
+            for chunk in [1, 3, 4096] {
+                assert_eq!(read(&format!("{good}\n{good}\n"), chunk), Ok(()));
+                let fault = read(&format!("{good}\n{line}\n"), chunk).unwrap_err();
+                let wanted = Fault {
+                    row: 2,
+                    column: column.into(),
+                    what: what.clone(),
+                };
+                assert_eq!(fault, wanted, "{line}");
+            }
+        }
+    }
+}
