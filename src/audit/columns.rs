@@ -46,7 +46,7 @@ pub(super) fn known(claim: &Claim, found: &mut Verification) -> Result<Vec<Known
         let form = manifest.and_then(|m| m.form_of(column)).unwrap_or(named.form);
         let is_folder = claim.folders.contains(&named.column);
         let mut one = Known::try_new(column, hierarchy, (levels, form), is_folder, text)?;
-        if let (None, Some(manifest)) = (one.codes, manifest.filter(|_| is_in_manifest)) {
+        if let (None, Some(manifest)) = (&one.codes, manifest.filter(|_| is_in_manifest)) {
             one.codes = codes(claim, manifest, column)?;
         }
         known.push(one);

@@ -88,7 +88,9 @@ pub(super) async fn check_codes(
 ) -> Result<Vec<Check>> {
     let mut checks = vec![];
     for known in known {
-        let Some(codes) = known.codes else { continue };
+        let Some(codes) = known.codes.clone() else {
+            continue;
+        };
         let has_whole = released.whole.is_some() && has_column(session, WHOLE, &known.column).await?;
         let coded = Coded {
             column: &known.column,

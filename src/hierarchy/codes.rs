@@ -4,9 +4,11 @@
 //! included, and no range, bound or single value that stands for one of them may say more. [`Codes::are_told_by`] reads
 //! what was released, as a reader does, and shares no code with the choice of labels.
 
+use super::date_format::DateFormat;
 use super::line::Line;
 use super::number::Number;
 use super::units::Units;
+use super::years;
 use crate::error::Result;
 use arrow::datatypes::DataType;
 use std::cmp::Ordering;
@@ -34,10 +36,20 @@ pub enum Side {
 /// assert_eq!(codes.to_string(), "TOP CODE 90");
 /// # Ok::<(), anonsql::error::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Codes {
     pub(super) bottom: Option<Number>,
     pub(super) top: Option<Number>,
+    pub(super) of: Coded,
+}
+
+/// What codes are compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Coded {
+    /// The values, which are numbers.
+    Numbers,
+    /// The years of the values, which are dates, timestamps, or texts in this format.
+    Years(Option<DateFormat>),
 }
 
 /// An end of a label, and whether it is included; `None` for an open end.
@@ -50,6 +62,7 @@ impl Codes {
         Ok(Self {
             bottom: number(bottom)?,
             top: number(top)?,
+            of: Coded::Numbers,
         })
     }
 
@@ -65,12 +78,17 @@ impl Codes {
         let Some(text) = text.filter(|text| !text.is_empty()) else {
             return false;
         };
-        let ends = match is_point {
-            true => Number::parse(text).map(|point| (Some((point, true)), Some((point, true)))),
-            false => ends(text),
+        let ends = match (&self.of, is_point) {
+            (Coded::Years(format), _) => years::ends(text, format.as_ref()),
+            (Coded::Numbers, true) => Number::parse(text).map(|point| (Some((point, true)), Some((point, true)))),
+            (Coded::Numbers, false) => ends(text),
         };
         let Some((low, high)) = ends else { return true };
-        match Units::of(data_type).map(|units| units.scale()) {
+        let scale = match self.of {
+            Coded::Years(_) => Some(0),
+            Coded::Numbers => Units::of(data_type).map(|units| units.scale()),
+        };
+        match scale {
             Some(scale) => self.are_told_by_units(low, high, is_point, scale).unwrap_or(true),
             None => self.are_told_by_range(low, high, is_point),
         }
@@ -237,6 +255,41 @@ mod tests {
             told(&codes, &DataType::Int64, true, &points),
             [false, false, true, true]
         );
+    }
+
+    #[test]
+    fn codes_of_dates_are_years() {
+        let format = DateFormat::try_new("%d.%m.%Y").unwrap();
+        let codes = Codes {
+            bottom: Number::parse("1937"),
+            top: None,
+            of: Coded::Years(Some(format)),
+        };
+        let tells = [
+            "1936",
+            "1936-12-31",
+            "31.12.1936",
+            "<1936",
+            "1930s",
+            "[1930-01-01, 1941-12-31]",
+            "<=1930-05-01",
+            "unknown",
+        ];
+        assert_eq!(told(&codes, &DataType::Date32, false, &tells), all(true, tells.len()));
+        let keeps = [
+            "<1937",
+            "1937",
+            "1937-01-01",
+            "1.1.1937",
+            "1937-1939",
+            "1940s",
+            "<=1941-05-02",
+            "[, 1936-12-31]",
+            "",
+        ];
+        assert_eq!(told(&codes, &DataType::Date32, false, &keeps), all(false, keeps.len()));
+        let points = ["1936-12-31", "1935-12-31"];
+        assert_eq!(told(&codes, &DataType::Date32, true, &points), [false, true]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use chrono::format::{Item, Parsed, StrftimeItems, parse};
 use chrono::{NaiveDateTime, NaiveTime};
 
 /// A format in the words of `strptime`, as `to_date` and `to_timestamp` take it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DateFormat {
     text: String,
     items: Vec<Item<'static>>,

@@ -1,8 +1,10 @@
 //! FROM file: a hierarchy in a CSV file, as ARX and anjana write them.
 //!
 //! One row per ground value, one column per level, level 0 first. The delimiter is `;`, or `,` if the first line has no
-//! `;`. A first line that names the columns is no row: it is found (see `header`), or said. Lines may end in CRLF, fields may be quoted, blank lines are skipped. A row that is longer or shorter than the
-//! first, and text that is not UTF-8, are errors that name the line. A file may be compressed, as the end of its name tells.
+//! `;`. A first line that names the columns is no row: it is found (see `header`), or said. Lines may end in CRLF,
+//! fields may be quoted, blank lines are skipped. Blanks that follow every delimiter are no part of the labels. A row that
+//! is longer or shorter than the first, and text that is not UTF-8, are errors that name the line. A file may be
+//! compressed, as the end of its name tells.
 //!
 //! Example: `CREATE HIERARCHY age FROM 'age.csv' OPTIONS (delimiter ';', has_header false)`.
 //!
@@ -181,7 +183,7 @@ fn columns(bytes: &[u8], options: &FileOptions) -> Result<(ArrayRef, Vec<ArrayRe
     let Some(ground) = columns.next() else {
         return Err(Error::data("the file has no rows"));
     };
-    let labels: Vec<StringArray> = columns.collect();
+    let labels = without_blanks(columns.collect());
     let names = usize::from(options.has_header.unwrap_or_else(|| is_header(&ground, &labels)));
     if ground.len() == names {
         return Err(Error::data("the file has no rows"));
@@ -193,6 +195,18 @@ fn columns(bytes: &[u8], options: &FileOptions) -> Result<(ArrayRef, Vec<ArrayRe
         labels.into_iter().map(rows).collect(),
         Places::Lines(lines),
     ))
+}
+
+/// Returns the labels without the blank that follows every delimiter, as in `Private, working`. The first line may have
+/// none, because it may name the columns.
+fn without_blanks(labels: Vec<StringArray>) -> Vec<StringArray> {
+    let follows = |label: Option<&str>| label.is_some_and(|label| label.starts_with(' '));
+    let is_separated = |level: &StringArray| level.iter().skip(usize::from(level.len() > 1)).all(follows);
+    if !labels.iter().all(is_separated) {
+        return labels;
+    }
+    let trimmed = |level: StringArray| level.iter().map(|label| label.map(str::trim_start)).collect();
+    labels.into_iter().map(trimmed).collect()
 }
 
 /// Returns the error for a file that the reader could not read. The reader's own message is not used, because it may
@@ -259,6 +273,23 @@ mod tests {
             .map(|l| if l.is_null(0) { "-" } else { l.value(0) })
             .collect::<Vec<_>>()
             .join("|")
+    }
+
+    #[test]
+    fn blanks_that_follow_every_delimiter_are_no_part_of_labels() {
+        for (content, own) in [
+            (
+                "work,group\nPrivate, working, *\n?, none, *\n".replace("group", "group,top"),
+                ["working", "none"],
+            ),
+            ("Private, working, *\n?, none, *\n".to_string(), ["working", "none"]),
+            ("Private, working,*\n?, none,*\n".to_string(), [" working", " none"]),
+        ] {
+            let listed = load(content.as_bytes(), &FileOptions::default()).unwrap();
+            let values: ArrayRef = Arc::new(StringArray::from(vec!["Private", "?"]));
+            let labels = listed.labels(&values).unwrap();
+            assert_eq!(labels[0], StringArray::from(own.to_vec()), "{content}");
+        }
     }
 
     #[test]

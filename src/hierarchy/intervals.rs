@@ -14,7 +14,7 @@
 //! and bottom coding), doi:10.1002/9781118348239.
 
 use super::clause::{Clause, Item, Kind, Part, Takes};
-use super::codes::{Codes, Side};
+use super::codes::{Coded, Codes, Side};
 use super::ground;
 use super::number::{BEYOND, Number, common_scale, decimal, floored, is_whole};
 use super::rule::{GeneralizationRule, LevelRule};
@@ -188,6 +188,7 @@ impl GeneralizationRule for Intervals {
         (self.bottom.is_some() || self.top.is_some()).then(|| Codes {
             bottom: code(self.bottom),
             top: code(self.top),
+            of: Coded::Numbers,
         })
     }
 

@@ -12,6 +12,7 @@ mod arguments;
 mod bounds;
 mod calendar;
 mod cells;
+mod changed;
 mod clause;
 mod codes;
 mod cover;
@@ -45,6 +46,7 @@ mod travel;
 mod truncate;
 mod units;
 pub mod values;
+mod years;
 
 pub use arguments::{Arguments, Data, Given};
 pub use bounds::Bounds;

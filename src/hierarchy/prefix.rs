@@ -14,12 +14,17 @@
 //!
 //! Example: `CREATE HIERARCHY zip AS PREFIX (4, 3, 2)` turns 76133 into 7613, 761 and 76.
 //!
+//! `CHANGE (...) TO` gives all values that begin with one of these texts the same label at every level above 0. With
+//! `PREFIX (3) CHANGE ('036', '059') TO '000'`, 03601 and 05901-1234 are both `000`, as Safe Harbor asks of ZIP codes of
+//! few people (45 CFR 164.514(b)(2)(i)(B)). With `AT`, what begins a value is whole parts of it.
+//!
 //! **Interpretation**: a level that keeps 0 characters has the single label `*`, and not an empty text, which CSV files
 //! do not tell from NULL.
 //!
 //! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, 2002,
 //! doi:10.1142/S021848850200165X (ZIP codes).
 
+use super::changed::Changed;
 use super::clause::{Clause, Item, Kind, Part, Takes};
 use super::ground;
 use super::rule::{GeneralizationRule, LevelRule, TOP};
@@ -42,6 +47,8 @@ pub struct Prefix {
     mask: Option<char>,
     /// The characters, or parts, to which masks and zeros are added; `None` for those of the longest value.
     width: Option<u32>,
+    /// The values that have one label of their own.
+    changed: Option<Changed>,
 }
 
 impl Prefix {
@@ -64,6 +71,7 @@ impl Prefix {
             at: None,
             mask: None,
             width: None,
+            changed: None,
         })
     }
 
@@ -121,12 +129,14 @@ impl Prefix {
     /// Returns the label of `value` that keeps `kept`, with masks to the length `width`.
     fn label(&self, value: &str, kept: u32, width: usize) -> String {
         let kept = kept as usize;
-        let beginning = match &self.at {
-            Some(separator) => {
+        let changed = self.changed.as_ref();
+        let beginning = match (changed.and_then(|c| c.label(value, self.at.as_deref())), &self.at) {
+            (Some(label), _) => label,
+            (None, Some(separator)) => {
                 let end = value.match_indices(separator.as_str()).nth(kept.saturating_sub(1));
                 &value[..end.map_or(value.len(), |(end, _)| end)]
             }
-            None => {
+            (None, None) => {
                 let end = value.char_indices().nth(kept);
                 &value[..end.map_or(value.len(), |(end, _)| end)]
             }
@@ -238,6 +248,9 @@ impl GeneralizationRule for Prefix {
         if let Some(width) = self.width {
             clause += &format!(" WIDTH {width}");
         }
+        if let Some(changed) = &self.changed {
+            clause += &changed.sql();
+        }
         clause
     }
 
@@ -282,7 +295,7 @@ pub(super) const KIND: Kind = Kind {
     },
     clause: Clause {
         start: "AS PREFIX",
-        syntax: "AS PREFIX (4, 3, 2) [AT '.'] [MASK '*'] [WIDTH 5]",
+        syntax: "AS PREFIX (4, 3, 2) [AT '.'] [MASK '*'] [WIDTH 5] [CHANGE ('036', ...) TO '000']",
         parts: &[
             Part::First(
                 "characters",
@@ -291,6 +304,11 @@ pub(super) const KIND: Kind = Kind {
             Part::Maybe("AT", Takes::One(Item::Text, "a separator in quotes")),
             Part::Maybe("MASK", Takes::One(Item::Text, "a mask in quotes")),
             Part::Maybe("WIDTH", Takes::One(Item::Whole, "a number of characters")),
+            Part::Maybe(
+                "CHANGE",
+                Takes::List("beginning", Item::Text, "the beginning of a code in quotes"),
+            ),
+            Part::Maybe("TO", Takes::One(Item::Text, "a label in quotes")),
         ],
     },
     build: |given| {
@@ -304,6 +322,7 @@ pub(super) const KIND: Kind = Kind {
         if let Some(width) = given.wholes("WIDTH")?.pop() {
             rule = rule.width(width)?;
         }
+        rule.changed = Changed::try_new(given.texts("CHANGE"), given.texts("TO").pop())?;
         Ok(Arc::new(rule))
     },
 };
@@ -414,6 +433,27 @@ mod tests {
         let masked = prefix(&[3]).mask("*").unwrap();
         assert_eq!(labels(&masked, zips()), [["021**", "941**", "005**", "-"]]);
         assert_eq!(labels(&prefix(&[3]), Int64Array::from(vec![-5, -71])), [["-", "-"]]);
+    }
+
+    #[test]
+    fn changed_codes_have_one_label_at_every_level() {
+        let mut sparse = prefix(&[3, 2, 0]).width(5).unwrap();
+        sparse.changed = Changed::try_new(vec!["036".into(), "059".into()], Some("000".into())).unwrap();
+        assert_eq!(
+            labels(
+                &sparse,
+                StringArray::from(vec!["03601", "05901-1234", "00012", "03701"])
+            ),
+            [["000", "000", "000", "037"], ["000", "000", "000", "03"], ["*"; 4]]
+        );
+        assert_eq!(
+            labels(&sparse, Int64Array::from(vec![Some(3601), Some(3701), None]))[0],
+            ["000", "037", "-"]
+        );
+        assert_eq!(
+            sparse.sql(),
+            "AS PREFIX (3, 2, 0) WIDTH 5 CHANGE ('036', '059') TO '000'"
+        );
     }
 
     #[test]

@@ -8,15 +8,22 @@
 //! With FORMAT, in the words of `strptime`, texts are read as dates or timestamps. A text that is none is unmapped, so
 //! ON UNMAPPED decides.
 //!
+//! BOTTOM CODE and TOP CODE are years. At every level, dates before BOTTOM CODE are `<code` and dates from TOP CODE on are
+//! `>=code`: at level 0 too, where all other dates are themselves. A decade or a century that contains a code ends at the
+//! code (`1937-1939`). A week can lie in two years, so WEEK takes no codes.
+//!
 //! Example: `CREATE HIERARCHY birth AS TRUNCATE (MONTH, QUARTER, YEAR)` turns 2024-05-17 into 2024-05, 2024-Q2 and
 //! 2024; with `FORMAT '%d.%m.%Y'` it does the same for the text 17.5.2024.
 //!
 //! Reference: ISO 8601-1:2019, sections 5.2 and 5.3 (representations of reduced precision).
 
 use super::clause::{Clause, Item, Kind, Part, Takes};
+use super::codes::{Coded, Codes, Side};
 use super::date_format::DateFormat;
 use super::ground;
+use super::number::Number;
 use super::rule::{GeneralizationRule, LevelRule};
+use super::years::Years;
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use crate::quoting::literal;
@@ -113,6 +120,17 @@ impl Unit {
             }
         }
     }
+
+    /// Returns the first and the last year of the unit in which a year is.
+    fn years(self, year: i32) -> (i32, i32) {
+        let width = match self {
+            Unit::Decade => 10,
+            Unit::Century => 100,
+            _ => 1,
+        };
+        let first = year.div_euclid(width) * width;
+        (first, first + width - 1)
+    }
 }
 
 /// The rule that truncates dates and timestamps to one unit per level.
@@ -121,6 +139,7 @@ pub struct Truncate {
     units: Vec<Unit>,
     /// How texts are written that are read as dates or timestamps.
     format: Option<DateFormat>,
+    years: Years,
 }
 
 impl Truncate {
@@ -147,7 +166,34 @@ impl Truncate {
         Ok(Self {
             units: units.to_vec(),
             format: None,
+            years: Years::default(),
         })
+    }
+
+    /// Returns the same rule with these codes. Fails if a unit can lie on both sides of one.
+    fn coded(self, years: Years) -> Result<Self> {
+        match !years.is_empty() && self.units.contains(&Unit::Week) {
+            true => Err(Error::usage(
+                "TRUNCATE: a WEEK can lie in two years, so it takes no BOTTOM CODE and no TOP CODE; leave WEEK out",
+            )),
+            false => Ok(Self { years, ..self }),
+        }
+    }
+
+    /// Returns the instants of values; `None` for NULL and for texts that are none.
+    fn instants(&self, values: &ArrayRef) -> Result<Vec<Option<NaiveDateTime>>> {
+        match &self.format {
+            Some(format) => {
+                let texts = ground::text(values)?;
+                Ok(texts.iter().map(|text| format.read(text?)).collect())
+            }
+            None => instants(&ground::plain(values)?),
+        }
+    }
+
+    fn label(&self, unit: Unit, at: &NaiveDateTime) -> String {
+        let by_code = self.years.label(at.year(), unit.years(at.year()));
+        by_code.unwrap_or_else(|| unit.label(at))
     }
 
     /// Returns the same rule for texts that are written in this format.
@@ -199,15 +245,24 @@ impl GeneralizationRule for Truncate {
     }
 
     fn labels(&self, values: &ArrayRef) -> Result<Vec<StringArray>> {
-        let instants = match &self.format {
-            Some(format) => {
-                let texts = ground::text(values)?;
-                texts.iter().map(|text| format.read(text?)).collect()
-            }
-            None => instants(&ground::plain(values)?)?,
-        };
-        let level = |unit: &Unit| instants.iter().map(|at| at.as_ref().map(|at| unit.label(at))).collect();
+        let instants = self.instants(values)?;
+        let label = |unit: &Unit, at: &Option<NaiveDateTime>| at.as_ref().map(|at| self.label(*unit, at));
+        let level = |unit: &Unit| instants.iter().map(|at| label(unit, at)).collect();
         Ok(self.units.iter().map(level).collect())
+    }
+
+    fn codes(&self) -> Option<Codes> {
+        let code = |year: Option<u32>| year.map(|year| Number::new(year.into(), 0));
+        (!self.years.is_empty()).then(|| Codes {
+            bottom: code(self.years.bottom),
+            top: code(self.years.top),
+            of: Coded::Years(self.format.clone()),
+        })
+    }
+
+    fn hidden(&self, values: &ArrayRef) -> Result<Vec<Option<Side>>> {
+        let instants = self.instants(values)?;
+        Ok(instants.into_iter().map(|at| self.years.side(at?.year())).collect())
     }
 
     fn is_free_of_data(&self) -> bool {
@@ -218,7 +273,13 @@ impl GeneralizationRule for Truncate {
         let units: Vec<String> = self.units.iter().map(ToString::to_string).collect();
         let format = self.format.as_ref();
         let format = format.map_or_else(String::new, |f| format!(" FORMAT {}", literal(f.text())));
-        format!("AS TRUNCATE ({}){format}", units.join(", "))
+        let mut sql = format!("AS TRUNCATE ({}){format}", units.join(", "));
+        for (word, code) in [("BOTTOM CODE", self.years.bottom), ("TOP CODE", self.years.top)] {
+            if let Some(year) = code {
+                sql += &format!(" {word} {year}");
+            }
+        }
+        sql
     }
 
     fn describe(&self) -> Vec<LevelRule> {
@@ -280,13 +341,15 @@ pub(super) const KIND: Kind = Kind {
     },
     clause: Clause {
         start: "AS TRUNCATE",
-        syntax: "AS TRUNCATE (unit, ...) [FORMAT '%d.%m.%Y']",
+        syntax: "AS TRUNCATE (unit, ...) [FORMAT '%d.%m.%Y'] [BOTTOM CODE 1937] [TOP CODE 2020]",
         parts: &[
             Part::First("units", Takes::List("unit", Item::Word, "a unit such as MONTH")),
             Part::Maybe(
                 "FORMAT",
                 Takes::One(Item::Text, "a format in quotes, such as '%d.%m.%Y'"),
             ),
+            Part::Maybe("BOTTOM CODE", Takes::One(Item::Whole, "a year")),
+            Part::Maybe("TOP CODE", Takes::One(Item::Whole, "a year")),
         ],
     },
     build: |given| {
@@ -295,11 +358,13 @@ pub(super) const KIND: Kind = Kind {
             .iter()
             .map(|u| u.parse())
             .collect::<Result<Vec<Unit>>>()?;
-        let rule = Truncate::try_new(&units)?;
-        Ok(Arc::new(match given.texts("FORMAT").pop() {
-            Some(format) => rule.of_texts(&format)?,
-            None => rule,
-        }))
+        let mut rule = Truncate::try_new(&units)?;
+        if let Some(format) = given.texts("FORMAT").pop() {
+            rule = rule.of_texts(&format)?;
+        }
+        let code = |part| Ok::<_, Error>(given.wholes(part)?.pop());
+        let years = Years::try_new(code("BOTTOM CODE")?, code("TOP CODE")?)?;
+        Ok(Arc::new(rule.coded(years)?))
     },
 };
 

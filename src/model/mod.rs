@@ -20,6 +20,7 @@ mod earth_mover;
 mod enhanced_beta_likeness;
 mod entropy_l_diversity;
 mod exact;
+mod individual_risk;
 mod k_anonymity;
 mod k_map;
 mod km_anonymity;
@@ -79,6 +80,7 @@ pub static MODELS: &[Entry<Build>] = &[
     p_sensitive::ENTRY,
     max_risk::ENTRY,
     average_risk::ENTRY,
+    individual_risk::ENTRY,
     population_uniqueness::ENTRY,
     profitability::ENTRY,
     personal_privacy::ENTRY,

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::operator::stop_joins;
 use crate::pool::SessionPool;
 use crate::settings::Settings;
-use crate::source::{forget_claims, guard_readers, read_in_microseconds};
+use crate::source::{Noted, forget_claims, guard_readers, read_in_microseconds};
 use crate::sql::Expectation;
 use crate::store::Stores;
 use arrow::record_batch::RecordBatch;
@@ -28,6 +28,7 @@ impl AnonContext {
         Settings::extend(session.state_ref().write().config_mut().options_mut());
         SessionPool::set(session.state_ref().write().config_mut());
         Stores::set(session.state_ref().write().config_mut());
+        Noted::set(session.state_ref().write().config_mut());
         #[cfg(feature = "cluster")]
         crate::cluster::Cluster::enable(session.state_ref().write().config_mut(), crate::engine::CODEC);
         forget_claims(&session);
@@ -69,9 +70,17 @@ impl AnonContext {
         forget_claims(&self.session);
         Stores::follow(&self.session.copied_config());
         let (is_deep, context) = (statement.is_deep(), self.on_course());
-        let (answer, apart) = self
+        // A release is examined with all its rows, and warns of what it finds.
+        let warns = statement.kind() == "anonymize";
+        let done = self
             .with_room(is_deep, async move { statement.run(&context).await })
-            .await?;
+            .await;
+        let notes = Noted::take(&self.session.copied_config());
+        notes
+            .iter()
+            .filter(|_| !warns)
+            .for_each(|note| self.observer.advised(note));
+        let (answer, apart) = done?;
         Ok(match apart {
             Some(apart) => apart.pass_on(answer),
             None => answer,

@@ -75,6 +75,8 @@ pub struct Facts {
     pub separation: f64,
     /// The greatest value minus the least value, for numbers.
     pub range: Option<f64>,
+    /// The year of the least value, for dates and timestamps.
+    pub oldest: Option<i32>,
     /// False if a value is NaN or infinite.
     pub is_finite: bool,
     /// A sample of the values, as text.

@@ -87,6 +87,7 @@ mod tests {
             estimated: false,
             separation: 0.0,
             range: None,
+            oldest: None,
             is_finite: true,
             sample: vec![],
         }

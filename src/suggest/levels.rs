@@ -1,46 +1,181 @@
 //! A first hierarchy for a quasi-identifier, which can be run unchanged.
 
-use super::facts::{Facts, Kind};
+use super::facts::{Facts, Kind, MOST};
+use super::names;
 use super::patterns::Pattern;
+use super::postcodes::{self, Postcode, has_lost_zeros};
 use super::vocabulary::Meaning;
 use crate::quoting::literal;
+use chrono::{Datelike, Utc};
+use std::ops::RangeInclusive;
 
 /// The approximate number of groups on the first level of numbers.
 const GROUPS: f64 = 20.0;
 
-/// Returns the rule of a hierarchy as SQL, from `AS` on, and a note about it for people.
-pub(super) fn rule(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> (String, &'static str) {
-    match (facts.kind, pattern) {
-        (Kind::Date, _) => ("AS TRUNCATE (MONTH, QUARTER, YEAR, DECADE)".into(), ""),
-        // 20240517 without its day, and without its month.
-        (Kind::Integer, Some(Pattern::Date(_))) => ("AS INTERVALS (100, 10000)".into(), ""),
-        (Kind::Integer | Kind::Number, _) if meaning == Some(Meaning::Age) => {
-            ("AS INTERVALS (5, 10, 20) TOP CODE 90".into(), "")
+/// The age from which on people are one group: Safe Harbor 3 allows ages up to 89.
+const OLD: i32 = 90;
+
+/// A hierarchy with the levels that may be released.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Rule {
+    /// The definition as SQL, from `AS` on.
+    pub(super) sql: String,
+    /// The least level that Safe Harbor 2 and 3 allow, and the highest one; `None` if all are allowed.
+    pub(super) levels: Option<(u32, u32)>,
+    /// A note for people.
+    pub(super) note: &'static str,
+}
+
+impl Rule {
+    /// Returns a rule of which every level may be released.
+    fn free(sql: impl Into<String>) -> Self {
+        Self {
+            sql: sql.into(),
+            levels: None,
+            note: "",
         }
-        // The digits of a postal code at its end are the finest.
-        (Kind::Integer, _) if meaning == Some(Meaning::Place) && facts.range.is_some_and(|r| r >= 1000.0) => {
-            ("AS INTERVALS (10, 100, 1000)".into(), "")
+    }
+
+    /// Returns a rule with so many levels below `*`, of which level 0 says more than Safe Harbor 2 and 3 allow.
+    fn above_ground(sql: impl Into<String>, levels: u32) -> Self {
+        Self {
+            levels: Some((1, levels + 1)),
+            ..Self::free(sql)
         }
-        (Kind::Integer | Kind::Number, _) => (numbers(facts), ""),
-        (Kind::Text, Some(Pattern::Date(spelling))) => {
-            let (units, note) = match spelling.is_ambiguous {
-                true => (
-                    "YEAR, DECADE",
-                    "; days and months may be either way round, so only the year is used",
-                ),
-                false => ("MONTH, QUARTER, YEAR, DECADE", ""),
-            };
+    }
+
+    /// Returns the rule by which nothing of the values is released.
+    fn withheld(note: &'static str) -> Self {
+        Self {
+            note,
+            ..Self::above_ground(SUPPRESSION, 0)
+        }
+    }
+
+    fn with(self, note: &'static str) -> Self {
+        Self { note, ..self }
+    }
+}
+
+/// Returns the hierarchy of a quasi-identifier. What Safe Harbor 2 and 3 limit is released as they allow it: years instead of
+/// dates, ages and years of birth of people of 90 and more as one group, three digits of ZIP codes.
+pub(super) fn rule(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> Rule {
+    match (facts.kind, pattern, meaning) {
+        (Kind::Date, ..) => dates(facts, meaning),
+        // 20240517 without its day and month, and without the last digit of its year.
+        (Kind::Integer, Some(Pattern::Date(_)), _) => Rule::above_ground(
+            format!("AS INTERVALS (10000, 100000) BOTTOM CODE {}0101", oldest_year()),
+            2,
+        ),
+        (Kind::Text, Some(Pattern::Date(spelling)), _) => {
             let format = literal(spelling.format);
-            (format!("AS TRUNCATE ({units}) FORMAT {format} ON UNMAPPED TOP"), note)
+            let note = match spelling.is_ambiguous {
+                true => "; days and months may be either way round, so only the year is used",
+                false => "",
+            };
+            let (code, unmapped) = (oldest_year(), "ON UNMAPPED TOP");
+            Rule::above_ground(
+                format!("AS TRUNCATE (YEAR, DECADE) FORMAT {format} BOTTOM CODE {code} {unmapped}"),
+                2,
+            )
+            .with(note)
         }
-        (Kind::Text, Some(Pattern::DateTime)) => ("AS PREFIX (10, 7, 4)".into(), ""),
-        (Kind::Text, Some(Pattern::Postcode(kept))) => (prefix(kept), ""),
-        (Kind::Text, _) => texts(facts),
-        (Kind::Other | Kind::Binary | Kind::Nested, _) => (SUPPRESSION.into(), ""),
+        (Kind::Text, Some(Pattern::DateTime), _) => Rule::above_ground(years_of_texts(), 2),
+        (_, Some(Pattern::ShortDate), _) => {
+            Rule::withheld("; a year of two digits does not say the century: make dates of them in a query")
+        }
+        (_, _, Some(Meaning::DatePart)) => Rule::withheld("; Safe Harbor 3 allows nothing of a date but its year"),
+        (Kind::Integer | Kind::Number, _, Some(Meaning::Age)) => {
+            Rule::free(format!("AS INTERVALS (5, 10, 20) TOP CODE {OLD}"))
+        }
+        (_, _, Some(Meaning::Age)) => {
+            Rule::withheld("; ages that are text may be above 89: make numbers of them in a query")
+        }
+        (Kind::Integer | Kind::Number, _, Some(Meaning::Birth)) if is_years(facts) => {
+            Rule::free(format!("AS INTERVALS (5, 10, 20) BOTTOM CODE {}", oldest_year()))
+        }
+        (_, _, Some(Meaning::Birth)) => Rule::withheld("; make dates or years of them in a query"),
+        (_, Some(Pattern::Postal(_)), _) | (_, _, Some(Meaning::Place)) => places(facts, pattern),
+        (Kind::Integer | Kind::Number, ..) => Rule::free(numbers(facts)),
+        (Kind::Text, ..) => texts(facts),
+        (Kind::Other | Kind::Binary | Kind::Nested, ..) => Rule::free(SUPPRESSION),
     }
 }
 
 const SUPPRESSION: &str = "AS SUPPRESSION";
+
+/// Returns the year such that everybody who was born before it is 90 or will be this year.
+fn oldest_year() -> i32 {
+    Utc::now().year() - OLD + 1
+}
+
+/// Returns the rule of dates and timestamps: only their year, and one group of the years in which people of 90 and more
+/// were born.
+fn dates(facts: &Facts, meaning: Option<Meaning>) -> Rule {
+    let code = oldest_year();
+    let is_old = meaning == Some(Meaning::Birth) || facts.oldest.is_some_and(|year| year < code);
+    let code = if is_old {
+        format!(" BOTTOM CODE {code}")
+    } else {
+        String::new()
+    };
+    Rule::above_ground(format!("AS TRUNCATE (YEAR, DECADE){code}"), 2)
+}
+
+/// Returns the rule of texts that begin with a year of four digits.
+fn years_of_texts() -> String {
+    let code = oldest_year();
+    let decade = code.div_euclid(10);
+    let decades = (190..decade)
+        .chain(decade * 10..code)
+        .map(|beginning| beginning.to_string());
+    let centuries = ["17", "18"].map(str::to_string);
+    let early: Vec<String> = centuries
+        .into_iter()
+        .chain(decades)
+        .map(|beginning| literal(&beginning))
+        .collect();
+    format!("AS PREFIX (4, 3) CHANGE ({}) TO '<{code}'", early.join(", "))
+}
+
+/// Returns true if most of the numbers are years.
+fn is_years(facts: &Facts) -> bool {
+    let texts = facts.texts();
+    let year = |text: &&&str| text.parse::<f64>().is_ok_and(|year| (1800.0..2200.0).contains(&year));
+    !texts.is_empty() && texts.iter().filter(year).count() as f64 >= MOST * texts.len() as f64
+}
+
+/// Returns the rule of places smaller than a state: three digits of a ZIP code, and nothing of any other.
+fn places(facts: &Facts, pattern: Option<Pattern>) -> Rule {
+    let (is_code, is_foreign) = (names::is_postcode(&facts.name), names::is_foreign_postcode(&facts.name));
+    let texts = facts.texts();
+    let most =
+        |fits: &dyn Fn(&str) -> bool| texts.iter().filter(|v| fits(v)).count() as f64 >= MOST * texts.len() as f64;
+    let are_digits = |lengths: RangeInclusive<usize>| {
+        let fits = |v: &str| lengths.contains(&v.len()) && v.bytes().all(|b| b.is_ascii_digit());
+        !texts.is_empty() && most(&fits)
+    };
+    let all = |longest: usize| texts.iter().map(|v| v.len()).max().unwrap_or(0).min(longest);
+    match (facts.kind, pattern) {
+        (Kind::Text, Some(Pattern::Postal(Postcode::Kept(kept)))) => {
+            Rule::above_ground(prefix(kept), kept.len() as u32)
+        }
+        (Kind::Text, Some(Pattern::Postal(Postcode::Zip))) if is_foreign => Rule::above_ground(prefix(&[3, 2, 1]), 3),
+        (Kind::Text, Some(Pattern::Postal(Postcode::Zip))) if texts.iter().any(|v| has_lost_zeros(v)) => {
+            Rule::withheld("; some have lost the zeros before them: give them back in a query (lpad(zip, 5, '0'))")
+        }
+        (Kind::Text, Some(Pattern::Postal(Postcode::Zip))) => Rule::above_ground(postcodes::zip(), 3),
+        (Kind::Text, _) if is_code && !is_foreign && (are_digits(9..=9) || are_digits(3..=3)) => {
+            Rule::above_ground(postcodes::zip(), 3)
+        }
+        (Kind::Integer, _) if is_foreign && are_digits(3..=5) => {
+            Rule::above_ground(format!("{} WIDTH {} ON UNMAPPED TOP", prefix(&[3, 2, 1]), all(5)), 3)
+        }
+        (Kind::Integer, _) if is_code && are_digits(3..=5) => Rule::above_ground(postcodes::zip_number(5), 3),
+        (Kind::Integer, _) if is_code && are_digits(7..=9) => Rule::above_ground(postcodes::zip_number(9), 3),
+        _ => Rule::withheld("; a hierarchy that makes states of them says more (FROM 'file.csv')"),
+    }
+}
 
 fn prefix(kept: &[u8]) -> String {
     let kept: Vec<String> = kept.iter().map(ToString::to_string).collect();
@@ -86,19 +221,19 @@ fn decimal(digits: i64, exponent: i32) -> String {
 }
 
 /// Returns a rule for strings: codes of one length lose their ends.
-fn texts(facts: &Facts) -> (String, &'static str) {
+fn texts(facts: &Facts) -> Rule {
     let values = facts.texts();
     let length = values.iter().map(|v| v.chars().count()).max().unwrap_or(0);
     let is_code = |v: &&str| v.chars().count() == length && v.chars().any(|c| c.is_ascii_digit());
     if (3..=12).contains(&length) && values.iter().all(is_code) {
         let kept: Vec<u8> = (1..length as u8).rev().take(3).collect();
-        return (prefix(&kept), "");
+        return Rule::free(prefix(&kept));
     }
     let note = match facts.distinct > 3 {
         true => "; groups of your own keep more (FROM 'file.csv')",
         false => "",
     };
-    (SUPPRESSION.into(), note)
+    Rule::free(SUPPRESSION).with(note)
 }
 
 #[cfg(test)]
@@ -126,6 +261,7 @@ mod tests {
                 estimated: false,
                 separation: 0.9,
                 range: Some(range),
+                oldest: None,
                 is_finite: true,
                 sample: vec![],
             };

@@ -7,6 +7,9 @@
 //! other column is taken for knowable if it distinguishes people. A proposal is no judgement: it knows nothing of what
 //! else is published.
 //!
+//! What a proposal releases of dates, ages and places is what Safe Harbor 2 and 3 allow: the least level of a hierarchy is
+//! part of the proposal (see `levels`).
+//!
 //! Each kind of knowledge is one table, which grows by a line: the words of names (`vocabulary`), the forms of values
 //! (`patterns`), numbers of people (`national`), postal codes (`postcodes`), spellings of dates (`dates`).
 //!
@@ -72,6 +75,8 @@ pub struct Proposal {
     pub reason: String,
     /// For a quasi-identifier, the rule of a hierarchy as SQL, from `AS` on.
     pub hierarchy: Option<String>,
+    /// The lowest and highest level that Safe Harbor 2 and 3 allow of this hierarchy; `None` if they allow every level.
+    pub levels: Option<(u32, u32)>,
     /// True if rows with the same value are rows of one person.
     pub is_entity: bool,
 }
@@ -86,20 +91,16 @@ pub fn propose(facts: &Facts) -> Proposal {
         ),
         decided => decided,
     };
-    let (hierarchy, note) = match role {
-        Role::QuasiIdentifier => {
-            let (rule, note) = levels::rule(facts, pattern, meaning);
-            (Some(rule), note)
-        }
-        _ => (None, ""),
-    };
+    let rule = (role == Role::QuasiIdentifier).then(|| levels::rule(facts, pattern, meaning));
+    let note = rule.as_ref().map_or("", |rule| rule.note);
     Proposal {
         role,
         reason: match facts.kind {
             Kind::Nested | Kind::Binary => why,
             _ => format!("{why}; {}{note}", facts.counts()),
         },
-        hierarchy,
+        levels: rule.as_ref().and_then(|rule| rule.levels),
+        hierarchy: rule.map(|rule| rule.sql),
         is_entity: role == Role::Identifier && is_entity(facts),
     }
 }
@@ -146,15 +147,22 @@ fn decide(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> 
         }
         _ => {}
     }
-    if facts.is_constant() && !matches!(meaning, Some(Meaning::Sensitive(_))) {
-        return because(Keep, "the same in every row");
-    }
-    if facts.kind == Kind::Date || matches!(pattern, Some(Pattern::Date(_) | Pattern::DateTime)) {
+    // What Safe Harbor limits is limited where all rows are alike, too.
+    if facts.kind == Kind::Date || matches!(pattern, Some(Pattern::Date(_) | Pattern::DateTime | Pattern::ShortDate)) {
         return because(QuasiIdentifier, "dates, finer than the year (Safe Harbor 3)");
     }
     match meaning {
         Some(Meaning::Age) => return named(QuasiIdentifier, "an age, which Safe Harbor 3 limits to 89"),
+        Some(Meaning::Birth) => return named(QuasiIdentifier, "a date or year of birth (Safe Harbor 3)"),
+        Some(Meaning::DatePart) => return named(QuasiIdentifier, "a part of a date (Safe Harbor 3)"),
         Some(Meaning::Place) => return named(QuasiIdentifier, "a place smaller than a state (Safe Harbor 2)"),
+        _ => {}
+    }
+    let is_postcode = matches!(pattern, Some(Pattern::Postal(_)));
+    if facts.is_constant() && !is_postcode && !matches!(meaning, Some(Meaning::Sensitive(_))) {
+        return because(Keep, "the same in every row");
+    }
+    match meaning {
         Some(Meaning::QuasiIdentifier(what)) => return named(QuasiIdentifier, what),
         Some(Meaning::Sensitive(what)) => return named(Sensitive, what),
         Some(Meaning::ClassLabel) if (2..=20).contains(&facts.distinct) => {
@@ -180,7 +188,7 @@ fn decide(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> 
         );
     }
     match pattern {
-        Some(Pattern::Postcode(_)) => return formed(QuasiIdentifier, "postal codes (Safe Harbor 2)"),
+        Some(Pattern::Postal(_)) => return formed(QuasiIdentifier, "postal codes (Safe Harbor 2)"),
         Some(Pattern::Sensitive(what)) => return formed(Sensitive, what),
         _ => {}
     }

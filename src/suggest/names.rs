@@ -4,7 +4,7 @@
 //! written as in the vocabulary: in lower case and without accents. Every word for a number (`nr`, `no`, `nummer`) is
 //! `number`, also at the end of a longer word: `Pat.-Nr`, `PatNr` and `pat_no` are the same name.
 
-use super::vocabulary::{Meaning, PEOPLE, VOCABULARY};
+use super::vocabulary::{FOREIGN_POSTCODES, Meaning, PEOPLE, POSTCODES, VOCABULARY};
 
 /// Returns the meaning of a name, if it is known.
 pub(super) fn meaning(name: &str) -> Option<Meaning> {
@@ -16,6 +16,16 @@ pub(super) fn meaning(name: &str) -> Option<Meaning> {
 /// Returns true if the name is about people.
 pub(super) fn is_person(name: &str) -> bool {
     named(PEOPLE, &words(name))
+}
+
+/// Returns true if the name is that of postal codes.
+pub(super) fn is_postcode(name: &str) -> bool {
+    named(POSTCODES, &words(name)) || is_foreign_postcode(name)
+}
+
+/// Returns true if the name is that of postal codes in another language than English.
+pub(super) fn is_foreign_postcode(name: &str) -> bool {
+    named(FOREIGN_POSTCODES, &words(name))
 }
 
 fn named(languages: &[&str], words: &[String]) -> bool {
@@ -146,7 +156,12 @@ mod tests {
     #[test]
     fn every_rule_of_the_vocabulary_fits_its_own_name() {
         let known = VOCABULARY.iter().flat_map(|(_, languages)| languages.iter());
-        for rule in known.chain(PEOPLE).flat_map(|rules| rules.split(", ")) {
+        for rule in known
+            .chain(PEOPLE)
+            .chain(POSTCODES)
+            .chain(FOREIGN_POSTCODES)
+            .flat_map(|rules| rules.split(", "))
+        {
             let name = rule.trim_start_matches('=').replace('*', "").replace('+', "a ");
             assert!(!name.is_empty() && fits(rule, &words(&name)), "{rule}");
         }

@@ -2,7 +2,8 @@
 
 use super::dates::{self, Spelling};
 use super::facts::{Facts, Kind};
-use super::{national, postcodes};
+use super::national;
+use super::postcodes::{self, Postcode};
 use regex::Regex;
 use std::collections::HashSet;
 use std::net::IpAddr;
@@ -15,19 +16,21 @@ pub(super) enum Pattern {
     Identifier(&'static str),
     /// A fact that a person would not want told.
     Sensitive(&'static str),
-    /// Postal codes, with the characters that PREFIX keeps of them.
-    Postcode(&'static [u8]),
+    /// Postal codes.
+    Postal(Postcode),
     /// Amounts written as text, with a decimal comma or groups of digits.
     Amount,
     /// Dates written as text or as whole numbers.
     Date(Spelling),
-    /// Dates with a time, written as text: the date first.
+    /// Dates with a time, or years with a month, written as text: the year first.
     DateTime,
+    /// Dates in a spelling that does not say the century.
+    ShortDate,
     /// Sentences.
     FreeText,
 }
 
-use Pattern::{Amount, Date, DateTime, FreeText, Identifier, Postcode, Sensitive};
+use Pattern::{Amount, Date, DateTime, FreeText, Identifier, Postal, Sensitive, ShortDate};
 
 /// Forms as regular expressions; the first that fits counts.
 const FORMS: &[(&str, Pattern)] = &[
@@ -48,6 +51,8 @@ const FORMS: &[(&str, Pattern)] = &[
         Identifier("network devices' addresses (Safe Harbor 13)"),
     ),
     (r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}", DateTime),
+    (r"^(1[89]|20|21)\d{2}-(0[1-9]|1[0-2])$", DateTime),
+    (r"^\d{1,2}([./-]\d{1,2}[./-]|[ -][A-Za-z]{3,9}[ -])\d{2}$", ShortDate),
     (
         r"^[+-]?\d{1,3}\.\d{3,}\s*[,;]\s*[+-]?\d{1,3}\.\d{3,}$",
         Identifier("coordinates (Safe Harbor 2)"),
@@ -145,7 +150,7 @@ impl Pattern {
                         .find(|(form, _)| has(form))
                         .map(|(_, pattern)| pattern)
                 })
-                .or_else(|| postcodes::kept(has).map(Postcode))
+                .or_else(|| postcodes::of(has).map(Postal))
                 .or_else(|| has(&is_phone).then_some(Identifier("telephone numbers (Safe Harbor 4)")))
                 .or_else(|| {
                     let weak = WEAK

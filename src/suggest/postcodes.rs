@@ -1,42 +1,80 @@
 //! Postal codes of countries: their form, and how many characters keep a region.
 //!
+//! A hierarchy of postal codes begins with three characters or fewer: Safe Harbor 2 allows no more of a ZIP code, and 000
+//! in place of those that 20,000 people or fewer share.
+//!
 //! Forms of seven and eight digits with a dash (Japan, Portugal, Brazil) are telephone numbers elsewhere, and four digits
 //! are years, so such codes are known by the name of their column alone.
 
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// Forms of postal codes with the characters that PREFIX keeps; the first form that fits counts.
-const POSTCODES: &[(&str, &[u8])] = &[
-    // Germany, France, Spain, Italy, the United States and others.
-    (r"^\d{5}$", &[4, 3, 2]),
-    // The United States, with the delivery route in some or all.
-    (r"^\d{5}(-\d{4})?$", &[5, 4, 3]),
-    // With the sign of the country before it.
-    (r"^[A-Z]{1,3}-\d{4,5}$", &[6, 5, 4]),
-    // The United Kingdom: the outward code has two to four characters.
-    (r"^[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}$", &[4, 2, 1]),
-    // Canada.
-    (r"^[A-Z]\d[A-Z] ?\d[A-Z]\d$", &[3, 2, 1]),
-    // The Netherlands.
-    (r"^\d{4} ?[A-Z]{2}$", &[4, 3, 2]),
-    // Poland.
-    (r"^\d{2}-\d{3}$", &[4, 2, 1]),
-    // Sweden, Czechia, Slovakia and Greece.
-    (r"^\d{3} \d{2}$", &[3, 2, 1]),
+/// The first three digits of ZIP codes that 20,000 people or fewer share, by the census of 2000: the list of the guidance
+/// on Safe Harbor of the Department of Health and Human Services of 2012.
+const SPARSE: &[&str] = &[
+    "036", "059", "063", "102", "203", "556", "692", "790", "821", "823", "830", "831", "878", "879", "884", "890",
+    "893",
 ];
 
-static COMPILED: LazyLock<Vec<(Regex, &[u8])>> = LazyLock::new(|| {
+/// What is known of the codes of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Postcode {
+    /// ZIP codes of the United States, some or all with the delivery route.
+    Zip,
+    /// The characters that PREFIX keeps of codes of another country.
+    Kept(&'static [u8]),
+}
+
+/// Forms of postal codes; the first form that fits counts.
+const POSTCODES: &[(&str, Postcode)] = &[
+    // Germany, France, Spain, Italy and others have five digits, too: see `names::is_foreign_postcode`.
+    (r"^\d{5}(-\d{4})?$", Postcode::Zip),
+    // With the sign of the country before it.
+    (r"^[A-Z]{1,3}-\d{4,5}$", Postcode::Kept(&[5, 4])),
+    // The United Kingdom: the area is one or two letters, and the town one or two digits.
+    (r"^[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}$", Postcode::Kept(&[2, 1])),
+    // Canada.
+    (r"^[A-Z]\d[A-Z] ?\d[A-Z]\d$", Postcode::Kept(&[3, 2, 1])),
+    // The Netherlands.
+    (r"^\d{4} ?[A-Z]{2}$", Postcode::Kept(&[3, 2, 1])),
+    // Poland.
+    (r"^\d{2}-\d{3}$", Postcode::Kept(&[2, 1])),
+    // Sweden, Czechia, Slovakia and Greece.
+    (r"^\d{3} \d{2}$", Postcode::Kept(&[3, 2, 1])),
+];
+
+static COMPILED: LazyLock<Vec<(Regex, Postcode)>> = LazyLock::new(|| {
     let compiled = POSTCODES
         .iter()
         .filter_map(|(form, kept)| Some((Regex::new(form).ok()?, *kept)));
     compiled.collect()
 });
 
-/// Returns the characters that PREFIX keeps of postal codes, if `most` holds for a form.
-pub(super) fn kept(most: impl Fn(&dyn Fn(&str) -> bool) -> bool) -> Option<&'static [u8]> {
+/// Returns what is known of postal codes, if `most` holds for a form.
+pub(super) fn of(most: impl Fn(&dyn Fn(&str) -> bool) -> bool) -> Option<Postcode> {
     let found = COMPILED.iter().find(|(form, _)| most(&|v| form.is_match(v)));
-    found.map(|(_, kept)| *kept)
+    found.map(|(_, known)| *known)
+}
+
+/// Returns the rule of ZIP codes that are texts as SQL.
+pub(super) fn zip() -> String {
+    format!("AS PREFIX (3, 2, 1) {}", changed())
+}
+
+/// Returns the rule of ZIP codes that are whole numbers of at most so many digits as SQL. What is none becomes `*`.
+pub(super) fn zip_number(digits: usize) -> String {
+    format!("AS PREFIX (3, 2, 1) WIDTH {digits} {} ON UNMAPPED TOP", changed())
+}
+
+fn changed() -> String {
+    let sparse: Vec<String> = SPARSE.iter().map(|digits| format!("'{digits}'")).collect();
+    format!("CHANGE ({}) TO '000'", sparse.join(", "))
+}
+
+/// Returns true if a text is a ZIP code that has lost the zeros before it.
+pub(super) fn has_lost_zeros(text: &str) -> bool {
+    let first = text.split('-').next().unwrap_or_default();
+    (1..5).contains(&first.len()) && first.bytes().all(|b| b.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -46,21 +84,29 @@ mod tests {
     #[test]
     fn codes_of_several_countries_are_known() {
         assert_eq!(COMPILED.len(), POSTCODES.len());
-        for (code, characters) in [
-            ("10115", Some([4, 3, 2])),
-            ("90210-1234", Some([5, 4, 3])),
-            ("CH-8001", Some([6, 5, 4])),
-            ("SW1A 1AA", Some([4, 2, 1])),
-            ("K1A 0B6", Some([3, 2, 1])),
-            ("1012 AB", Some([4, 3, 2])),
-            ("00-950", Some([4, 2, 1])),
-            ("111 22", Some([3, 2, 1])),
+        let kept = |characters| Some(Postcode::Kept(characters));
+        for (code, known) in [
+            ("10115", Some(Postcode::Zip)),
+            ("90210-1234", Some(Postcode::Zip)),
+            ("CH-8001", kept(&[5, 4])),
+            ("SW1A 1AA", kept(&[2, 1])),
+            ("K1A 0B6", kept(&[3, 2, 1])),
+            ("1012 AB", kept(&[3, 2, 1])),
+            ("00-950", kept(&[2, 1])),
+            ("111 22", kept(&[3, 2, 1])),
             ("555-0100", None),
             ("2024", None),
             ("E11.9", None),
         ] {
-            let kept = kept(|form| form(code));
-            assert_eq!(kept, characters.as_ref().map(|k| k.as_slice()), "{code}");
+            assert_eq!(of(|form| form(code)), known, "{code}");
         }
+    }
+
+    #[test]
+    fn seventeen_beginnings_are_sparse() {
+        assert_eq!(SPARSE.len(), 17);
+        assert!(SPARSE.is_sorted() && SPARSE.iter().all(|digits| digits.len() == 3));
+        assert!(has_lost_zeros("2116") && has_lost_zeros("501-1234"));
+        assert!(!has_lost_zeros("02116") && !has_lost_zeros("x") && !has_lost_zeros(""));
     }
 }

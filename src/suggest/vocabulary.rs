@@ -15,6 +15,10 @@ pub enum Meaning {
     FreeText,
     /// An age.
     Age,
+    /// A date or year of birth.
+    Birth,
+    /// A part of a date that is finer than the year.
+    DatePart,
     /// A place that is smaller than a state, or its postal code.
     Place,
     /// Another fact that others can know of a person.
@@ -25,7 +29,7 @@ pub enum Meaning {
     ClassLabel,
 }
 
-use Meaning::{Age, ClassLabel, Code, FreeText, Identifier, Place, QuasiIdentifier, Sensitive};
+use Meaning::{Age, Birth, ClassLabel, Code, DatePart, FreeText, Identifier, Place, QuasiIdentifier, Sensitive};
 
 /// Every meaning with its words in English, German, French and Spanish, in the order in which they are tried.
 pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
@@ -185,6 +189,53 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
             "direccion, calle, domicilio, latitud, longitud, coordenadas",
         ],
     ),
+    // What Safe Harbor 2 and 3 limit, whatever else the name says of it: an age at diagnosis is an age.
+    (
+        Place,
+        &[
+            "zip*, postal*, postcode, post code, plz, city, town, village, county, district, precinct, municipality, \
+             neighborhood, neighbourhood, parish, census tract, birthplace, place of birth, birth place, birth city",
+            "postleitzahl, geburtsort, ort, wohnort, stadt, stadtteil, gemeinde, kreis, landkreis, bezirk, ortsteil",
+            "cp, lieu naissance, lieu de naissance, ville, commune, departement, arrondissement, quartier, canton",
+            "cp, lugar nacimiento, lugar de nacimiento, ciudad, municipio, localidad, barrio, poblacion, comarca, distrito",
+        ],
+    ),
+    (
+        Age,
+        &[
+            "age, ages",
+            "alter, lebensalter, altersgruppe, altersklasse",
+            "tranche age",
+            "edad, grupo edad",
+        ],
+    ),
+    (
+        QuasiIdentifier("a country of birth"),
+        &[
+            "birth country, country of birth",
+            "geburtsland",
+            "pays naissance, pays de naissance",
+            "pais nacimiento, pais de nacimiento",
+        ],
+    ),
+    (
+        DatePart,
+        &[
+            "=month, =day, =weekday, =quarter, =day of week, =day of month, admission month, discharge month, visit month",
+            "=monat, =wochentag, =quartal, =kalenderwoche",
+            "=mois, =jour, =trimestre",
+            "=mes, =dia, =trimestre",
+        ],
+    ),
+    (
+        Birth,
+        &[
+            "birth*, dob, yob, date of birth, born",
+            "geburt*, geb, gebdatum, gebdat, geb datum, jahrgang",
+            "naissance, ne le, nee le",
+            "nacimiento, fecha nac, nacido*, fnac",
+        ],
+    ),
     (
         Code,
         &["id, uuid, guid, identifier", "kennung, vorgang*, geschaeftszeichen"],
@@ -243,43 +294,6 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
         ],
     ),
     (
-        Place,
-        &[
-            "zip*, postal*, postcode, post code, plz, city, town, village, county, district, precinct, municipality, \
-             neighborhood, neighbourhood, parish, census tract",
-            "postleitzahl, ort, wohnort, stadt, stadtteil, gemeinde, kreis, landkreis, bezirk, ortsteil",
-            "cp, ville, commune, departement, arrondissement, quartier, canton",
-            "cp, ciudad, municipio, localidad, barrio, poblacion, comarca, distrito",
-        ],
-    ),
-    (
-        Age,
-        &[
-            "age, ages",
-            "alter, lebensalter, altersgruppe, altersklasse",
-            "tranche age",
-            "edad, grupo edad",
-        ],
-    ),
-    (
-        QuasiIdentifier("a place of birth"),
-        &[
-            "birthplace, place of birth, birth place, birth country",
-            "geburtsort, geburtsland",
-            "lieu naissance, lieu de naissance, pays naissance, pays de naissance",
-            "lugar nacimiento, lugar de nacimiento, pais nacimiento, pais de nacimiento",
-        ],
-    ),
-    (
-        QuasiIdentifier("a date or year of birth (Safe Harbor 3)"),
-        &[
-            "birth*, dob, yob, date of birth, born",
-            "geburt*, geb, gebdatum, gebdat, geb datum, jahrgang",
-            "naissance, ne le, nee le",
-            "nacimiento, fecha nac, nacido*, fnac",
-        ],
-    ),
-    (
         QuasiIdentifier("something that others can know of a person"),
         &[
             "sex, gender, race, ethnic*, ancestry, state, province, region, country, nation*, citizen*, language*, \
@@ -315,3 +329,9 @@ pub(super) const PEOPLE: &[&str] = &[
     "patiente, personne, salarie, eleve, assure, nss, nir",
     "paciente, persona, cliente, empleado, alumno, dni, asegurado",
 ];
+
+/// Words for postal codes in English, as the United States have them.
+pub(super) const POSTCODES: &[&str] = &["zip*, postal*, postcode, post code"];
+
+/// Words for postal codes in other languages.
+pub(super) const FOREIGN_POSTCODES: &[&str] = &["plz, postleitzahl", "cp, code postal", "cp, codigo postal"];

@@ -11,6 +11,7 @@ fn column(name: &str, kind: Kind, fate: Fate, distinct: u64) -> Examined {
         estimated: false,
         separation: 0.0,
         range: None,
+        oldest: None,
         is_finite: true,
         sample: vec![],
     };

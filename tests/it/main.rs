@@ -53,6 +53,7 @@ mod report;
 mod report_utility;
 mod risk;
 mod roads;
+mod safe_harbor;
 mod screenshot;
 mod scripts;
 mod security;

@@ -107,6 +107,7 @@ fn facts(name: &str, kind: Kind, tally: Option<Tally>) -> Facts {
         estimated: !tally.distinct.is_complete(),
         separation: 0.0,
         range: None,
+        oldest: None,
         is_finite: true,
         sample: tally.texts.into_entries(),
     }

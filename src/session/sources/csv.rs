@@ -4,8 +4,8 @@ use super::listing::Listing;
 use super::options::PathOptions;
 use super::table::table;
 use crate::error::{Error, Result};
-use crate::source::Types;
 use crate::source::csv::{CsvFiles, Kinds, Sniffed, Source, continued, sniff, typed};
+use crate::source::{Noted, Types};
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::Column;
 use datafusion::dataframe::DataFrame;
@@ -36,8 +36,22 @@ pub(super) async fn read_csv(
         types => types,
     };
     let Sniffed {
-        dialect, names, kinds, ..
+        dialect,
+        names,
+        kinds,
+        padded,
+        ..
     } = sniffed(listing, options).await?;
+    if let Some(first) = listing.files.first().filter(|_| !padded.is_empty()) {
+        let note = format!(
+            "{:?}: {} {} texts with blanks around them, which equal no value that is written without; write OPTIONS (trim true) \
+             after the path, or OPTIONS (trim false) to read them so",
+            listing.name(first),
+            padded.join(", "),
+            if padded.len() == 1 { "has" } else { "have" },
+        );
+        Noted::add(session.state().config(), note);
+    }
     let fields = names.iter().map(|name| Field::new(name, DataType::Utf8, true));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let format = CsvFormat::default()

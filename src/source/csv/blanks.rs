@@ -3,17 +3,33 @@
 use super::dialect::Dialect;
 use super::lines::line;
 use crate::error::{Error, Result};
+use crate::warning::mostly_padded;
 use csv::ByteRecord;
 
-/// Returns true if a blank follows every delimiter, so that the blanks separate fields and are no part of them. The
-/// first record may be an exception, because it may have been written by hand.
+/// Returns true if a blank follows the delimiters, so that the blanks separate fields and are no part of them: three of four,
+/// because some rows may have been written by hand. The first record may be without any.
 pub(super) fn separate(records: &[ByteRecord]) -> bool {
     let rows = match records {
         [_, rest @ ..] if !rest.is_empty() => rest,
         all => all,
     };
-    let after = || rows.iter().flat_map(|row| row.iter().skip(1));
-    after().any(|field| !field.is_empty()) && after().all(|field| field.is_empty() || field.starts_with(b" "))
+    let (mut all, mut separated) = (0u64, 0u64);
+    let after = rows.iter().flat_map(|row| row.iter().skip(1));
+    for field in after.filter(|field| !field.is_empty()) {
+        all += 1;
+        separated += u64::from(field.starts_with(b" "));
+    }
+    all > 0 && separated * 4 >= all * 3
+}
+
+/// Returns the columns in which most texts have blanks around them; none if the statement says what becomes of blanks.
+pub(super) fn padded(rows: &[ByteRecord], names: &[String], is_said: bool) -> Vec<String> {
+    if is_said {
+        return vec![];
+    }
+    let is_padded = |i: usize| mostly_padded(rows.iter().filter_map(|row| std::str::from_utf8(row.get(i)?).ok()));
+    let padded = names.iter().enumerate().filter(|(i, _)| is_padded(*i));
+    padded.map(|(_, name)| name.clone()).collect()
 }
 
 /// Fails if a field without its blanks is in quotes. Readers take a quote after a blank for a part of the field, and a
@@ -36,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blanks_separate_only_if_they_follow_every_delimiter() {
+    fn blanks_separate_only_if_they_follow_the_delimiters() {
         let records =
             |rows: &[&[&str]]| -> Vec<ByteRecord> { rows.iter().map(|row| ByteRecord::from(row.to_vec())).collect() };
         for (rows, expected) in [
@@ -45,6 +61,8 @@ mod tests {
             (&[&["age", "work"], &["39", " Private"]], true),
             (&[&["age", "work"], &["39", " Private"], &["39", "Private"]], false),
             (&[&["39", " Private", "x"]], false),
+            // One row was written by hand.
+            (&[&["39", " a"], &["40", " b"], &["41", "c"], &["42", " d"]], true),
             (&[&["age", "work"], &["39", ""]], false),
             (&[&[" a"], &[" b"]], false),
             (&[], false),

@@ -40,6 +40,8 @@ pub(crate) struct Sniffed {
     pub(crate) kinds: Vec<Kinds>,
     /// Whether the first line names the columns, unlike that of the first file of the table.
     pub(crate) has_another_header: bool,
+    /// The columns whose texts have blanks around them, which are read.
+    pub(crate) padded: Vec<String>,
 }
 
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -327,6 +329,7 @@ fn described(dialect: Dialect, records: &[ByteRecord], text: &[u8], asked: &Aske
         }
     }
     Ok(Sniffed {
+        padded: blanks::padded(rows, &names, asked.trim.is_some() || asked.exact),
         dialect,
         names,
         kinds,

@@ -60,14 +60,18 @@ impl Draft {
                 let data_type = survey.sample.column_by_name(column).map(|c| c.data_type());
                 let there = context.hierarchy(column).ok();
                 let there = there.filter(|h| data_type.is_some_and(|t| h.rule().accepts(t).is_ok()));
-                let (name, definition) = match &there {
-                    Some(hierarchy) => (column.to_string(), hierarchy.definition()),
-                    None => (free(column, &taken), rule.clone()),
+                let (name, definition, highest) = match &there {
+                    Some(hierarchy) => (
+                        column.to_string(),
+                        hierarchy.definition(),
+                        Some(hierarchy.height().into()),
+                    ),
+                    None => (free(column, &taken), rule.clone(), None),
                 };
                 quasi_identifiers.push(QuasiIdentifierClause {
                     column: column.to_string(),
                     hierarchy: Some(name.clone()),
-                    levels: None,
+                    levels: proposal.levels.map(|(low, high)| (low, highest.unwrap_or(high))),
                     weight: None,
                     labels: None,
                 });
@@ -120,6 +124,8 @@ impl Draft {
             quasi_identifiers: columns
                 .map(|q| QuasiIdentifierClause {
                     hierarchy: None,
+                    // The manifest says which levels were released.
+                    levels: None,
                     ..q.clone()
                 })
                 .collect(),

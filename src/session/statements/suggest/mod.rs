@@ -121,6 +121,10 @@ fn columns(survey: &Survey, proposals: &[Proposal], draft: &Draft, outcome: Opti
         if let Some(hierarchy) = hierarchy {
             row.loss = losses.next();
             match hierarchy.is_there {
+                true if proposal.levels.is_some() => {
+                    row.reason +=
+                        "; its hierarchy is there already: see that its level 1 says no more than Safe Harbor allows";
+                }
                 true => row.reason += "; its hierarchy is there already",
                 false => row.statement = Some(hierarchy.statement.clone()),
             }

@@ -75,6 +75,7 @@ struct Counts {
     values: u64,
     /// An estimate.
     distinct: u64,
+    /// The greatest number minus the least one; the year of the least date.
     range: Option<f64>,
     /// The number of values that are NaN or infinite.
     endless: u64,
@@ -96,6 +97,7 @@ async fn counts(session: &SessionContext, schema: &Schema) -> Result<(u64, Vec<C
         };
         let range = match kind {
             Kind::Integer | Kind::Number => format!("CAST(max({name}) AS DOUBLE) - CAST(min({name}) AS DOUBLE)"),
+            Kind::Date => format!("CAST(date_part('year', min({name})) AS DOUBLE)"),
             _ => "0".into(),
         };
         let endless = match field.data_type().is_floating() {
@@ -178,6 +180,7 @@ fn facts(
         estimated: !is_whole,
         separation: 0.0,
         range: counts.range.filter(|_| matches!(kind, Kind::Integer | Kind::Number)),
+        oldest: counts.range.filter(|_| kind == Kind::Date).map(|year| year as i32),
         is_finite: counts.endless == 0,
         sample: vec![],
     };

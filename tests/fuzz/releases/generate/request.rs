@@ -326,8 +326,14 @@ fn models(
         let reads_values = info.example.contains(" ON ") && name != "personal_privacy";
         // What counts a population or the values under a label is refused by local recoding.
         let is_of_nodes = name == "profitability" || is_of_population(name);
-        // A sample and sets of items have kinds of their own.
-        let is_apart = ["personal_privacy", "km_anonymity", "differential_privacy"].contains(&name);
+        // A sample, sets of items and sampling weights have kinds of their own.
+        let is_apart = [
+            "personal_privacy",
+            "km_anonymity",
+            "differential_privacy",
+            "individual_risk",
+        ]
+        .contains(&name);
         let refused = is_apart || (is_local && is_of_nodes);
         if refused || models.iter().any(|m| m.name == name) || (reads_values && sensitive.is_empty()) {
             continue;

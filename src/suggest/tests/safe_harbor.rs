@@ -1,0 +1,229 @@
+//! What proposals release of places, ages and dates: what Safe Harbor 2 and 3 allow (45 CFR 164.514(b)(2)(i)).
+
+use super::*;
+use chrono::{Datelike, Utc};
+
+/// A rule, in which `YEAR` is the year from which on nobody is 90 this year, and its levels.
+type Expected = (&'static str, Option<(u32, u32)>);
+
+const SPARSE: &str = "CHANGE ('036', '059', '063', '102', '203', '556', '692', '790', '821', '823', '830', '831', '878', \
+                      '879', '884', '890', '893') TO '000'";
+const WITHHELD: Expected = ("AS SUPPRESSION", Some((1, 1)));
+
+fn proposed(facts: &Facts) -> (Option<String>, Option<(u32, u32)>) {
+    let proposal = propose(facts);
+    assert_eq!(proposal.role, Role::QuasiIdentifier, "{}", facts.name);
+    (proposal.hierarchy, proposal.levels)
+}
+
+fn expected((rule, levels): Expected) -> (Option<String>, Option<(u32, u32)>) {
+    let year = Utc::now().year() - 89;
+    let rule = rule.replace("SPARSE", SPARSE).replace("YEAR-", &year.to_string());
+    (Some(rule), levels)
+}
+
+#[test]
+fn dates_are_years() {
+    for (name, kind, sample, rule) in [
+        (
+            "x",
+            Kind::Text,
+            &["24.12.1980", "1.2.2001", "3.3.1999"][..],
+            (
+                "AS TRUNCATE (YEAR, DECADE) FORMAT '%d.%m.%Y' BOTTOM CODE YEAR- ON UNMAPPED TOP",
+                Some((1, 3)),
+            ),
+        ),
+        (
+            "x",
+            Kind::Text,
+            &["01/02/1980", "02/03/2001", "3/3/1999"],
+            (
+                "AS TRUNCATE (YEAR, DECADE) FORMAT '%d/%m/%Y' BOTTOM CODE YEAR- ON UNMAPPED TOP",
+                Some((1, 3)),
+            ),
+        ),
+        (
+            "x",
+            Kind::Integer,
+            &["20240101", "20231231", "20220228"],
+            ("AS INTERVALS (10000, 100000) BOTTOM CODE YEAR-0101", Some((1, 3))),
+        ),
+        (
+            "admitted",
+            Kind::Date,
+            &["2024-05-17"],
+            ("AS TRUNCATE (YEAR, DECADE)", Some((1, 3))),
+        ),
+        (
+            "dob",
+            Kind::Date,
+            &["1980-05-17"],
+            ("AS TRUNCATE (YEAR, DECADE) BOTTOM CODE YEAR-", Some((1, 3))),
+        ),
+        (
+            "birth_year",
+            Kind::Integer,
+            &["1930", "1999"],
+            ("AS INTERVALS (5, 10, 20) BOTTOM CODE YEAR-", None),
+        ),
+        (
+            "yob",
+            Kind::Number,
+            &["1930.0", "1999.0"],
+            ("AS INTERVALS (5, 10, 20) BOTTOM CODE YEAR-", None),
+        ),
+        // What is not known to be a year is not released.
+        ("birth_month", Kind::Integer, &["1", "12"], WITHHELD),
+        ("month", Kind::Text, &["Jan", "Feb"], WITHHELD),
+        ("birth_year", Kind::Text, &["1930", "1999"], WITHHELD),
+        ("admitted", Kind::Text, &["24.12.80", "1.2.01"], WITHHELD),
+        ("born", Kind::Text, &["24-Dec-80", "01 Feb 01"], WITHHELD),
+    ] {
+        assert_eq!(
+            proposed(&facts(name, kind, sample)),
+            expected(rule),
+            "{name} {sample:?}"
+        );
+    }
+    let old = Facts {
+        oldest: Some(1930),
+        ..facts("x", Kind::Date, &["1980-05-17"])
+    };
+    assert_eq!(
+        proposed(&old),
+        expected(("AS TRUNCATE (YEAR, DECADE) BOTTOM CODE YEAR-", Some((1, 3))))
+    );
+}
+
+#[test]
+fn texts_that_begin_with_a_year_keep_it() {
+    for sample in [&["2024-01-01 10:00", "2024-01-02T09:15"][..], &["2024-01", "1936-12"]] {
+        let (rule, levels) = proposed(&facts("x", Kind::Text, sample));
+        let (rule, year) = (rule.unwrap(), Utc::now().year() - 89);
+        assert!(
+            rule.starts_with("AS PREFIX (4, 3) CHANGE ('17', '18', '190', "),
+            "{rule}"
+        );
+        assert!(
+            rule.ends_with(&format!("'{}') TO '<{year}'", year - 1)) || year % 10 == 0,
+            "{rule}"
+        );
+        assert_eq!(levels, Some((1, 3)));
+    }
+}
+
+#[test]
+fn ages_end_at_89() {
+    let rule = ("AS INTERVALS (5, 10, 20) TOP CODE 90", None);
+    assert_eq!(proposed(&facts("Alter", Kind::Integer, &["20", "90"])), expected(rule));
+    assert_eq!(
+        proposed(&facts("age_at_diagnosis", Kind::Number, &["20.5"])),
+        expected(rule)
+    );
+    assert_eq!(
+        proposed(&facts("age", Kind::Text, &["20-29", "90-99"])),
+        expected(WITHHELD)
+    );
+}
+
+#[test]
+fn places_are_three_digits_of_a_zip_code() {
+    for (name, kind, sample, rule) in [
+        (
+            "zip",
+            Kind::Text,
+            &["90210", "90210-1234", "10001"][..],
+            ("AS PREFIX (3, 2, 1) SPARSE", Some((1, 4))),
+        ),
+        (
+            "x",
+            Kind::Text,
+            &["90210", "90210-1234", "10001"],
+            ("AS PREFIX (3, 2, 1) SPARSE", Some((1, 4))),
+        ),
+        (
+            "zip",
+            Kind::Text,
+            &["902101234", "100011234"],
+            ("AS PREFIX (3, 2, 1) SPARSE", Some((1, 4))),
+        ),
+        (
+            "zip3",
+            Kind::Text,
+            &["902", "036"],
+            ("AS PREFIX (3, 2, 1) SPARSE", Some((1, 4))),
+        ),
+        (
+            "zip",
+            Kind::Integer,
+            &["90210", "2116", "501"],
+            ("AS PREFIX (3, 2, 1) WIDTH 5 SPARSE ON UNMAPPED TOP", Some((1, 4))),
+        ),
+        (
+            "zip",
+            Kind::Integer,
+            &["902101234", "21161234"],
+            ("AS PREFIX (3, 2, 1) WIDTH 9 SPARSE ON UNMAPPED TOP", Some((1, 4))),
+        ),
+        (
+            "x",
+            Kind::Text,
+            &["SW1A 1AA", "N1 9GU", "M1 1AE"],
+            ("AS PREFIX (2, 1)", Some((1, 3))),
+        ),
+        (
+            "plz",
+            Kind::Text,
+            &["10115", "80331"],
+            ("AS PREFIX (3, 2, 1)", Some((1, 4))),
+        ),
+        (
+            "plz",
+            Kind::Integer,
+            &["10115", "1067"],
+            ("AS PREFIX (3, 2, 1) WIDTH 5 ON UNMAPPED TOP", Some((1, 4))),
+        ),
+        // What is not known to be such a code is not released.
+        ("zip", Kind::Number, &["90210.0", "2116.0"], WITHHELD),
+        (
+            "zip",
+            Kind::Text,
+            &["90210", "10001", "10002", "10003", "2116"],
+            WITHHELD,
+        ),
+        ("city", Kind::Text, &["Lyon", "Nice"], WITHHELD),
+        ("district", Kind::Integer, &["1", "20000"], WITHHELD),
+        ("treatment_city", Kind::Text, &["Lyon", "Nice"], WITHHELD),
+        ("birthplace", Kind::Text, &["Lyon", "Nice"], WITHHELD),
+    ] {
+        assert_eq!(
+            proposed(&facts(name, kind, sample)),
+            expected(rule),
+            "{name} {sample:?}"
+        );
+    }
+    assert_eq!(
+        proposed(&facts("country of birth", Kind::Text, &["France"])),
+        expected(("AS SUPPRESSION", None))
+    );
+}
+
+#[test]
+fn what_is_limited_is_not_kept_where_all_rows_are_alike() {
+    for (name, kind, value) in [
+        ("age", Kind::Integer, "95"),
+        ("zip", Kind::Text, "90210"),
+        ("x", Kind::Text, "90210"),
+        ("admitted", Kind::Date, "2024-05-17"),
+        ("dob", Kind::Text, "1936"),
+        ("month", Kind::Integer, "3"),
+    ] {
+        let constant = Facts {
+            distinct: 1,
+            separation: 0.0,
+            ..facts(name, kind, &[value])
+        };
+        assert_eq!(propose(&constant).role, Role::QuasiIdentifier, "{name}");
+    }
+}

@@ -1,0 +1,161 @@
+//! What the scripts of SUGGEST ROLES release of places, ages and dates, by plain SQL: what Safe Harbor 2 and 3 allow
+//! (45 CFR 164.514(b)(2)(i)). Rules and labels of hierarchies play no part in the checks.
+
+use crate::common::{collect, number, with_paths};
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::DataType;
+use datafusion::datasource::MemTable;
+use std::sync::Arc;
+
+/// A table of people from 0 to 104 years, with dates in every form, codes of diagnoses, and ZIP codes as text, with the
+/// delivery route, and as numbers. Every eleventh ZIP code is of few people.
+const PEOPLE: &str = "CREATE TABLE people AS SELECT age, birth_date, CAST(birth_date AS TIMESTAMP) AS born, \
+      to_char(birth_date, '%d.%m.%Y') AS dob, date_part('year', birth_date) AS birth_year, \
+      to_char(birth_date, '%Y-%m-%d %H:%M') AS birth_text, \
+      CAST(to_char(birth_date, '%Y%m%d') AS BIGINT) AS birth_number, admitted, discharged, \
+      substr(zip, 1, 5) AS zip, CASE WHEN i % 3 = 0 THEN zip || '-' || lpad(CAST(i AS VARCHAR), 4, '0') ELSE zip END AS zip4, \
+      CAST(zip AS BIGINT) AS zip_code, 'Town ' || CAST(i % 40 AS VARCHAR) AS city, i % 12 + 1 AS birth_month, \
+      CASE i % 4 WHEN 0 THEN 'E11.9' WHEN 1 THEN 'E11.65' WHEN 2 THEN 'I10' ELSE 'C50.911' END AS diagnosis, \
+      CASE i % 2 WHEN 0 THEN 'f' ELSE 'm' END AS sex FROM ( \
+    SELECT i, i % 105 AS age, \
+      current_date() - CAST(i % 105 * 365 + i % 105 / 4 + 1 + i % 300 AS INT) AS birth_date, \
+      CAST(CAST('2024-01-01' AS DATE) + CAST(i * 7 % 400 AS INT) AS TIMESTAMP) + INTERVAL '90 minutes' AS admitted, \
+      CAST('2024-01-01' AS DATE) + CAST(i * 5 % 700 AS INT) AS discharged, \
+      CASE WHEN i % 11 = 0 THEN CASE i % 3 WHEN 0 THEN '036' WHEN 1 THEN '821' ELSE '893' END ELSE '021' END \
+        || lpad(CAST(i * 13 % 100 AS VARCHAR), 2, '0') AS zip \
+    FROM generate_series(1, 1260) AS t(i))";
+
+const SPARSE: &str = "('036', '059', '063', '102', '203', '556', '692', '790', '821', '823', '830', '831', '878', '879', \
+                      '884', '890', '893')";
+
+/// The statements that SUGGEST ROLES proposes for a query: those of hierarchies, and the release.
+async fn proposed(context: &anonsql::AnonContext, source: &str) -> (Vec<String>, String) {
+    let answer = collect(context, &format!("SUGGEST ROLES FOR {source}")).await;
+    let mut statements = vec![];
+    for batch in &answer {
+        let texts = arrow::compute::cast(batch.column_by_name("statement").unwrap(), &DataType::Utf8).unwrap();
+        statements.extend(texts.as_string::<i32>().iter().flatten().map(str::to_string));
+    }
+    let _check = statements.pop();
+    let release = statements.pop().unwrap();
+    (statements, release)
+}
+
+/// Counts the rows of a release for which a condition holds.
+async fn rows(released: &[RecordBatch], condition: &str) -> f64 {
+    let context = with_paths(1);
+    let table = MemTable::try_new(released[0].schema(), vec![released.to_vec()]).unwrap();
+    context.session().register_table("released", Arc::new(table)).unwrap();
+    number(&collect(&context, &format!("SELECT count(*) FROM released WHERE {condition}")).await)
+}
+
+/// Checks every column of a release by its name.
+async fn check(released: &[RecordBatch], way: &str) {
+    for field in released[0].schema().fields() {
+        let name = field.name().as_str();
+        let Some(allowed) = allowed(name) else { continue };
+        assert_eq!(
+            rows(released, &format!("({allowed}) IS NOT TRUE")).await,
+            0.0,
+            "{way}: {name}"
+        );
+    }
+}
+
+/// The condition under which a label of a column says no more than Safe Harbor allows. Who was born before `first` is or
+/// will be 90 this year.
+fn allowed(column: &str) -> Option<String> {
+    let first = "CAST(date_part('year', now()) - 89 AS INT)";
+    let text = format!("CAST(\"{column}\" AS VARCHAR)");
+    let is = |form: &str| format!("regexp_like({text}, '^({form})$')");
+    // The first number of a label, of four digits or three.
+    let number =
+        |digits: u8| format!("TRY_CAST(substr(regexp_replace({text}, '[^0-9]', '', 'g'), 1, {digits}) AS INT)");
+    let nothing = is("\\*|<=?[0-9]+|>=[0-9]+");
+    Some(match column {
+        "age" => is("\\*|>=90|>=[0-8]?[0-9]|[0-8]?[0-9]|[0-8]?[0-9]-[0-8]?[0-9]|\\[[0-8]?[0-9], [0-8]?[0-9]\\]"),
+        "birth_date" | "born" | "dob" => {
+            let years = is("[0-9]{4}(s|-[0-9]{4})?");
+            format!("{} OR ({years} AND {} >= {first})", is("\\*|<[0-9]{4}"), number(4))
+        }
+        "birth_text" => {
+            let (years, decades) = (is("[0-9]{4}"), is("[0-9]{3}"));
+            format!(
+                "{} OR ({years} AND {} >= {first}) OR ({decades} AND {} >= {first} / 10)",
+                is("\\*|<[0-9]{4}"),
+                number(4),
+                number(3)
+            )
+        }
+        "admitted" | "discharged" => is("\\*|[0-9]{4}s?"),
+        "birth_year" => format!("{nothing} OR {} >= {first}", number(4)),
+        // From the beginning of a year, or of the first one, to the end of a year.
+        "birth_number" => {
+            let years = is("\\[?[0-9]{4}0(000|101)(-|, )[0-9]{4}9999\\]?");
+            format!("{nothing} OR ({years} AND {} >= {first})", number(4))
+        }
+        "zip" | "zip4" | "zip_code" => format!("{} AND substr({text}, 1, 3) NOT IN {SPARSE}", is("\\*|[0-9]{1,3}")),
+        "city" | "birth_month" => is("\\*"),
+        "diagnosis" | "sex" => return None,
+        other => panic!("{other} is not checked"),
+    })
+}
+
+#[tokio::test]
+async fn scripts_release_what_safe_harbor_allows() {
+    let context = with_paths(1);
+    collect(&context, PEOPLE).await;
+    for columns in [
+        "age, zip, sex, diagnosis",
+        "birth_date, zip4, admitted, sex",
+        "born, zip_code, discharged, diagnosis",
+        "dob, zip, birth_month, sex",
+        "birth_text, city, sex",
+        "birth_number, sex, diagnosis",
+        "birth_year, zip_code, sex",
+    ] {
+        let source = format!("(SELECT {columns} FROM people)");
+        let (hierarchies, release) = proposed(&context, &source).await;
+        for statement in &hierarchies {
+            collect(&context, statement).await;
+        }
+        let (before, after) = release.split_once(" TO 'out/").unwrap();
+        let after = after.split_once(" OVERWRITE").unwrap().1;
+        let (roles, _) = after.split_once(" SUPPRESSING ").unwrap();
+        // As proposed, and with every other recoding that somebody may write in its place.
+        for search in [
+            after.rsplit_once("PERCENT ").unwrap().1.trim_end_matches(';'),
+            "SEARCH USING auto",
+            "SEARCH USING mondrian",
+            "SEARCH USING peel (rounds => 1)",
+            "SEARCH USING peel (rounds => 0, numbers => range)",
+            "SEARCH USING local_suppression",
+        ] {
+            let statement = format!("{before}{roles} SUPPRESSING AT MOST 5 PERCENT {search}");
+            let released = collect(&context, &statement).await;
+            assert!(
+                released.iter().map(RecordBatch::num_rows).sum::<usize>() > 0,
+                "{statement}"
+            );
+            check(&released, &statement).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_few_people_share_is_000() {
+    let context = with_paths(1);
+    collect(&context, PEOPLE).await;
+    let (hierarchies, _) = proposed(&context, "(SELECT zip4, zip_code FROM people)").await;
+    for statement in &hierarchies {
+        collect(&context, statement).await;
+    }
+    let is_sparse = format!("substr(zip4, 1, 3) IN {SPARSE}");
+    for (column, level) in [("zip4", 1), ("zip4", 2), ("zip_code", 1), ("zip_code", 3)] {
+        let label = format!("generalize('{column}', {column}, {level})");
+        let of_few = format!("SELECT count(*) FROM people WHERE {is_sparse} AND {label} <> '000'");
+        assert_eq!(number(&collect(&context, &of_few).await), 0.0, "{column} {level}");
+        let of_many = format!("SELECT count(DISTINCT {label}) FROM people WHERE NOT {is_sparse} AND {label} <> '000'");
+        assert_eq!(number(&collect(&context, &of_many).await), 1.0, "{column} {level}");
+    }
+}
