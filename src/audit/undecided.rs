@@ -6,8 +6,8 @@
 
 use super::claim::Claim;
 use super::verification::Verification;
-use crate::engine::Promise;
 use crate::folder::Check;
+use crate::recount::Promise;
 
 /// Moves the checks of promises that need the source from `checks` to `found`. `checks` are those of `promises`, in their
 /// order.

@@ -1,7 +1,7 @@
 //! The operators of ours that stand in plans for other machines.
 
 use super::apply::Ascending;
-use super::recount::Ends;
+use super::verify::Ends;
 use super::write::WriteBuckets;
 use crate::canonical::function;
 use crate::cluster::{Answer, Fetch, Sent, guarded_again, telling};

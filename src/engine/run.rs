@@ -4,18 +4,19 @@ use super::apply::rewrite;
 use super::decide::{Decision, Evaluator, decide, join};
 use super::examine::{Findings, examine};
 use super::items::with_items;
-use super::observe::{Observer, Phase};
 use super::publish::{Inputs, Placed, ReleasedRows, publish, publish_rows, refuse_repeated};
-use super::recount::{recount, recount_union};
-use super::release::Release;
 use super::scan::{Scanned, detail_requests, scan};
+use super::verify::{recount, recount_union};
 use super::waiting::put_all;
-use super::write::{Staging, keep_rows, or_removed, removed, write_files};
+use super::write::{Staging, keep_rows, write_files};
 use crate::ducklake::Table as Snapshot;
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
 use crate::metric::Metric;
+use crate::observe::Release;
+use crate::observe::{Observer, Phase};
 use crate::pool::blocking;
+use crate::staging::{or_removed, removed};
 use std::sync::Arc;
 
 /// Anonymizes to the target of a checked job ([`Job::check`]).

@@ -3,9 +3,9 @@
 use super::hiding::HidingTables;
 use super::registry::Registry;
 use super::sources::depends::Made;
-use crate::engine::Observer;
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
+use crate::observe::Observer;
 use crate::report::FrontChart;
 use crate::settings::Settings;
 use crate::sql::Hidden;

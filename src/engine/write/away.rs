@@ -10,7 +10,6 @@ use super::buckets::{FileReport, Ground, Message, WriteBuckets, changed, message
 use super::shelf::{WrittenFile, name};
 use super::sink::failed;
 use super::spool::Spool;
-use super::stage::{Stage, removed};
 use super::staging::Staging;
 use crate::cluster::{ATTEMPTS, Answer, Cluster, FETCHED_ONCE, Member, Shuffle, Trouble, left_undone};
 use crate::engine::apply::{Away, Bucket, PlannedFile, Rewrite, away};
@@ -21,6 +20,7 @@ use crate::job::{Job, Target};
 use crate::operator::OperatorExec;
 use crate::pool::blocking;
 use crate::recode::BUCKET;
+use crate::staging::{Stage, removed};
 use crate::store::Stores;
 use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow::ipc::reader::StreamReader;

@@ -13,7 +13,6 @@ mod settled;
 mod shelf;
 mod sink;
 mod spool;
-mod stage;
 mod staging;
 mod written;
 
@@ -25,7 +24,6 @@ pub(in crate::engine) use settled::Settled;
 pub(in crate::engine) use shelf::WrittenFile;
 pub use spool::ReleaseTable;
 pub(in crate::engine) use spool::Spool;
-pub(crate) use stage::{Stage, or_removed, removed};
 pub(in crate::engine) use staging::Staging;
 pub(in crate::engine) use written::{Written, keep_rows, write_files};
 

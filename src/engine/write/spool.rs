@@ -8,9 +8,9 @@
 use super::alike::{Alike, Seen};
 use super::compact::compact;
 use crate::error::{Error, Result};
-use crate::frequency::{Overflow, SpillSpace};
 use crate::operator::{ComputedTable, Operator, Rows};
 use crate::pool::blocking;
+use crate::spill::{Overflow, SpillSpace};
 use arrow::datatypes::SchemaRef;
 use arrow::ipc::CompressionType;
 use arrow::ipc::reader::StreamReader;

@@ -1,15 +1,15 @@
 //! Where a release is staged: in a hidden folder beside a local target, or by a run of its own in an object store.
 
 use super::shelf::{Shelf, WrittenFile};
-use super::stage::Stage;
 use crate::delta::Change;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{FileSummary, MANIFEST, Manifest};
-use crate::frequency::SpillSpace;
 use crate::job::{Existing, Job, Target};
 use crate::lake::{Run, folder_of_run};
 use crate::location::folder_url;
 use crate::pool::blocking;
+use crate::spill::SpillSpace;
+use crate::staging::Stage;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;

@@ -9,16 +9,16 @@ use super::staging::Staging;
 use crate::engine::apply::Rewrite;
 use crate::engine::apply::plan::without_order_key;
 use crate::engine::decide::Decision;
-use crate::engine::observe::{Observer, Phase};
 use crate::error::{Error, Result};
 use crate::folder::Footer;
-use crate::frequency::SpillSpace;
 use crate::job::{Format, Job, Target};
+use crate::observe::{Observer, Phase};
 use crate::recode::personal::Outcome;
 use crate::recode::randomize::Permutation;
 use crate::recode::{RecodingPlan, SUPPRESSED};
 #[cfg(feature = "cluster")]
 use crate::settings::Settings;
+use crate::spill::SpillSpace;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::SendableRecordBatchStream;

@@ -17,9 +17,9 @@ mod runs;
 
 use super::fold::table_bytes;
 use crate::error::{Error, Result};
-use crate::frequency::SpillSpace;
 use crate::operator::{Input, Operator, OperatorExec, Rows};
 use crate::pool::{Pool, blocking, check_cancelled, map, threads};
+use crate::spill::SpillSpace;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use codes::{Coder, Coding};

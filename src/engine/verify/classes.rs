@@ -1,8 +1,6 @@
 //! The proof that a release is what was decided: the released rows, by their labels, are exactly the decided classes.
 //! It finds any change that sorts and files make to rows.
 
-use super::released::ReleasedTable;
-use super::sql::{count, label_text};
 use crate::canonical::one_spelling;
 use crate::engine::write::Settled;
 use crate::error::{Error, ErrorKind, Result};
@@ -10,6 +8,7 @@ use crate::hierarchy::{plain_type, spelled};
 use crate::key::KeySchema;
 use crate::quoting::quote;
 use crate::recode::RecodingPlan;
+use crate::recount::{ReleasedTable, count, label_text};
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, Int64Array, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int32Type};

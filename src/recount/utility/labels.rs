@@ -6,10 +6,10 @@
 //! stands for every value of the source.
 
 use super::tables::Texts;
-use crate::engine::recount::{bind, type_of, with_one_zero};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Cover, Hierarchy, LabelForm, Lookup, plain_type};
 use crate::quoting::quote;
+use crate::recount::{bind, type_of, with_one_zero};
 use crate::utility::{Column, Labels};
 use arrow::datatypes::DataType;
 use datafusion::prelude::SessionContext;

@@ -2,10 +2,10 @@
 
 use super::labels::{ComparedColumn, Reading};
 use super::tables::Texts;
-use crate::engine::recount::ReleasedTable;
 use crate::error::{Error, Result};
 use crate::pool::{Pool, map};
 use crate::quoting::quote;
+use crate::recount::ReleasedTable;
 use crate::utility::{Column, Comparison, Figure, Labels, MOST_CLASSES, Measure, Sample};
 use datafusion::prelude::SessionContext;
 

@@ -1,7 +1,7 @@
 //! Packed keys with their counts in a file.
 
-use super::spill_space::Overflow;
 use crate::error::Result;
+use crate::spill::Overflow;
 use arrow::buffer::MutableBuffer;
 use arrow::datatypes::ToByteSlice;
 
@@ -85,8 +85,8 @@ impl KeyFile {
 
 #[cfg(test)]
 mod tests {
-    use super::super::spill_space::SpillSpace;
     use super::*;
+    use crate::spill::SpillSpace;
     use proptest::prelude::*;
 
     proptest! {

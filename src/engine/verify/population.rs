@@ -1,12 +1,12 @@
 //! The population, generalized like the release, for models that count in it.
 
-use super::bounds::bounds_as_text;
 use crate::engine::apply::plan::{plan, table_over};
 use crate::engine::apply::recoding_among;
 use crate::engine::decide::Decision;
 use crate::error::Result;
 use crate::job::Job;
 use crate::recode::{ColumnTreatment, Released};
+use crate::recount::bounds_as_text;
 use crate::source::{same_types, select_columns};
 use arrow::datatypes::DataType;
 use datafusion::logical_expr::{cast, ident};

@@ -2,10 +2,8 @@
 
 use super::released::{Generalized, Promise, ReleasedTable};
 use super::sql::with_one_zero;
-use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
 use crate::frequency::distinct_values;
-use crate::job::Job;
 use crate::model::LabelSpans;
 use crate::quoting::quote;
 use arrow::array::{ArrayRef, UInt64Array};
@@ -15,20 +13,6 @@ use arrow::record_batch::RecordBatch;
 use datafusion::datasource::MemTable;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
-
-/// Returns the quasi-identifiers of a job with the levels of the decided node. A partition has no such levels.
-pub(super) fn generalized(job: &Job, decision: &Decision) -> Vec<Generalized> {
-    if decision.verdict.partition.is_some() {
-        return vec![];
-    }
-    let columns = job.quasi_identifiers.iter().zip(decision.classes.node().levels());
-    let one = columns.map(|(q, level)| Generalized {
-        column: q.column.clone(),
-        hierarchy: Arc::clone(&q.hierarchy),
-        level: *level,
-    });
-    one.collect()
-}
 
 impl ReleasedTable {
     /// Returns what the labels of the quasi-identifiers of a promise stand for. Fails as a usage error if that is not

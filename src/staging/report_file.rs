@@ -4,7 +4,7 @@
 //! is in place. Until then it is a hidden file beside its path, a part of the staged release, or in memory if it becomes an
 //! object, which is put whole.
 
-use crate::engine::write::Stage;
+use super::stage::Stage;
 use crate::error::{Error, Result};
 use crate::job::ReportFile;
 use crate::location::resolved;
@@ -32,11 +32,7 @@ enum Staged {
 impl StagedReport {
     /// Writes the report to a stage beside the path of `file`. `release` is the target with its staging folder; a
     /// report inside the target is written to that folder.
-    pub(in crate::engine) fn of(
-        file: &ReportFile,
-        report: &Report,
-        release: Option<(PathBuf, PathBuf)>,
-    ) -> Result<Self> {
+    pub(crate) fn of(file: &ReportFile, report: &Report, release: Option<(PathBuf, PathBuf)>) -> Result<Self> {
         let text = file.secrets().hidden_in(&report.render(file.format())?);
         Self::of_text(file, text, release)
     }

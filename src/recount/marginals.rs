@@ -11,7 +11,7 @@ use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
 /// Recounts the values of each randomized column in table `name`, in which `starred` rows have no value.
-pub(super) async fn check_marginals(
+pub(crate) async fn check_marginals(
     session: &SessionContext,
     permutations: &[Arc<Permutation>],
     name: &str,

@@ -8,14 +8,14 @@ use std::io;
 use std::path::PathBuf;
 
 /// The folders of a stage and its target, for a thread that may wait.
-pub(in crate::engine::write) struct TakingOver {
+pub(crate) struct TakingOver {
     target: PathBuf,
     folder: PathBuf,
 }
 
 impl Stage {
     /// Returns what takes over the files of the target.
-    pub(in crate::engine::write) fn taking_over(&self) -> TakingOver {
+    pub(crate) fn taking_over(&self) -> TakingOver {
         TakingOver {
             target: self.target.clone(),
             folder: self.folder.clone(),
@@ -26,7 +26,7 @@ impl Stage {
 impl TakingOver {
     /// Puts the files of the release that is the target into the stage as well, so that the stage has them beside its own.
     /// Fails with `ErrorKind::Data` if one of them is of another size than its manifest says.
-    pub(in crate::engine::write) fn take_over(&self, files: &[FileSummary]) -> Result<()> {
+    pub(crate) fn take_over(&self, files: &[FileSummary]) -> Result<()> {
         for file in files {
             let (from, to) = (self.target.join(&file.name), self.folder.join(&file.name));
             let failed = |e| Error::io(format!("cannot take over {}", from.display()), e);

@@ -3,8 +3,8 @@
 //! DataFusion's operators spill rows as they are, including raw values, to files that outlive a killed process. Files
 //! without a name disappear with the process, however it ends.
 
+use super::space::{Overflow, TemporaryFolder};
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{Overflow, TemporaryFolder};
 use crate::pool::blocking;
 use bytes::Bytes;
 use datafusion::error::Result as DfResult;

@@ -2,24 +2,20 @@
 
 #[cfg(feature = "cluster")]
 use super::away::Away;
-use super::bounds::bounds_as_text;
 use super::classes::check_classes;
-use super::codes::check_codes;
-use super::marginals::check_marginals;
+use super::levels::generalized;
 use super::population::generalized_population;
-use super::promises::promises;
 use super::read_back::read_back;
-use super::released::{Answers, Promise, ReleasedTable};
-use super::session::session_with;
-use super::spans::generalized;
-use super::sql::steady;
 use crate::engine::decide::Decision;
-use crate::engine::observe::{Observer, Phase};
 use crate::engine::write::{ReleaseTable, Spool, Staging, Written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Check;
 use crate::job::{Constraint, Format, Job};
+use crate::observe::{Observer, Phase};
 use crate::recode::SUPPRESSED;
+use crate::recount::{
+    Answers, Promise, ReleasedTable, bounds_as_text, check_codes, check_marginals, promises, session_with, steady,
+};
 use crate::search::Oracle;
 use datafusion::datasource::ViewTable;
 use datafusion::prelude::SessionContext;
@@ -103,10 +99,12 @@ async fn counted(
     #[cfg(feature = "cluster")]
     let away = Away::of(&state, written).await?;
     #[cfg(feature = "cluster")]
-    let rules = away.iter().map(|away| away.rule(&progress)).collect();
+    let elsewhere = away
+        .as_ref()
+        .map_or_else(Default::default, |away| away.counting(&progress));
     #[cfg(not(feature = "cluster"))]
-    let rules = vec![];
-    let session = session_with(&state, progress, rules);
+    let elsewhere = Default::default();
+    let session = session_with(&state, progress, elsewhere);
     observer.expects(Phase::Verify, rows_to_read(job, decision));
     let (_, source) = job.source.rows.clone().into_parts();
     session.register_table(WHOLE, Arc::new(ViewTable::new(source, None)))?;

@@ -26,7 +26,7 @@ pub(crate) struct Coded<'a> {
 
 /// Returns one check for each column whose labels are of a hierarchy with codes: quasi-identifiers, and the attribute that is
 /// generalized for limits of rows.
-pub(super) async fn check_codes(session: &SessionContext, released: &ReleasedTable, job: &Job) -> Result<Vec<Check>> {
+pub(crate) async fn check_codes(session: &SessionContext, released: &ReleasedTable, job: &Job) -> Result<Vec<Check>> {
     let quasi_identifiers = job
         .quasi_identifiers
         .iter()

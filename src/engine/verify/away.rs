@@ -12,6 +12,7 @@ use crate::engine::write::Written;
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
 use crate::operator::{Operator, OperatorExec, Rows};
+use crate::recount::Elsewhere;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use datafusion::common::config::ConfigOptions;
@@ -79,13 +80,17 @@ impl Away {
         }
     }
 
-    /// Returns the rule by which workers count what they can of a session's queries. The rows that they have counted are added
-    /// to `progress`.
-    pub(super) fn rule(self: &Arc<Self>, progress: &Arc<AtomicU64>) -> Arc<dyn PhysicalOptimizerRule + Send + Sync> {
-        Arc::new(CountAway {
+    /// Returns how workers count what they can of a session's queries. The rows that they have counted are added to
+    /// `progress`.
+    pub(super) fn counting(self: &Arc<Self>, progress: &Arc<AtomicU64>) -> Elsewhere {
+        let rule = CountAway {
             away: Arc::clone(self),
             progress: Arc::clone(progress),
-        })
+        };
+        Elsewhere {
+            rules: vec![Arc::new(rule)],
+            counts_itself: Some(|plan| plan.is::<OperatorExec<CountedAway>>()),
+        }
     }
 
     async fn gather(&self, plans: Vec<Arc<dyn ExecutionPlan>>) -> Result<Gathered> {
@@ -275,7 +280,7 @@ impl CountAway {
 
 /// A source: partial aggregates of slices, as workers compute them.
 #[derive(Debug)]
-pub(super) struct CountedAway {
+struct CountedAway {
     away: Arc<Away>,
     plans: Vec<Arc<dyn ExecutionPlan>>,
     /// About how many rows all slices have.

@@ -4,19 +4,16 @@
 //! alone, and all rows must hold them together. Distributions are compared with those of the released rows, because nobody
 //! who has the release knows any other.
 
-use super::codes::check_codes;
-use super::promises::promises;
 use super::read_back::as_written;
 use super::recounted::{RELEASED, Recounted};
-use super::released::{Answers, ReleasedTable};
-use super::sql::steady;
 use crate::canonical::spelled_once;
-use crate::engine::observe::{Observer, Phase};
 use crate::engine::standing::{parquet, rows_that_stand};
 use crate::engine::write::{Staging, Written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{Check, Manifest};
 use crate::job::{Existing, Job, Target};
+use crate::observe::{Observer, Phase};
+use crate::recount::{Answers, ReleasedTable, check_codes, promises, steady};
 use arrow::datatypes::{DataType, Schema};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;

@@ -79,7 +79,7 @@ pub(super) async fn number(session: &SessionContext, sql: &str) -> Result<Option
 
 /// Rounds a measured number for the manifest: fractions to nine digits, whole numbers not at all. Sums of
 /// floating-point numbers differ in their last digits with the order of the rows, which depends on the threads.
-pub(in crate::engine) fn steady(value: f64) -> f64 {
+pub(crate) fn steady(value: f64) -> f64 {
     match value.fract() == 0.0 {
         true => value,
         false => format!("{value:.8e}").parse().unwrap_or(value),

@@ -27,15 +27,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Returns a new session for recounting, with the memory and object stores of `state`. Every row that its queries
 /// read is added to `progress`, once per read.
 pub fn recounting_session(state: &SessionState, progress: Arc<AtomicU64>) -> SessionContext {
-    session_with(state, progress, vec![])
+    session_with(state, progress, Elsewhere::default())
 }
 
-/// Returns such a session whose plans pass some rules first.
-pub(super) fn session_with(
-    state: &SessionState,
-    progress: Arc<AtomicU64>,
-    rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>,
-) -> SessionContext {
+/// How other machines compute a part of a session's queries.
+#[derive(Default)]
+pub(crate) struct Elsewhere {
+    /// The optimizer rules that leave parts of plans to them.
+    pub(crate) rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>,
+    /// Returns true for the sources that count the rows read for them themselves.
+    pub(crate) counts_itself: Option<fn(&dyn ExecutionPlan) -> bool>,
+}
+
+/// Returns such a session of whose queries a part is computed elsewhere.
+pub(crate) fn session_with(state: &SessionState, progress: Arc<AtomicU64>, elsewhere: Elsewhere) -> SessionContext {
     let mut config = state.config().clone().with_create_default_catalog_and_schema(true);
     // The statements of the recount quote names with ", which is a text in some dialects.
     config.options_mut().sql_parser.dialect = Dialect::Generic;
@@ -47,25 +52,37 @@ pub(super) fn session_with(
         .with_optimizer_rules(forgetting(&Optimizer::new().rules))
         .with_physical_optimizer_rules(forgetting_first(&PhysicalOptimizer::new().rules))
         .with_default_features();
-    let own = rules
+    let own = elsewhere
+        .rules
         .into_iter()
         .fold(own, SessionStateBuilder::with_physical_optimizer_rule);
     let state = own
         .with_physical_optimizer_rule(Arc::new(GuardReaders))
-        .with_physical_optimizer_rule(Arc::new(CountRows(progress)))
+        .with_physical_optimizer_rule(Arc::new(CountLeaves {
+            rows: CountRows(progress),
+            counts_itself: elsewhere.counts_itself,
+        }))
         .build();
     SessionContext::new_with_state(state)
 }
 
-/// The optimizer rule, and the operator that it puts above each leaf.
+/// The optimizer rule that puts a counting operator above each leaf.
+#[derive(Debug)]
+struct CountLeaves {
+    rows: CountRows,
+    counts_itself: Option<fn(&dyn ExecutionPlan) -> bool>,
+}
+
+/// The operator that counts the rows of its input.
 #[derive(Debug, Clone)]
 struct CountRows(Arc<AtomicU64>);
 
-impl PhysicalOptimizerRule for CountRows {
+impl PhysicalOptimizerRule for CountLeaves {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> DfResult<Arc<dyn ExecutionPlan>> {
         let counted = plan.transform_up(|plan| {
-            Ok(match plan.children().is_empty() && !tells_itself(plan.as_ref()) {
-                true => Transformed::yes(Arc::new(OperatorExec::looking(plan, self.clone())) as _),
+            let is_counted = self.counts_itself.is_some_and(|counts| counts(plan.as_ref()));
+            Ok(match plan.children().is_empty() && !is_counted {
+                true => Transformed::yes(Arc::new(OperatorExec::looking(plan, self.rows.clone())) as _),
                 false => Transformed::no(plan),
             })
         });
@@ -79,17 +96,6 @@ impl PhysicalOptimizerRule for CountRows {
     fn schema_check(&self) -> bool {
         true
     }
-}
-
-/// Returns true if a source says itself how many rows were read for it, on other machines.
-#[cfg(feature = "cluster")]
-fn tells_itself(plan: &dyn ExecutionPlan) -> bool {
-    plan.is::<OperatorExec<super::away::CountedAway>>()
-}
-
-#[cfg(not(feature = "cluster"))]
-fn tells_itself(_: &dyn ExecutionPlan) -> bool {
-    false
 }
 
 impl fmt::Display for CountRows {

@@ -1,6 +1,6 @@
 //! The course of one statement: its phases, one after the other without a gap, and their times.
 
-use super::observe::{Observer, Phase};
+use super::observer::{Observer, Phase};
 use super::release::Release;
 use crate::drift::Drift;
 use crate::folder::Manifest;

@@ -1,9 +1,10 @@
 //! Reads the rows of a table as their distinct combinations of texts. They are counted as the first scan counts a source.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{Columns, Scan, SpillSpace};
+use crate::frequency::{Columns, Scan};
 use crate::key::{PackedLayout, bits_for};
 use crate::pool::{Pool, check_cancelled, map, sort_by};
+use crate::spill::SpillSpace;
 use arrow::array::{ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
