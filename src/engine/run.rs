@@ -11,13 +11,17 @@ use super::waiting::put_all;
 use super::write::{Staging, keep_rows, write_files};
 use crate::ducklake::Table as Snapshot;
 use crate::error::{Error, ErrorKind, Result};
-use crate::job::Job;
+use crate::job::{Job, Target};
 use crate::metric::Metric;
 use crate::observe::Release;
 use crate::observe::{Observer, Phase};
 use crate::pool::blocking;
 use crate::staging::{or_removed, removed};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a run that has ended waits until its lease, and if it failed what it wrote, is deleted from an object store.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Anonymizes to the target of a checked job ([`Job::check`]).
 pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Placed> {
@@ -27,6 +31,14 @@ pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<
     let Some(stage) = Staging::open(job, target).await? else {
         return Ok(Placed::Kept);
     };
+    let keeper = stage.keeper();
+    let placed = placed(job, (target, stage), observer).await;
+    keeper.cleaned_up(PATIENCE).await;
+    placed
+}
+
+/// Writes, recounts and publishes the release that is staged here.
+async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &Arc<dyn Observer>) -> Result<Placed> {
     let inputs = Inputs::of(job);
     observer.releasing(&target.path, &sources(job));
     let staged = async {

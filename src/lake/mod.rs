@@ -55,7 +55,7 @@ mod upload;
 pub(crate) mod vacuum;
 mod whole;
 
-pub(crate) use keeper::cleaned_up;
+pub(crate) use keeper::Keeper;
 #[cfg(feature = "cluster")]
 pub(crate) use landing::Landing;
 pub(crate) use names::{Layout, folder_of_run, is_folder_of_run};

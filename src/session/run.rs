@@ -8,6 +8,7 @@ use super::sources::lakes::enable_lakes;
 use super::statements::entry::Statement;
 use super::statements::parse::expected;
 use crate::error::Result;
+use crate::lake::Keeper;
 use crate::observe::{Course, Silent};
 use crate::operator::stop_joins;
 use crate::pool::SessionPool;
@@ -29,6 +30,7 @@ impl AnonContext {
         Settings::extend(session.state_ref().write().config_mut().options_mut());
         SessionPool::set(session.state_ref().write().config_mut());
         Stores::set(session.state_ref().write().config_mut());
+        Keeper::set(session.state_ref().write().config_mut());
         #[cfg(feature = "cluster")]
         crate::cluster::Cluster::enable(session.state_ref().write().config_mut(), crate::engine::CODEC);
         forget_claims(&session);

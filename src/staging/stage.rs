@@ -45,7 +45,6 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{Manifest, check_replaceable, create_private, hold, remove};
 use crate::job::target_exists;
-use crate::lake::cleaned_up;
 use crate::pool::blocking;
 use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
@@ -64,9 +63,6 @@ const ATTEMPTS: usize = 100;
 /// How often a run tries to hold the target, and how long it waits in between.
 const TRIES: usize = 300;
 const BETWEEN: Duration = Duration::from_millis(100);
-
-/// How long a failed run waits until what it wrote to an object store is deleted.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A folder that becomes the target when it is complete.
 #[derive(Debug)]
@@ -266,9 +262,7 @@ pub(crate) async fn removed<S: Send + 'static>(staged: S) -> Result<()> {
         drop(staged);
         Ok(())
     };
-    blocking("removing what was staged", remove).await?;
-    cleaned_up(PATIENCE).await;
-    Ok(())
+    blocking("removing what was staged", remove).await
 }
 
 impl Drop for Stage {
