@@ -80,8 +80,7 @@
 //! | `drift` | no | what is otherwise than when an earlier release was made, in names and counts |
 //! | `utility` | no | what a release still says of its source: distributions, correlations, classifiers |
 //! | `report` | yes | the evidence of a release in words and pictures: HTML, Markdown, JSON |
-//! | `delta` | yes | Delta tables: a version as a source, and a commit of the log as the end of a release |
-//! | `ducklake` | yes | DuckLake tables: a snapshot as a source |
+//! | `formats` | yes | table formats, one folder and one line each: a version as a source, and a commit of a log as the end of a release |
 //! | `source` | yes | reading what others wrote: damaged files, files that change, columns by name |
 //! | `folder` | yes | the folder of a release: its manifest, its partitions, what of it may be replaced, which process holds it |
 //! | `observe` | no | what a run tells its caller: phases, progress, and the figures of a release |
@@ -192,13 +191,12 @@ mod catalogue;
 mod cli;
 #[cfg(feature = "cluster")]
 mod cluster;
-mod delta;
 mod drift;
-mod ducklake;
 mod engine;
 pub mod error;
 pub mod extend;
 mod folder;
+mod formats;
 mod frequency;
 #[cfg(feature = "cli")]
 mod generate;

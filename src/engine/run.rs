@@ -9,7 +9,6 @@ use super::scan::{Scanned, detail_requests, scan};
 use super::verify::{recount, recount_union};
 use super::waiting::put_all;
 use super::write::{Staging, keep_rows, write_files};
-use crate::ducklake::Table as Snapshot;
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::{Job, Target};
 use crate::metric::Metric;
@@ -108,19 +107,17 @@ fn waiting(job: &Job, error: Error) -> Error {
     }
 }
 
-/// Returns the paths and URLs of the tables of lakes and of the files that a job reads, as far as they are known. The files of
-/// a table are left out.
+/// Returns the paths and URLs of the tables and of the files that a job reads, as far as they are known. The files of a
+/// table are left out.
 fn sources(job: &Job) -> Vec<String> {
     let pins = &job.source.pins;
-    let tables: Vec<String> = pins.versions().map(|version| version.place().name()).collect();
+    let tables: Vec<String> = pins.versions().map(|version| version.name()).collect();
     let files = job.source.files.iter().map(|path| path.display().to_string());
     let files = files.chain(pins.objects().map(|(name, _)| name.to_string()));
     let files: Vec<String> = files
-        .filter(|file| !tables.iter().any(|table| file.starts_with(table)))
-        .filter(|file| !pins.snapshots().any(|snapshot| snapshot.has_file(file)))
+        .filter(|file| !pins.versions().any(|version| version.has_file(file)))
         .collect();
-    let snapshots: Vec<String> = pins.snapshots().map(Snapshot::name).collect();
-    [tables, snapshots, files].concat()
+    [tables, files].concat()
 }
 
 /// Anonymizes a checked job to rows: the same recounted release, as a table to query.

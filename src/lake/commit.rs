@@ -5,9 +5,9 @@ use super::names::{Layout, SUCCESS};
 use super::prefix::{Standing, Version};
 use super::run::Run;
 use super::shared::Outcome;
-use crate::delta::{self, Change, Verdict};
 use crate::error::{Error, Result};
 use crate::folder::MANIFEST;
+use crate::formats::{Change, DELTA, Verdict};
 use crate::pool::blocking;
 use crate::store::read_small;
 use datafusion::object_store::path::Path;
@@ -44,7 +44,11 @@ impl Run {
         let outcome = &self.shared.outcome;
         // Whoever gives up waiting does not know either.
         *outcome.lock() = Outcome::Unknown;
-        let verdict = delta::commit(self.shared.prefix.place(), standing.and_then(Standing::table), change).await;
+        let verdict = match (standing.and_then(Standing::table), DELTA.committing("a commit")) {
+            (Some(table), _) => table.commit(change).await,
+            (None, Ok(format)) => format.create(self.shared.prefix.place(), change).await,
+            (None, Err(e)) => Verdict::Failed(e),
+        };
         let (known, result) = match verdict {
             Verdict::Committed => (Outcome::Committed, Ok(())),
             Verdict::Late => (Outcome::Open, Err(late)),

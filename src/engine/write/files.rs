@@ -5,9 +5,9 @@ use super::limit::Limit;
 use super::shelf::{InTable, Put, Shelf, WrittenFile};
 use super::sink::{ROW_GROUP, Sink, WRITING, failed, sink};
 use super::spool::Spool;
-use crate::delta::{self, statistics};
 use crate::error::{Error, Result};
 use crate::folder::{Footer, partition_name};
+use crate::formats::{self, DELTA};
 use crate::job::{Format, Target};
 use crate::pool::blocking;
 use crate::recode::ORDER_PREFIX;
@@ -241,7 +241,8 @@ impl<'a> Files<'a> {
 /// Returns what the log of a Delta table is to say of a finished file.
 async fn in_table(file: &File, partition: Vec<(String, Option<String>)>) -> Result<InTable> {
     let file = file.try_clone().map_err(failed)?;
-    let statistics = blocking(WRITING, move || statistics(&file)).await?;
+    let format = DELTA.committing("a file of a release")?;
+    let statistics = blocking(WRITING, move || format.statistics(&file)).await?;
     Ok(InTable { partition, statistics })
 }
 
@@ -297,7 +298,7 @@ impl FileRows {
 /// a timestamp.
 pub(in crate::engine) fn stored(data_type: &DataType, format: Format) -> DataType {
     match (format, data_type) {
-        (Format::Delta, own) => delta::stored(own),
+        (Format::Delta, own) => formats::stored(own),
         (Format::Parquet, DataType::Timestamp(TimeUnit::Second, zone)) => {
             DataType::Timestamp(TimeUnit::Millisecond, zone.clone())
         }

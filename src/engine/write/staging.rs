@@ -1,9 +1,9 @@
 //! Where a release is staged: in a hidden folder beside a local target, or by a run of its own in an object store.
 
 use super::shelf::{Shelf, WrittenFile};
-use crate::delta::Change;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{FileSummary, MANIFEST, Manifest};
+use crate::formats::Change;
 use crate::job::{Existing, Job, Target};
 use crate::lake::{Keeper, Run, folder_of_run};
 use crate::location::folder_url;

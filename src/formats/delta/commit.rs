@@ -1,11 +1,11 @@
 //! The commit: one entry of the log, put on condition that there is none of its number.
 
-use super::change::{Addition, Change, MANIFEST_TEXT, RELEASE, Verdict};
 use super::entry::commit_info;
 use super::error::failed;
-use super::place::Place;
 use super::table::{Table, log};
 use crate::error::{Error, Result};
+use crate::formats::change::{Addition, Change, MANIFEST_TEXT, RELEASE, Verdict};
+use crate::formats::place::Place;
 use chrono::Utc;
 use deltalake_core::DeltaTableError;
 use deltalake_core::kernel::engine::arrow_conversion::TryIntoKernel;
@@ -24,7 +24,7 @@ const ALWAYS: [&str; 2] = ["appendOnly", "invariants"];
 const OWN: &str = "anonsql.";
 
 /// Makes a change the next version of the table at a place: the first one, or the one after `before`.
-pub(crate) async fn commit(place: &Place, before: Option<&Table>, change: Change) -> Verdict {
+pub(super) async fn commit(place: &Place, before: Option<&Table>, change: Change) -> Verdict {
     let doing = format!("cannot commit to the Delta table {}", place.url);
     let parts = log(place).and_then(|log| Ok((log, actions(before, &change, &doing)?)));
     let (log, actions) = match parts {
@@ -61,7 +61,7 @@ pub(crate) async fn commit(place: &Place, before: Option<&Table>, change: Change
     match prepared.await {
         Ok(_) => Verdict::Committed,
         Err(e) => {
-            let next = before.map_or(0, |table| table.version() + 1);
+            let next = before.map_or(0, |table| table.snapshot.version() + 1);
             found_out(&log, next, &change, &e, &doing).await
         }
     }
@@ -137,7 +137,8 @@ fn added(addition: &Addition, now: i64) -> Add {
 
 fn metadata(before: Option<&Table>, change: &Change, schema: &StructType, doing: &str) -> Result<Metadata> {
     // What others set of the table stays: how long its log is kept, for example.
-    let kept = before.map(Table::properties).into_iter().flatten();
+    let kept = before.map(|table| table.snapshot.metadata().configuration());
+    let kept = kept.into_iter().flatten();
     let kept = kept.filter(|(name, _)| !name.starts_with(OWN));
     let configuration: HashMap<&String, &String> = kept.chain(&change.properties).collect();
     if let Some(name) = configuration.keys().find(|name| is_binding(name)) {

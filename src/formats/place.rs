@@ -12,7 +12,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The folder of a table's log.
+/// The folder of the log of a Delta table.
 pub(crate) const LOG: &str = "_delta_log";
 
 /// Where a table is.
@@ -53,10 +53,10 @@ impl Place {
         })
     }
 
-    /// Returns true if there is a log of a table.
-    pub(crate) async fn has_log(&self) -> Result<bool> {
-        let log = Path::from_iter(self.path.parts().chain([LOG.into()]));
-        let first = self.store.list(Some(&log)).try_next().await;
+    /// Returns true if there is a folder with this name.
+    pub(crate) async fn has(&self, folder: &str) -> Result<bool> {
+        let folder = Path::from_iter(self.path.parts().chain([folder.into()]));
+        let first = self.store.list(Some(&folder)).try_next().await;
         let failed = |e| Error::of_store(format_args!("cannot list {}", self.url), &e);
         Ok(first.map_err(failed)?.is_some())
     }
@@ -77,7 +77,6 @@ impl Place {
 
     /// Returns the path of the file with this name relative to the table. Fails with `ErrorKind::Data` for a name that
     /// leads out of it.
-    #[cfg(feature = "delta")]
     pub(super) fn file(&self, name: &str) -> Result<Path> {
         let refused = || {
             Error::data(format!(

@@ -11,7 +11,7 @@ use std::fs::File;
 const LONGEST: usize = 32;
 
 /// Returns the statistics of a Parquet file, as JSON. Only columns of whole numbers, texts and dates have bounds.
-pub(crate) fn statistics(file: &File) -> Result<String> {
+pub(super) fn statistics(file: &File) -> Result<String> {
     let metadata = ParquetMetaDataReader::new().parse_and_finish(file)?;
     let rows = metadata.file_metadata().num_rows();
     let (mut nulls, mut least, mut most) = (Map::new(), Map::new(), Map::new());

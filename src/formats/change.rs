@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 pub(crate) const RELEASE: &str = "anonsql.release";
 /// What an entry calls the text of the manifest. The properties of the table do not have it: other tools show and share
 /// them.
-#[cfg(feature = "delta")]
 pub(super) const MANIFEST_TEXT: &str = "anonsql.manifest_text";
 
 /// A data file that was written, and that the log is to name.

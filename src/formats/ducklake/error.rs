@@ -30,7 +30,7 @@ pub(super) fn failed(doing: impl fmt::Display, error: &DuckLakeError) -> Error {
 }
 
 /// Returns the error of a scan that could not begin.
-pub(crate) fn failed_scan(doing: &str, error: DataFusionError) -> Error {
+pub(super) fn failed_scan(doing: &str, error: DataFusionError) -> Error {
     let of_crate = match error.find_root() {
         DataFusionError::External(inner) => inner.downcast_ref::<DuckLakeError>().map(|e| failed(doing, e)),
         _ => None,

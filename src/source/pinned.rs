@@ -1,12 +1,11 @@
-//! The rows of one version of a Delta table.
+//! The rows of one version of a table of whatever format.
 
 use super::bounds::without_bounds_of_floats;
 use super::guard::{closed, reading};
 use super::int96::{check_times, with_checked_times};
-use crate::delta::Table;
 use crate::error::Result;
-use crate::hierarchy::plain_type;
-use arrow::datatypes::{DataType, SchemaRef};
+use crate::formats::{Asked, PinnedTable};
+use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -18,40 +17,26 @@ use std::sync::Arc;
 
 /// A table of the rows of one version. The files of a version are never changed, so it reads the same each time.
 #[derive(Debug)]
-pub(crate) struct DeltaRows {
+pub(crate) struct PinnedRows {
     rows: Arc<dyn TableProvider>,
-    table: Arc<Table>,
+    table: Arc<dyn PinnedTable>,
 }
 
-impl DeltaRows {
+impl PinnedRows {
     /// Creates the table of the rows of a version.
-    pub(crate) fn new(table: Table, state: &SessionState) -> Result<Self> {
+    pub(crate) fn new(table: Arc<dyn PinnedTable>, state: &SessionState) -> Result<Self> {
         let rows = table.rows(state)?;
-        let table = Arc::new(table);
         Ok(Self { rows, table })
     }
 
-    /// Returns true if what the log says of a file decides whether a row in it can pass a filter: the values of
-    /// partitions, and the bounds of whole numbers and dates. Bounds of decimals and of doubles are rounded to the digits of
-    /// a double and know no NaN, those of times are cut to milliseconds, and those of texts to their first letters.
-    fn is_decided(&self, filter: &Expr) -> bool {
-        let (schema, partitions) = (self.rows.schema(), self.table.partition_columns());
-        let is_decided = |name: &str| {
-            let data_type = schema.field_with_name(name).map(|field| plain_type(field.data_type()));
-            let is_bounded = |data_type: &DataType| data_type.is_integer() || *data_type == DataType::Date32;
-            partitions.iter().any(|column| column == name) || data_type.is_ok_and(is_bounded)
-        };
-        filter.column_refs().iter().all(|column| is_decided(&column.name))
-    }
-
     /// Returns the version.
-    pub(crate) fn version(&self) -> &Arc<Table> {
+    pub(crate) fn table(&self) -> &Arc<dyn PinnedTable> {
         &self.table
     }
 }
 
 #[async_trait]
-impl TableProvider for DeltaRows {
+impl TableProvider for PinnedRows {
     fn schema(&self) -> SchemaRef {
         self.rows.schema()
     }
@@ -68,9 +53,14 @@ impl TableProvider for DeltaRows {
         limit: Option<usize>,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
         let called = format!("{:?}", self.table);
-        let scan = async { Ok(self.rows.scan(session, projection, filters, limit).await?) };
+        let asked = Asked {
+            projection,
+            filters,
+            limit,
+        };
+        let scan = self.table.scan(self.rows.as_ref(), session, asked);
         let plan = reading(&called, scan).await?;
-        let are_checked = self.table.deletes_rows();
+        let are_checked = self.table.reads_by_place();
         if are_checked {
             check_times(&plan).await?;
         }
@@ -84,15 +74,18 @@ impl TableProvider for DeltaRows {
         };
         let plan = plan.transform_up(bare).data()?;
         let config = session.config();
-        let parallel = plan.repartitioned(config.target_partitions(), config.options())?;
-        let reader = parallel.unwrap_or(plan);
-        Ok(closed(reader, called))
+        let parallel = match self.table.is_divided() {
+            true => plan.repartitioned(config.target_partitions(), config.options())?,
+            false => None,
+        };
+        Ok(closed(parallel.unwrap_or(plan), called))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
         use TableProviderFilterPushDown::{Inexact, Unsupported};
+        let schema = self.rows.schema();
         // What rules out files is applied to the rows again.
-        let supported = filters.iter().map(|filter| match self.is_decided(filter) {
+        let supported = filters.iter().map(|filter| match self.table.decides(filter, &schema) {
             true => Inexact,
             false => Unsupported,
         });

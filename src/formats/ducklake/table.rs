@@ -1,51 +1,44 @@
-//! One snapshot of a table: its files and its rows.
+//! Opening one snapshot of a table.
 
 use super::address::Address;
 use super::catalog::Catalog;
 use super::error::failed;
 use super::files::{files, inside};
-use crate::delta::At;
 use crate::error::{Error, Result};
+use crate::formats::at::At;
 use crate::pool::blocking;
 use crate::store::Stores;
-use datafusion::catalog::TableProvider;
 use datafusion::datasource::object_store::ObjectStoreUrl;
 use datafusion::execution::SessionState;
-use datafusion::object_store::path::Path;
-use datafusion::object_store::{self, ObjectMeta, ObjectStore, ObjectStoreExt};
+use datafusion::object_store::ObjectStore;
 use datafusion_ducklake::DuckLakeTable;
 use datafusion_ducklake::path_resolver::parse_object_store_url;
-use futures::{StreamExt, TryStreamExt, stream};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 use url::Url;
 
-/// The files whose state is looked up at once.
-const AT_ONCE: usize = 16;
-
 /// One snapshot of a DuckLake table. A later commit changes nothing in it.
 #[derive(Clone)]
-pub(crate) struct Table {
-    address: Address,
+pub(super) struct Table {
+    pub(super) address: Address,
     catalog: Catalog,
-    snapshot: i64,
+    pub(super) snapshot: i64,
     table: i64,
     /// The path in the store below which the files of the table are.
     folder: String,
     url: ObjectStoreUrl,
-    store: Arc<dyn ObjectStore>,
+    pub(super) store: Arc<dyn ObjectStore>,
     /// The files with their sizes, by their paths in the store.
-    files: BTreeMap<String, u64>,
+    pub(super) files: BTreeMap<String, u64>,
     /// The checksum of the rows that stand in the catalog.
-    inlined: Option<String>,
-    rows: Arc<DuckLakeTable>,
+    pub(super) inlined: Option<String>,
+    pub(super) rows: Arc<DuckLakeTable>,
 }
 
 impl fmt::Debug for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}@v{}", self.name(), self.snapshot)
+        write!(f, "{}@v{}", self.address, self.snapshot)
     }
 }
 
@@ -64,7 +57,7 @@ impl Table {
     /// Opens a snapshot of a table. Fails with `ErrorKind::Usage` if there is no such table or snapshot, and with
     /// `ErrorKind::Data` if the crate would not read its rows rightly: files that are encrypted or outside of the lake, a
     /// version of the format that is not known, rows in the catalog from before a change of the columns.
-    pub(crate) async fn open(state: &SessionState, address: Address, at: &At) -> Result<Self> {
+    pub(super) async fn open(state: &SessionState, address: Address, at: &At) -> Result<Self> {
         let catalog = Catalog::open(&address).await?;
         let (own, named, at) = (catalog.clone(), address.clone(), at.clone());
         let opened = blocking("reading a catalog", move || opened(&own, &named, &at)).await?;
@@ -85,84 +78,20 @@ impl Table {
         })
     }
 
-    /// Returns the path of the catalog with the name of the table.
-    pub(crate) fn name(&self) -> String {
-        self.address.to_string()
-    }
-
-    /// Returns the number of the snapshot.
-    pub(crate) fn version(&self) -> u64 {
-        self.snapshot.unsigned_abs()
-    }
-
-    /// Returns the size of all files together.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.files.values().sum()
-    }
-
-    /// Returns a checksum of which rows the catalog itself has or takes away; `None` if all is in files.
-    pub(crate) fn inlined(&self) -> Option<&str> {
-        self.inlined.as_deref()
-    }
-
-    /// Returns true if a file with this name is one of the table's.
-    pub(crate) fn has_file(&self, name: &str) -> bool {
-        self.files.keys().any(|path| self.called(path) == name)
-    }
-
-    fn is_local(&self) -> bool {
+    pub(super) fn is_local(&self) -> bool {
         is_local(&self.url)
     }
 
     /// Returns the path of a local file, or the URL of an object.
-    fn called(&self, path: &str) -> String {
+    pub(super) fn called(&self, path: &str) -> String {
         match self.is_local() {
             true => path.to_string(),
             false => format!("{}{}", self.url.as_str(), path.trim_start_matches('/')),
         }
     }
 
-    /// Looks up the state of each file: its URL or path, and what tells it from another of its name. Fails with
-    /// `ErrorKind::Data` if the snapshot is gone or has other files, or if a file is gone or of another size than the catalog
-    /// says.
-    pub(crate) async fn listed(&self) -> Result<Vec<(String, Option<PathBuf>, ObjectMeta)>> {
-        let own = self.clone();
-        blocking("reading a catalog", move || own.check_unchanged()).await?;
-        let told = || format!("snapshot {} of the DuckLake table {}", self.snapshot, self.address);
-        let look = |(path, bytes): (&String, &u64)| {
-            let (path, bytes) = (path.clone(), *bytes);
-            async move {
-                let called = self.called(&path);
-                let meta = match self.store.head(&Path::from(path.as_str())).await {
-                    Err(object_store::Error::NotFound { .. }) => {
-                        return Err(Error::data(format!(
-                            "{} names the file {called:?}, which is gone: its snapshot was expired in the meantime, or the \
-                             lake is not whole; read a newer snapshot",
-                            told()
-                        )));
-                    }
-                    found => found.map_err(|e| Error::of_store(format_args!("cannot read {called}"), &e))?,
-                };
-                if meta.size != bytes {
-                    return Err(Error::data(format!(
-                        "{} says of the file {called:?} that it has {bytes} bytes, and it has {}; it was replaced or damaged",
-                        told(),
-                        meta.size
-                    )));
-                }
-                let local = self.is_local().then(|| PathBuf::from(&path));
-                Ok((called, local, meta))
-            }
-        };
-        stream::iter(&self.files)
-            .map(look)
-            .buffered(AT_ONCE)
-            .try_collect()
-            .await
-    }
-
     /// Fails with `ErrorKind::Data` if the snapshot is gone, or if its rows are in other files by now.
-    fn check_unchanged(&self) -> Result<()> {
+    pub(super) fn check_unchanged(&self) -> Result<()> {
         let now = files(
             &self.catalog,
             (self.table, &self.folder),
@@ -176,11 +105,6 @@ impl Table {
                 self.catalog.doing, self.snapshot
             ))),
         }
-    }
-
-    /// Returns the rows of the snapshot.
-    pub(crate) fn rows(&self) -> Arc<dyn TableProvider> {
-        Arc::clone(&self.rows) as _
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::address::Address;
 use super::error::failed;
-use crate::delta::{At, time};
 use crate::error::{Error, Result};
+use crate::formats::at::{At, time};
 use crate::pool::blocking;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use datafusion_ducklake::metadata_provider::{DuckLakeTableColumn, SchemaMetadata, TableMetadata};
