@@ -180,8 +180,9 @@
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
-// Help, completion and listings are read by the command alone. With it, what nobody uses is an error again.
-#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
+// Help, completion and listings are read by the command alone, and what other machines are sent by the cluster alone. With
+// both, what nobody uses is an error again.
+#![cfg_attr(not(all(feature = "cli", feature = "cluster")), allow(dead_code, unused_imports))]
 
 mod arithmetic;
 mod audit;

@@ -36,6 +36,7 @@
 mod answer;
 mod ballista;
 mod channels;
+mod codec;
 #[cfg(feature = "ballista")]
 mod each;
 mod engine;
@@ -53,6 +54,7 @@ mod workers;
 pub(crate) use answer::{Answer, Pulse, telling};
 #[cfg(feature = "ballista")]
 pub(crate) use ballista::{Executor, execute, schedule};
+pub(crate) use codec::{Codec, Kind};
 #[cfg(feature = "ballista")]
 pub(crate) use each::{Each, Rest};
 pub(crate) use engine::Shuffle;

@@ -124,7 +124,6 @@ pub(super) async fn keep(
 /// Returns all objects that were put or may have been.
 async fn written(shared: &Shared) -> Vec<Path> {
     let own: Vec<Path> = shared.written.lock().iter().cloned().collect();
-    #[cfg(feature = "cluster")]
     if shared.is_lent.load(std::sync::atomic::Ordering::Relaxed) {
         // What cannot be listed now is found by VACUUM.
         let others = shared.landed().await;

@@ -39,7 +39,6 @@
 mod clock;
 mod commit;
 mod keeper;
-#[cfg(feature = "cluster")]
 mod landing;
 mod lease;
 mod names;
@@ -56,7 +55,6 @@ pub(crate) mod vacuum;
 mod whole;
 
 pub(crate) use keeper::Keeper;
-#[cfg(feature = "cluster")]
 pub(crate) use landing::Landing;
 pub(crate) use names::{Layout, folder_of_run, is_folder_of_run};
 pub(crate) use outbox::{OnWay, Outbox};

@@ -56,7 +56,6 @@ impl Run {
             layout,
             written: Mutex::default(),
             outcome: Mutex::new(Outcome::Open),
-            #[cfg(feature = "cluster")]
             is_lent: false.into(),
         });
         let (end, ended) = oneshot::channel();

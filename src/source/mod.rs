@@ -22,7 +22,6 @@ pub(crate) use arrow_file::{check as check_arrow_files, check_all as check_all_a
 pub(crate) use claims::{forget_claims, forgetting, forgetting_first, keyless, without_keys};
 pub(crate) use columns::{in_type, same_types, select_columns};
 pub(crate) use files::FileTable;
-#[cfg(feature = "cluster")]
 pub(crate) use guard::read_again;
 pub(crate) use guard::{GuardReaders, SOURCE, guard_readers, reading, source_plan};
 pub(crate) use inferred::{Inferred, inferred};

@@ -3,7 +3,6 @@
 #[cfg(feature = "cluster")]
 mod away;
 mod classes;
-#[cfg(feature = "cluster")]
 mod ends;
 mod levels;
 mod population;
@@ -11,7 +10,6 @@ mod read_back;
 mod recounted;
 mod union;
 
-#[cfg(feature = "cluster")]
 pub(in crate::engine) use ends::Ends;
 pub(in crate::engine) use recounted::{Recounted, WHOLE, recount};
 pub(in crate::engine) use union::{Union, recount_union, type_name};

@@ -71,7 +71,6 @@ impl Spool {
     }
 
     /// Returns the names of the columns.
-    #[cfg(feature = "cluster")]
     pub(super) fn columns(&self) -> Vec<String> {
         self.schema.fields().iter().map(|f| f.name().clone()).collect()
     }

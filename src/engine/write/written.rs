@@ -25,7 +25,6 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::execute_stream;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-#[cfg(feature = "cluster")]
 use url::Url;
 
 /// The rows that were written or kept, with the results of writing them.
@@ -33,10 +32,8 @@ pub(in crate::engine) struct Written {
     /// The written files, if there is a target.
     pub(in crate::engine) files: Vec<WrittenFile>,
     /// Whether workers have written the files.
-    #[cfg(feature = "cluster")]
     pub(in crate::engine) is_by_workers: bool,
     /// The workers that have written something else than was asked.
-    #[cfg(feature = "cluster")]
     pub(in crate::engine) distrusted: Vec<Url>,
     /// What the footer of each file says.
     pub(in crate::engine) footer: Footer,
@@ -65,9 +62,7 @@ impl Written {
         let outcome = rewrite.outcome();
         Self {
             files: vec![],
-            #[cfg(feature = "cluster")]
             is_by_workers: false,
-            #[cfg(feature = "cluster")]
             distrusted: vec![],
             footer: Footer::default(),
             rows: None,

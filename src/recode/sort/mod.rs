@@ -42,7 +42,6 @@ const RUN: usize = 1 << 23;
 const PART: usize = 64;
 
 /// Returns the plan that sorts rows that cannot be packed: see [`PackedSortExec::over_rows`].
-#[cfg(feature = "cluster")]
 pub(crate) fn unpacked(
     input: Arc<dyn ExecutionPlan>,
     columns: &[usize],
