@@ -5,8 +5,9 @@ mod support {
     pub mod run;
 }
 
-use anonsql::internal::frequency::{Columns, Scan, SpillSpace};
+use anonsql::internal::frequency::{Columns, Scan};
 use anonsql::internal::generate::{BenchShape, Table, generate};
+use anonsql::internal::spill::SpillSpace;
 use arrow::array::{ArrayRef, AsArray, Int64Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};

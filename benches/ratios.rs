@@ -16,9 +16,9 @@ mod support {
 
 use anonsql::AnonContext;
 use anonsql::internal::catalogue::Call;
-use anonsql::internal::engine::{Observer, Phase};
 use anonsql::internal::lattice::Node;
 use anonsql::internal::search::{self, Budget, Context, Oracle};
+use anonsql::{Observer, Phase};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};

@@ -62,6 +62,9 @@ pub mod model {
 pub mod objective {
     pub use crate::objective::*;
 }
+pub mod observe {
+    pub use crate::observe::*;
+}
 pub mod operator {
     pub use crate::operator::*;
 }
@@ -94,6 +97,9 @@ pub mod settings {
 }
 pub mod source {
     pub use crate::source::*;
+}
+pub mod spill {
+    pub use crate::spill::*;
 }
 pub mod sql {
     pub use crate::sql::*;

@@ -56,6 +56,7 @@
 //! | `location` | yes | what a path in a statement stands for: home, `file://`, compression |
 //! | `sealed` | no | single files that statements write, and which of those that are there may be replaced |
 //! | `pool` | yes | threads: one pool a session for what computes, and threads that may wait |
+//! | `spill` | yes | memory reservations, spill files and temporary files, none of which has a name |
 //! | `arithmetic` | no | divisors and multiples |
 //! | `catalogue` | no | how an SQL name becomes an object with checked arguments |
 //! | `settings` | yes | the settings of a session: SET anonsql.name = 'value' |
@@ -79,14 +80,16 @@
 //! | `drift` | no | what is otherwise than when an earlier release was made, in names and counts |
 //! | `utility` | no | what a release still says of its source: distributions, correlations, classifiers |
 //! | `report` | yes | the evidence of a release in words and pictures: HTML, Markdown, JSON |
-//! | `delta` | yes | Delta tables: a version as a source, and a commit of the log as the end of a release |
-//! | `ducklake` | yes | DuckLake tables: a snapshot as a source |
+//! | `formats` | yes | table formats, one folder and one line each: a version as a source, and a commit of a log as the end of a release |
 //! | `source` | yes | reading what others wrote: damaged files, files that change, columns by name |
 //! | `folder` | yes | the folder of a release: its manifest, its partitions, what of it may be replaced, which process holds it |
+//! | `observe` | no | what a run tells its caller: phases, progress, and the figures of a release |
 //! | `lake` | yes | releases in object stores: runs, leases, the commit, and what may be deleted |
 //! | `cluster` | yes | parts of a statement on other machines (feature `cluster`) |
 //! | `job` | yes | what was asked, and every refusal |
-//! | `engine` | yes | the one path from job to release: `scan`, `decide`, `items`, `examine`, `apply`, `write`, `recount`, `publish` |
+//! | `recount` | yes | counting released rows by SQL: classes, promises, labels, utility |
+//! | `staging` | yes | what is written and that nobody sees yet: hidden folders, and reports beside a release |
+//! | `engine` | yes | the one path from job to release: `scan`, `decide`, `items`, `examine`, `apply`, `write`, `verify`, `publish` |
 //! | `audit` | yes | promises recounted on any table, and what else gives a release away |
 //! | `sql` | yes | reading SQL: the cursor, and the clauses that statements share |
 //! | `session` | yes | [`AnonContext`] over a DataFusion session; one file per statement |
@@ -127,7 +130,7 @@
 //! | item set | what a row has in a column of lists: items without order and multiplicity | `job::ItemSet` |
 //! | cut | the label of each item: itself, an ancestor, or none if it is removed | `items::Cut` |
 //! | constraint | one model of SATISFYING with its attribute and columns | `job::Constraint` |
-//! | promise | a constraint as it is recounted and reported | `engine::Promise` |
+//! | promise | a constraint as it is recounted and reported | `recount::Promise` |
 //! | suppression | rows or cells that are not released as they are | `job::SuppressionLimit` |
 //! | local recoding | equal values may get different labels in different groups | `partition::Partition` |
 //! | group | the combinations that local recoding releases with the same labels | `partition::Partition` |
@@ -141,10 +144,10 @@
 //! | column treatment | one column's part of a recoding plan | `recode::ColumnTreatment` |
 //! | permutation | which released row gets which value of a RANDOMIZED column | `recode::randomize::Permutation` |
 //! | contingency table | how many rows have a value within a class | `recode::randomize::ContingencyTable` |
-//! | stage | the hidden folder that becomes the target when it is complete | `engine::Stage` |
-//! | recount | the promises counted again on what was written, by SQL that shares no code with the search | `engine::recount` |
+//! | stage | the hidden folder that becomes the target when it is complete | `staging::Stage` |
+//! | recount | the promises counted again on what was written, by SQL that shares no code with the search | `recount` |
 //! | check | one promise with what it requires and what was reached | [`manifest::Check`] |
-//! | spill space | memory reservations, and files for what they refuse | `frequency::SpillSpace` |
+//! | spill space | memory reservations, and files for what they refuse | `spill::SpillSpace` |
 //! | disclosure check | what gives a release away besides its models: names in footers, order, leftovers | `audit` |
 //! | front | the nodes that no other node beats in every objective | [`ParetoFront`] |
 //!
@@ -177,8 +180,9 @@
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
-// Help, completion and listings are read by the command alone. With it, what nobody uses is an error again.
-#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
+// Help, completion and listings are read by the command alone, and what other machines are sent by the cluster alone. With
+// both, what nobody uses is an error again.
+#![cfg_attr(not(all(feature = "cli", feature = "cluster")), allow(dead_code, unused_imports))]
 
 mod arithmetic;
 mod audit;
@@ -188,13 +192,12 @@ mod catalogue;
 mod cli;
 #[cfg(feature = "cluster")]
 mod cluster;
-mod delta;
 mod drift;
-mod ducklake;
 mod engine;
 pub mod error;
 pub mod extend;
 mod folder;
+mod formats;
 mod frequency;
 #[cfg(feature = "cli")]
 mod generate;
@@ -212,12 +215,14 @@ pub mod manifest;
 mod metric;
 mod model;
 mod objective;
+mod observe;
 mod operator;
 mod partition;
 mod plain;
 mod pool;
 mod quoting;
 mod recode;
+mod recount;
 mod report;
 mod risk;
 mod sealed;
@@ -225,7 +230,9 @@ mod search;
 mod session;
 mod settings;
 mod source;
+mod spill;
 mod sql;
+mod staging;
 mod store;
 mod suggest;
 mod utility;
@@ -234,11 +241,12 @@ mod warning;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub use cli::main as run_command;
-pub use engine::{Growth, Observer, Phase, Release, with_unnamed_files};
+pub use observe::{Growth, Observer, Phase, Release};
 pub use search::Progress;
 pub use session::{
     AnonContext, Anonymized, Answer, FrontPoint, ParetoFront, Statement, Verification, enable_path_tables,
 };
+pub use spill::with_unnamed_files;
 
 /// The Rust of the book, compiled with the documentation tests.
 #[cfg(doctest)]

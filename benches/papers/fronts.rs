@@ -5,10 +5,11 @@ use crate::page::{Page, number};
 use crate::source::{Known, Table};
 use crate::{Plan, for_each, spread};
 use anonsql::internal::catalogue::{Argument, Arguments, Call, Value};
-use anonsql::internal::engine::{FrontOracle, Objective, Optimized, Silent, front_oracle};
+use anonsql::internal::engine::{FrontOracle, Objective, Optimized, front_oracle};
 use anonsql::internal::lattice::Node;
 use anonsql::internal::metric;
 use anonsql::internal::objective::OBJECTIVES;
+use anonsql::internal::observe::Silent;
 use anonsql::internal::search::front::{convergence_error, representation_ratio};
 use anonsql::internal::search::{self, Assessment, Budget, Context, Oracle};
 

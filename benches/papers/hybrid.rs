@@ -5,8 +5,9 @@ use crate::page::{Page, number};
 use crate::source::{Known, Table};
 use crate::{Plan, for_each, spread};
 use anonsql::internal::catalogue::Call;
-use anonsql::internal::engine::{Evaluator, Silent, detail_requests, scan};
+use anonsql::internal::engine::{Evaluator, detail_requests, scan};
 use anonsql::internal::lattice::Node;
+use anonsql::internal::observe::Silent;
 use anonsql::internal::search::{self, Assessment, Budget, Context, Oracle};
 
 const PIMA: [&str; 8] = [

@@ -3,11 +3,12 @@
 use super::columns::COLUMNS;
 use super::request;
 use anonsql::internal::catalogue::Call;
-use anonsql::internal::engine::{Evaluator, Scanned, Silent, detail_requests, scan};
+use anonsql::internal::engine::{Evaluator, Scanned, detail_requests, scan};
 use anonsql::internal::frequency::{Base, FrequencySets};
 use anonsql::internal::job::{Job, SourceTable, SuppressionLimit};
 use anonsql::internal::lattice::Lattice;
 use anonsql::internal::metric::{self, Metric};
+use anonsql::internal::observe::Silent;
 use anonsql::internal::source::Pins;
 use datafusion::execution::TaskContext;
 use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};

@@ -10,10 +10,10 @@ use super::evidence::Evidence;
 use super::known::{Known, generalized};
 use super::spelling::{TEXT, compared, converted};
 use super::tables::{CHECKED, WHOLE};
-use crate::engine::{ReleasedTable, count, with_one_zero};
 use crate::error::Result;
 use crate::folder::Check;
 use crate::quoting::quote;
+use crate::recount::{ReleasedTable, count, with_one_zero};
 use datafusion::prelude::SessionContext;
 
 /// A column that is released with the values of the source.

@@ -5,9 +5,9 @@ use super::check::none_of;
 use super::evidence::Evidence;
 use super::verification::Verification;
 use crate::canonical::spelled_once;
-use crate::engine::{Answers, Promise, ReleasedTable};
 use crate::error::Result;
 use crate::folder::Check;
+use crate::recount::{Answers, Promise, ReleasedTable};
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
 
 /// The table name of the rows of one batch.

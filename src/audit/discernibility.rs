@@ -3,9 +3,9 @@
 //! The sum over kept classes of f^2, and f times the rows read over suppressed ones (definitions.md, dm). Whoever raises the
 //! rows read and the rows suppressed of a manifest together changes no sum of rows, but changes this one.
 
-use crate::engine::ReleasedTable;
 use crate::error::Result;
 use crate::folder::{Check, MANIFEST, Manifest, Role};
+use crate::recount::ReleasedTable;
 use datafusion::prelude::SessionContext;
 
 /// Checks the discernibility of a manifest by the sizes of the released classes. Returns `None` if the manifest says none,

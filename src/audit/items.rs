@@ -3,10 +3,10 @@
 use super::check::none_of;
 use super::claim::Claim;
 use super::tables::CHECKED;
-use crate::engine::count;
 use crate::error::Result;
 use crate::folder::{Check, Role};
 use crate::quoting::quote;
+use crate::recount::count;
 use datafusion::prelude::SessionContext;
 
 /// Returns one check for every column of lists that the manifest, or a model of the statement, calls sets of items.

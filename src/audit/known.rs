@@ -3,10 +3,10 @@
 use super::forms::values_of_level;
 use super::spelling::{CSV_TEXT, compared, converted};
 use super::tables::released_type;
-use crate::engine::{bind, type_of, with_one_zero};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Codes, Hierarchy, LabelForm};
 use crate::quoting::quote;
+use crate::recount::{bind, type_of, with_one_zero};
 use arrow::array::UInt32Array;
 use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;

@@ -9,11 +9,12 @@ use super::spelling::{TEXT, align, in_zones_of_source};
 use super::tables::{CHECKED, PEOPLE, POPULATION, WHOLE, session};
 use super::verification::Verification;
 use super::{against, batches, budget, cover, items, labels, order, undecided};
-use crate::engine::{Answers, Generalized, Observer, Phase, Promise, ReleasedTable, bounds_as_text};
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest, Role, SuppressedRows, with_nulls};
 use crate::hierarchy::Hierarchy;
 use crate::job::Constraint;
+use crate::observe::{Observer, Phase};
+use crate::recount::{Answers, Generalized, Promise, ReleasedTable, bounds_as_text};
 use std::sync::Arc;
 
 /// Runs all checks of a claim.

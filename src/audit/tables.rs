@@ -1,7 +1,7 @@
 //! The tables of the session in which the auditor recounts.
 
-use crate::engine::{recounting_session, type_of};
 use crate::error::Result;
+use crate::recount::{recounting_session, type_of};
 use arrow::datatypes::DataType;
 use datafusion::datasource::ViewTable;
 use datafusion::execution::SessionState;

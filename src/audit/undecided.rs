@@ -7,9 +7,9 @@
 
 use super::claim::Claim;
 use super::verification::Verification;
-use crate::engine::Promise;
 use crate::folder::Check;
 use crate::model::Monotonicity;
+use crate::recount::Promise;
 
 /// Moves the checks of promises that need the source from `checks` to `found`. `checks` are those of `promises`, in their
 /// order.

@@ -14,17 +14,12 @@ pub(crate) use arrays::one_spelling;
 pub(crate) use exactly::exactly;
 pub(crate) use spelled::{is_spelled, spelled_once};
 
-#[cfg(feature = "cluster")]
 use datafusion::logical_expr::ScalarUDF;
-#[cfg(feature = "cluster")]
 use exactly::Exactly;
-#[cfg(feature = "cluster")]
 use spelled::OneSpelling;
-#[cfg(feature = "cluster")]
 use std::sync::Arc;
 
 /// Returns the functions that a plan for another machine may name.
-#[cfg(feature = "cluster")]
 pub(crate) fn functions() -> [Arc<ScalarUDF>; 2] {
     [
         Arc::new(ScalarUDF::from(OneSpelling::default())),
@@ -33,7 +28,6 @@ pub(crate) fn functions() -> [Arc<ScalarUDF>; 2] {
 }
 
 /// Returns the function of this name that a plan for another machine names.
-#[cfg(feature = "cluster")]
 pub(crate) fn function(name: &str) -> Option<Arc<ScalarUDF>> {
     functions().into_iter().find(|function| function.name() == name)
 }

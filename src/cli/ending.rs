@@ -2,7 +2,7 @@
 //! and the number of the signal. Without a statement the command ends at once.
 
 use crate::error::{Error, Result};
-use crate::lake::cleaned_up;
+use crate::lake::Keeper;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
@@ -10,8 +10,8 @@ use tokio::task::AbortHandle;
 
 /// The exit code of the signal that came; 0 before.
 static CODE: AtomicU8 = AtomicU8::new(0);
-/// The statement that runs.
-static RUNNING: Mutex<Option<AbortHandle>> = Mutex::new(None);
+/// The statement that runs, with the keeper of its session.
+static RUNNING: Mutex<Option<(AbortHandle, Keeper)>> = Mutex::new(None);
 
 /// The time that is left to delete what a cancelled statement wrote to an object store.
 pub const CLEANING: Duration = Duration::from_secs(10);
@@ -29,9 +29,9 @@ pub fn code() -> Option<u8> {
 pub struct Running(());
 
 impl Running {
-    /// Marks the statement of this task as the one that runs.
-    pub fn mark(task: AbortHandle) -> Self {
-        *RUNNING.lock() = Some(task);
+    /// Marks the statement of this task as the one that runs in a session with this keeper.
+    pub fn mark(task: AbortHandle, keeper: Keeper) -> Self {
+        *RUNNING.lock() = Some((task, keeper));
         Self(())
     }
 }
@@ -94,10 +94,10 @@ fn ignored() -> u64 {
 fn end(runtime: &tokio::runtime::Runtime, code: u8) {
     CODE.store(code, Ordering::Relaxed);
     let running = RUNNING.lock().clone();
-    if let Some(task) = running {
+    if let Some((task, keeper)) = running {
         task.abort();
         std::thread::sleep(PATIENCE);
-        runtime.block_on(cleaned_up(CLEANING));
+        runtime.block_on(keeper.cleaned_up(CLEANING));
     }
     std::process::exit(code.into());
 }

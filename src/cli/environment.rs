@@ -1,9 +1,9 @@
 //! Creates the session that the arguments describe.
 
 use super::args::Args;
-use crate::engine::with_unnamed_files;
 use crate::error::{Error, Result};
 use crate::session::enable_path_tables;
+use crate::spill::with_unnamed_files;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;

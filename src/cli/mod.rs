@@ -155,7 +155,7 @@ fn start(args: &Args, log: &Log, interactive: bool, output: Option<&OutputFile>)
             set.map_err(|e| Error::from(e).context(flag))?;
         }
     }
-    let observer: Arc<dyn crate::engine::Observer> = Arc::clone(&watch) as _;
+    let observer: Arc<dyn crate::observe::Observer> = Arc::clone(&watch) as _;
     let screen = Screen::standard(interactive).filter(|_| output.is_none());
     let printing = Printing {
         format: args.format,

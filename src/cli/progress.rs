@@ -1,6 +1,6 @@
 //! The progress of a phase in words: how much is done, of what, and how long the rest takes.
 
-use crate::engine::Phase;
+use crate::observe::Phase;
 use crate::search::Progress;
 use crate::store::{Moved, Traffic};
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -159,7 +159,7 @@ pub fn bar(phase: Phase, facts: Facts) -> ProgressBar {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::engine::{Observer, Silent};
+    use crate::observe::{Observer, Silent};
 
     /// Returns the progress of a search over 648 nodes, as an observer is told of it.
     pub fn progress(nodes: u64, best: Option<f64>, bound: Option<f64>, limited: bool) -> Progress {

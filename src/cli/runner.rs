@@ -10,7 +10,6 @@ use super::typing::TypeAhead;
 use super::watch::Watch;
 use super::workers::Workers;
 use crate::error::{Error, ErrorKind, Result};
-use crate::lake::cleaned_up;
 use crate::plain;
 use crate::session::{AnonContext, Statement};
 use std::sync::Arc;
@@ -193,7 +192,7 @@ impl Runner {
         let _kept = self.typed.then(TypeAhead::keep);
         self.watch.start();
         let mut task = self.workers.spawn(job);
-        let _running = Running::mark(task.abort_handle());
+        let _running = Running::mark(task.abort_handle(), self.context.keeper());
         let done = self.supervisor.block_on(async {
             let (mut first, mut told) = (true, false);
             let mut exceeded = std::pin::pin!(self.guard.exceeded());
@@ -229,7 +228,7 @@ impl Runner {
         });
         self.watch.finish();
         // What a failed statement wrote to an object store is deleted beside it.
-        self.supervisor.block_on(cleaned_up(CLEANING));
+        self.supervisor.block_on(self.context.keeper().cleaned_up(CLEANING));
         done
     }
 

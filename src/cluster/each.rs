@@ -1,9 +1,10 @@
 //! A plan of one partition, executed over each partition of its input by itself.
 
 use super::answer::lost;
+use super::codec::Codec;
 use super::fetch::FETCHED_ONCE;
 use crate::error::{Error, ErrorKind, Result};
-use crate::operator::{Codec, Operator, OperatorExec, Parcel, Rows, Travels};
+use crate::operator::{Operator, OperatorExec, Parcel, Rows, Travels};
 use arrow::array::{Array, AsArray, BinaryArray};
 use arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};

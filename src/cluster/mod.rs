@@ -14,10 +14,10 @@
 //!   or a few, and the driver knows from the classes how many rows it has. See `engine::write`.
 //!
 //! - *Recount*: what the recount's SQL does with each file alone is done by workers, and their partial counts are put together
-//!   by the driver ([`Cluster::gather`]). See `engine::recount`.
+//!   by the driver ([`Cluster::gather`]). See `engine::verify`.
 //!
 //! Whoever executes a plan asks [`Cluster::of`] whether the session has a cluster. There are three who do: `engine::scan`,
-//! `engine::write` and `engine::recount`.
+//! `engine::write` and `engine::verify`.
 //!
 //! # When a machine is gone
 //!
@@ -36,6 +36,7 @@
 mod answer;
 mod ballista;
 mod channels;
+mod codec;
 #[cfg(feature = "ballista")]
 mod each;
 mod engine;
@@ -53,6 +54,7 @@ mod workers;
 pub(crate) use answer::{Answer, Pulse, telling};
 #[cfg(feature = "ballista")]
 pub(crate) use ballista::{Executor, execute, schedule};
+pub(crate) use codec::{Codec, Kind};
 #[cfg(feature = "ballista")]
 pub(crate) use each::{Each, Rest};
 pub(crate) use engine::Shuffle;

@@ -2,14 +2,14 @@
 
 use super::answer::Pulse;
 use super::channels::{Channels, Connect};
+use super::codec::Codec;
 use super::stores::Environments;
 use super::tls::Tls;
 use crate::canonical::functions;
 use crate::error::{Error, Result};
-use crate::frequency::TemporaryFolder;
-use crate::operator::Codec;
 use crate::pool::SessionPool;
 use crate::settings::listening;
+use crate::spill::TemporaryFolder;
 use datafusion::execution::{SessionState, SessionStateBuilder};
 use datafusion::prelude::SessionContext;
 use datafusion_distributed::{DistributedExt, Worker, WorkerQueryContext};

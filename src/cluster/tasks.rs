@@ -1,11 +1,11 @@
 //! Tasks: plans that others execute for the driver.
 
+use super::codec::Codec;
 use super::engine::{Answers, Engine, Shuffle};
 use super::greet::Member;
 use super::told::{Told, Trouble};
 use super::workers::Workers;
 use crate::error::{Error, ErrorKind, Result};
-use crate::operator::Codec;
 use crate::settings::{Addresses, Settings};
 use arrow::record_batch::RecordBatch;
 use datafusion::common::runtime::SpawnedTask;

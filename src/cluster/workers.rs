@@ -2,6 +2,7 @@
 
 use super::answer::{Answer, told};
 use super::channels::{Channels, Connect};
+use super::codec::Codec;
 use super::engine::{Answers, Engine, PATIENCE, Shuffle};
 use super::fetch::{Fetch, Fetched};
 use super::greet::{Member, found, greet};
@@ -9,7 +10,7 @@ use super::key::{Key, headers, partition_of};
 use super::stores::headers_of;
 use super::tls::Tls;
 use crate::error::{Error, Result};
-use crate::operator::{Codec, OperatorExec};
+use crate::operator::OperatorExec;
 use crate::settings::{Addresses, Settings};
 use arrow::record_batch::RecordBatch;
 use datafusion::error::{DataFusionError, Result as DfResult};

@@ -1,15 +1,15 @@
 //! The operators of ours that stand in plans for other machines.
 
 use super::apply::Ascending;
-use super::recount::Ends;
+use super::verify::Ends;
 use super::write::WriteBuckets;
 use crate::canonical::function;
-use crate::cluster::{Answer, Fetch, Sent, guarded_again, telling};
+use crate::cluster::{Answer, Codec, Fetch, Kind, Sent, guarded_again, telling};
 #[cfg(feature = "ballista")]
 use crate::cluster::{Each, Rest};
 use crate::error::{Error, Result};
 use crate::job::Secret;
-use crate::operator::{Codec, Kind, OperatorExec, Parcel};
+use crate::operator::{OperatorExec, Parcel};
 use crate::recode::{Deal, Decode, Fold, PackedSort, Recode, RecodingPlan, Repeat};
 use arrow::datatypes::SchemaRef;
 use datafusion::physical_plan::ExecutionPlan;

@@ -4,19 +4,23 @@ use super::apply::rewrite;
 use super::decide::{Decision, Evaluator, decide, join};
 use super::examine::{Findings, examine};
 use super::items::with_items;
-use super::observe::{Observer, Phase};
 use super::publish::{Inputs, Placed, ReleasedRows, publish, publish_rows, refuse_repeated};
-use super::recount::{recount, recount_union};
-use super::release::Release;
 use super::scan::{Scanned, detail_requests, scan};
+use super::verify::{recount, recount_union};
 use super::waiting::put_all;
-use super::write::{Staging, keep_rows, or_removed, removed, write_files};
-use crate::ducklake::Table as Snapshot;
+use super::write::{Staging, keep_rows, write_files};
 use crate::error::{Error, ErrorKind, Result};
-use crate::job::Job;
+use crate::job::{Job, Target};
 use crate::metric::Metric;
+use crate::observe::Release;
+use crate::observe::{Observer, Phase};
 use crate::pool::blocking;
+use crate::staging::{or_removed, removed};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a run that has ended waits until its lease, and if it failed what it wrote, is deleted from an object store.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Anonymizes to the target of a checked job ([`Job::check`]).
 pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Placed> {
@@ -26,6 +30,14 @@ pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<
     let Some(stage) = Staging::open(job, target).await? else {
         return Ok(Placed::Kept);
     };
+    let keeper = stage.keeper();
+    let placed = placed(job, (target, stage), observer).await;
+    keeper.cleaned_up(PATIENCE).await;
+    placed
+}
+
+/// Writes, recounts and publishes the release that is staged here.
+async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &Arc<dyn Observer>) -> Result<Placed> {
     let inputs = Inputs::of(job);
     observer.releasing(&target.path, &sources(job));
     let staged = async {
@@ -95,19 +107,17 @@ fn waiting(job: &Job, error: Error) -> Error {
     }
 }
 
-/// Returns the paths and URLs of the tables of lakes and of the files that a job reads, as far as they are known. The files of
-/// a table are left out.
+/// Returns the paths and URLs of the tables and of the files that a job reads, as far as they are known. The files of a
+/// table are left out.
 fn sources(job: &Job) -> Vec<String> {
     let pins = &job.source.pins;
-    let tables: Vec<String> = pins.versions().map(|version| version.place().name()).collect();
+    let tables: Vec<String> = pins.versions().map(|version| version.name()).collect();
     let files = job.source.files.iter().map(|path| path.display().to_string());
     let files = files.chain(pins.objects().map(|(name, _)| name.to_string()));
     let files: Vec<String> = files
-        .filter(|file| !tables.iter().any(|table| file.starts_with(table)))
-        .filter(|file| !pins.snapshots().any(|snapshot| snapshot.has_file(file)))
+        .filter(|file| !pins.versions().any(|version| version.has_file(file)))
         .collect();
-    let snapshots: Vec<String> = pins.snapshots().map(Snapshot::name).collect();
-    [tables, snapshots, files].concat()
+    [tables, files].concat()
 }
 
 /// Anonymizes a checked job to rows: the same recounted release, as a table to query.

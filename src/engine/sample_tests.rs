@@ -1,13 +1,13 @@
 //! Nothing of a differentially private release tells of rows that were not drawn, or of classes that are too small.
 
-use super::observe::{Observer, Phase};
 use super::publish::Placed;
-use super::release::Release;
 use super::run::{release_rows, release_to};
 use super::testing::{batch, job, source, target};
 use crate::catalogue::{Call, Value};
 use crate::job::{Constraint, Existing, Job, Scope};
 use crate::model::{SampleKey, Sampling, sampled};
+use crate::observe::Release;
+use crate::observe::{Observer, Phase};
 use crate::search::Progress;
 use crate::warning::Warning;
 use parking_lot::Mutex;

@@ -3,9 +3,9 @@
 pub(super) use crate::job::testing::{PEOPLE, batch, constraint, job, source, target};
 
 use super::decide::{Decision, Evaluator, decide};
-use super::observe::{Observer, Silent};
 use super::scan::{Scanned, detail_requests, scan};
 use crate::job::Job;
+use crate::observe::{Observer, Silent};
 use std::sync::Arc;
 
 /// Returns the table of a job as the first stage leaves it.

@@ -1,8 +1,7 @@
 //! The files of a manifest.
 
-use crate::delta::Table;
-use crate::ducklake::{TABLE, Table as Snapshot};
 use crate::error::{Error, Result};
+use crate::formats::{PinnedTable, is_table};
 use crate::pool::check_cancelled;
 use datafusion::object_store::ObjectMeta;
 use serde::{Deserialize, Serialize};
@@ -70,25 +69,13 @@ impl FileSummary {
         }
     }
 
-    /// Returns the summary of a version of a Delta table. Its files have summaries of their own.
-    pub(crate) fn of_version(table: &Table) -> Self {
+    /// Returns the summary of a version of a table. Its files have summaries of their own.
+    pub(crate) fn of_table(table: &dyn PinnedTable) -> Self {
         Self {
-            name: table.place().url.clone(),
-            bytes: table.data_files().iter().map(|(_, bytes)| bytes).sum(),
-            sha256: String::new(),
-            e_tag: None,
-            version: Some(table.version().to_string()),
-            rows: None,
-        }
-    }
-
-    /// Returns the summary of a snapshot of a DuckLake table. Its files have summaries of their own.
-    pub(crate) fn of_snapshot(table: &Snapshot) -> Self {
-        Self {
-            name: table.name(),
+            name: table.input(),
             bytes: table.bytes(),
             sha256: String::new(),
-            e_tag: table.inlined().map(Into::into),
+            e_tag: table.tag().map(Into::into),
             version: Some(table.version().to_string()),
             rows: None,
         }
@@ -119,10 +106,9 @@ impl FileSummary {
         }
     }
 
-    /// Returns true for a version of a table: a Delta table is a folder, whose name ends in a slash, and a DuckLake table is
-    /// named within its catalog.
+    /// Returns true for a version of a table.
     fn is_table(&self) -> bool {
-        self.sha256.is_empty() && (self.name.ends_with('/') || self.name.contains(TABLE))
+        self.sha256.is_empty() && is_table(&self.name)
     }
 
     /// Reads `file` to its end to compute its size and checksum.

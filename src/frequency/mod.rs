@@ -3,13 +3,13 @@
 //! One scan of the source finds the distinct combinations of quasi-identifier values with their counts; every node
 //! of the lattice is a GROUP BY of that set, or of the set of a more specific node ([`FrequencySet::roll_up`]).
 //!
-//! The folders are in the order of the work: `encode` (values to codes), `spill` (memory and files), `scan` (rows to
-//! counts), `set` (counts to the classes of any node). The keys of combinations are those of `key`.
+//! The folders are in the order of the work: `encode` (values to codes), `scan` (rows to counts), `set` (counts to
+//! the classes of any node). The keys of combinations are those of `key`.
 
 mod encode;
+mod key_file;
 mod scan;
 mod set;
-mod spill;
 #[cfg(test)]
 pub(crate) mod testing;
 mod values;
@@ -19,6 +19,4 @@ pub(crate) use encode::{Dictionary, Interner, Local, Shared, ranked};
 pub(crate) use scan::ROWS;
 pub use scan::{Columns, DetailRequest, Scan, read_dictionaries};
 pub use set::{Attribute, Base, BaseSet, Demand, Detail, FrequencySet, FrequencySets, KeyIndex, NodeAnswer};
-pub use spill::SpillSpace;
-pub(crate) use spill::{Overflow, TemporaryFolder};
 pub use values::distinct_values;

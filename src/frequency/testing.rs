@@ -3,10 +3,11 @@
 //! Columns are small numbers with NULLs. Tests compute their expected values from [`Table::rows`] and
 //! [`Groups::label`] by plain loops; [`Table::base`] uses the code under test.
 
-use super::{Base, Columns, DetailRequest, FrequencySet, Scan, SpillSpace};
+use super::{Base, Columns, DetailRequest, FrequencySet, Scan};
 use crate::hierarchy::{Hierarchy, Lookup, OnNull, OnUnmapped, TOP, values};
 use crate::key::KeySchema;
 use crate::lattice::{Lattice, Node};
+use crate::spill::SpillSpace;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};

@@ -41,7 +41,6 @@ mod rule;
 mod suppression;
 #[cfg(test)]
 mod tests;
-#[cfg(feature = "cluster")]
 mod travel;
 mod truncate;
 mod units;
@@ -63,7 +62,6 @@ pub use lookup::{Level, Lookup};
 pub use named::Hierarchy;
 pub(crate) use number::Number;
 pub use rule::{GeneralizationRule, LevelRule, TOP};
-#[cfg(feature = "cluster")]
 pub(crate) use travel::LookupHeader;
 pub(crate) use units::Units;
 

@@ -10,9 +10,9 @@
 //! - After the commit, the files that were there before are deleted. A run that put one of them began before the commit, and
 //!   cannot commit any more.
 
-use crate::delta::Place;
 use crate::error::{Error, Result};
 use crate::folder::{Manifest, create_private, sha256};
+use crate::formats::Place;
 use crate::location::expanded;
 use crate::pool::blocking;
 use crate::store::read_small;

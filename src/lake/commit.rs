@@ -1,32 +1,24 @@
 //! The commit: one conditional put.
 
-use super::keeper::cleaned_up;
 use super::lease::is_condition;
 use super::names::{Layout, SUCCESS};
 use super::prefix::{Standing, Version};
 use super::run::Run;
 use super::shared::Outcome;
-use crate::delta::{self, Change, Verdict};
 use crate::error::{Error, Result};
 use crate::folder::MANIFEST;
+use crate::formats::{Change, DELTA, Verdict};
 use crate::pool::blocking;
 use crate::store::read_small;
 use datafusion::object_store::path::Path;
 use datafusion::object_store::{self, ObjectStoreExt, PutMode, PutOptions};
 use std::sync::Arc;
-use std::time::Duration;
-
-/// How long a committed run waits until its lease is deleted.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Run {
     /// Makes the files of the run the release of the prefix: `manifest` is its text, and `standing` the release that it
     /// replaces. Fails with `late` if another run was faster.
     pub(crate) async fn commit(self, manifest: &str, standing: Option<&Standing>, late: Error) -> Result<()> {
-        let committed = self.put_manifests(manifest, standing, late).await;
-        drop(self);
-        cleaned_up(PATIENCE).await;
-        committed
+        self.put_manifests(manifest, standing, late).await
     }
 
     /// Makes the files of the run the content of the Delta table at the prefix, as the next version after the one of
@@ -37,10 +29,7 @@ impl Run {
         standing: Option<&Standing>,
         (change, late): (Change, Error),
     ) -> Result<()> {
-        let committed = self.put_change(manifest, standing, (change, late)).await;
-        drop(self);
-        cleaned_up(PATIENCE).await;
-        committed
+        self.put_change(manifest, standing, (change, late)).await
     }
 
     async fn put_change(
@@ -55,7 +44,11 @@ impl Run {
         let outcome = &self.shared.outcome;
         // Whoever gives up waiting does not know either.
         *outcome.lock() = Outcome::Unknown;
-        let verdict = delta::commit(self.shared.prefix.place(), standing.and_then(Standing::table), change).await;
+        let verdict = match (standing.and_then(Standing::table), DELTA.committing("a commit")) {
+            (Some(table), _) => table.commit(change).await,
+            (None, Ok(format)) => format.create(self.shared.prefix.place(), change).await,
+            (None, Err(e)) => Verdict::Failed(e),
+        };
         let (known, result) = match verdict {
             Verdict::Committed => (Outcome::Committed, Ok(())),
             Verdict::Late => (Outcome::Open, Err(late)),

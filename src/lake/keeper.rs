@@ -1,7 +1,7 @@
 //! The task beside a run: it renews the lease while the run works, and deletes what the run leaves.
 //!
-//! A run that fails is dropped, and dropping cannot wait. So what is left to do is done by a task of its own, and whoever
-//! ends the process waits for these tasks ([`cleaned_up`]).
+//! A run that fails is dropped, and dropping cannot wait. So what is left to do is done by a task of its own. A statement
+//! waits for that of its own run, and a command that ends waits for those of its session ([`Keeper::cleaned_up`]).
 
 use super::lease::Lease;
 use super::record::Record;
@@ -9,8 +9,9 @@ use super::shared::{Outcome, Shared};
 use crate::pool::blocking;
 use datafusion::object_store::ObjectStoreExt;
 use datafusion::object_store::path::Path;
+use datafusion::prelude::SessionConfig;
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, mpsc, oneshot, watch};
 use tokio::time::{MissedTickBehavior, interval, timeout};
@@ -18,33 +19,52 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 /// How often a lease is renewed.
 pub(super) const RENEWAL: Duration = Duration::from_secs(20);
 
-/// How many runs of this process have ended and are not cleaned up yet.
-static ENDING: LazyLock<watch::Sender<usize>> = LazyLock::new(|| watch::Sender::new(0));
+/// How many runs have ended and are not cleaned up yet: runs of one session, whose configuration keeps it, or a single run.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Keeper(Arc<watch::Sender<usize>>);
 
-/// A run that has ended and is not cleaned up yet.
+impl Keeper {
+    /// Gives a session a keeper, unless it has one.
+    pub(crate) fn set(config: &mut SessionConfig) {
+        if config.get_extension::<Self>().is_none() {
+            config.set_extension(Arc::new(Self::default()));
+        }
+    }
+
+    /// Returns the keeper of a session; a new one if the session has none.
+    pub(crate) fn of(config: &SessionConfig) -> Self {
+        let own = config.get_extension::<Self>();
+        own.map_or_else(Self::default, |own| own.as_ref().clone())
+    }
+
+    /// Waits until everything that the ended runs left in stores is deleted, but not longer than `patience`. What is left
+    /// then is deleted by a later run or by VACUUM.
+    pub(crate) async fn cleaned_up(&self, patience: Duration) {
+        let mut ending = self.0.subscribe();
+        let none = ending.wait_for(|n| *n == 0);
+        // A run whose files are not deleted in time is like one that was killed.
+        let _ = timeout(patience, none).await;
+    }
+}
+
+/// A run that has ended and is not cleaned up yet, with everything that counts it.
 #[derive(Debug)]
-pub(super) struct Ending(());
+pub(super) struct Ending([Keeper; 2]);
 
 impl Ending {
-    pub(super) fn begin() -> Self {
-        ENDING.send_modify(|n| *n += 1);
-        Self(())
+    /// Ends a run that these keepers count.
+    pub(super) fn begin(keepers: [Keeper; 2]) -> Self {
+        keepers
+            .iter()
+            .for_each(|Keeper(ending)| ending.send_modify(|n| *n += 1));
+        Self(keepers)
     }
 }
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        ENDING.send_modify(|n| *n -= 1);
+        self.0.iter().for_each(|Keeper(ending)| ending.send_modify(|n| *n -= 1));
     }
-}
-
-/// Waits until everything that ended runs of this process left in stores is deleted, but not longer than `patience`. What
-/// is left then is deleted by a later run or by VACUUM.
-pub(crate) async fn cleaned_up(patience: Duration) {
-    let mut ending = ENDING.subscribe();
-    let none = ending.wait_for(|n| *n == 0);
-    // A run whose files are not deleted in time is like one that was killed.
-    let _ = timeout(patience, none).await;
 }
 
 /// Keeps a run until it ends, and then deletes its lease, and its files unless it is committed. `busy` ends when nothing
@@ -104,7 +124,6 @@ pub(super) async fn keep(
 /// Returns all objects that were put or may have been.
 async fn written(shared: &Shared) -> Vec<Path> {
     let own: Vec<Path> = shared.written.lock().iter().cloned().collect();
-    #[cfg(feature = "cluster")]
     if shared.is_lent.load(std::sync::atomic::Ordering::Relaxed) {
         // What cannot be listed now is found by VACUUM.
         let others = shared.landed().await;

@@ -39,7 +39,6 @@
 mod clock;
 mod commit;
 mod keeper;
-#[cfg(feature = "cluster")]
 mod landing;
 mod lease;
 mod names;
@@ -55,8 +54,7 @@ mod upload;
 pub(crate) mod vacuum;
 mod whole;
 
-pub(crate) use keeper::cleaned_up;
-#[cfg(feature = "cluster")]
+pub(crate) use keeper::Keeper;
 pub(crate) use landing::Landing;
 pub(crate) use names::{Layout, folder_of_run, is_folder_of_run};
 pub(crate) use outbox::{OnWay, Outbox};

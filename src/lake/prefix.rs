@@ -2,9 +2,9 @@
 
 use super::names::{Layout, OWN, RUN, SUCCESS, inside, manifests_in_table};
 use super::properties::{NAMES_MANIFEST, properties_at, run_of};
-use crate::delta::{At, LOG, Place, Table};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{MANIFEST, Manifest, parse_manifest};
+use crate::formats::{At, LOG, LoggedTable, Place, find};
 use crate::quoting::literal;
 use crate::store::{SingleObject, Stores, listing_url, read_small};
 use chrono::{DateTime, Utc};
@@ -43,21 +43,21 @@ pub(super) enum Version {
     /// Its manifest is the one of the prefix; this tells it from any other.
     Object(UpdateVersion),
     /// This version of a Delta table has its files.
-    Table(Box<Table>),
+    Table(Arc<dyn LoggedTable>),
 }
 
 impl Standing {
     /// Returns the version of the Delta table that the release is the content of.
-    pub(crate) fn table(&self) -> Option<&Table> {
+    pub(crate) fn table(&self) -> Option<&dyn LoggedTable> {
         match &self.version {
             Version::Object(_) => None,
-            Version::Table(table) => Some(table),
+            Version::Table(table) => Some(table.as_ref()),
         }
     }
 }
 
 /// Fails with `ErrorKind::Verification` if a version of a Delta table has not exactly the files that the manifest names.
-pub(super) fn check_files(manifest: &Manifest, table: &Table) -> Result<()> {
+pub(super) fn check_files(manifest: &Manifest, table: &dyn LoggedTable) -> Result<()> {
     let mut named: Vec<(&str, u64)> = vec![];
     named.extend(manifest.output.iter().map(|file| (file.name.as_str(), file.bytes)));
     named.sort_unstable();
@@ -69,7 +69,7 @@ pub(super) fn check_files(manifest: &Manifest, table: &Table) -> Result<()> {
 }
 
 /// Checks that the properties of a table say what the manifest of its release does. Fails with `ErrorKind::Verification`.
-pub(super) fn check_properties(manifest: &Manifest, text: &str, table: &Table) -> Result<()> {
+pub(super) fn check_properties(manifest: &Manifest, text: &str, table: &dyn LoggedTable) -> Result<()> {
     for place in manifests_in_table(run_of(manifest)?) {
         let expected = properties_at(manifest, text, place)?;
         let is_said = |(name, value): (&String, &String)| table.properties().get(name) == Some(value);
@@ -80,7 +80,7 @@ pub(super) fn check_properties(manifest: &Manifest, text: &str, table: &Table) -
     Err(changed(table, "what its properties say of the release"))
 }
 
-fn changed(table: &Table, what: &str) -> Error {
+fn changed(table: &dyn LoggedTable, what: &str) -> Error {
     Error::new(
         ErrorKind::Verification,
         format!(
@@ -190,8 +190,8 @@ impl Prefix {
     /// Reads the manifest of the release that is a version of the Delta table at the prefix. Returns the version alone if
     /// anonsql did not write it, and nothing if there is no table. Fails with `ErrorKind::Verification` if the table was
     /// changed since the release.
-    pub(crate) async fn in_table(&self, at: &At) -> Result<(Option<Standing>, Option<Table>)> {
-        let Some(table) = Table::find(&self.place, at).await? else {
+    pub(crate) async fn in_table(&self, at: &At) -> Result<(Option<Standing>, Option<Arc<dyn LoggedTable>>)> {
+        let Some(table) = find(&self.place, at).await? else {
             return Ok((None, None));
         };
         let Some(name) = table.properties().get(NAMES_MANIFEST).cloned() else {
@@ -208,13 +208,13 @@ impl Prefix {
             ))
         })?;
         let (manifest, is_sealed) = parse_manifest(&found.bytes, &called)?;
-        check_files(&manifest, &table)?;
-        check_properties(&manifest, &String::from_utf8_lossy(&found.bytes), &table)?;
+        check_files(&manifest, table.as_ref())?;
+        check_properties(&manifest, &String::from_utf8_lossy(&found.bytes), table.as_ref())?;
         Ok((
             Some(Standing {
                 manifest,
                 is_sealed,
-                version: Version::Table(Box::new(table.clone())),
+                version: Version::Table(Arc::clone(&table)),
                 since: found.meta.last_modified,
             }),
             Some(table),

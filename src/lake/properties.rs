@@ -1,9 +1,9 @@
 //! What the properties of a Delta table, and the entry of its commit, say of the release that it has.
 
 use super::names::Layout;
-use crate::delta::RELEASE;
 use crate::error::{Error, Result};
 use crate::folder::{Manifest, sha256};
+use crate::formats::RELEASE;
 use std::collections::BTreeMap;
 
 /// The property that names the manifest of the release, relative to the table.

@@ -7,9 +7,9 @@
 
 use super::names::{OWN, RUN, RUNS, beside_table, is_run};
 use super::prefix::Prefix;
-use crate::delta::{LOG, Place};
 use crate::error::{Error, Result};
 use crate::folder::{create_private, hold};
+use crate::formats::{LOG, Place};
 use datafusion::object_store::path::Path as ObjectPath;
 use std::collections::BTreeSet;
 use std::fs::{self, File};

@@ -2,9 +2,9 @@
 
 use super::names::{OWN, SUCCESS, folder_of_run};
 use super::prefix::{Prefix, Standing};
-use crate::delta::{At, Place};
 use crate::error::{Error, Result};
 use crate::folder::{FileSummary, MANIFEST, Manifest};
+use crate::formats::{At, Place};
 use crate::pool::blocking;
 use datafusion::execution::SessionState;
 use datafusion::object_store::{ObjectMeta, ObjectStoreExt};

@@ -6,9 +6,9 @@
 
 use super::prefix::{LARGEST, Prefix, check_files, check_properties};
 use super::properties::{NAMES_MANIFEST, SUM_OF_MANIFEST};
-use crate::delta::{At, RELEASE, Table};
 use crate::error::{Error, Result};
 use crate::folder::{parse_manifest, sha256};
+use crate::formats::{At, RELEASE, find};
 use crate::store::read_small;
 use datafusion::object_store::{self, PutMode, PutOptions};
 
@@ -32,7 +32,7 @@ impl Prefix {
     /// it names.
     pub(crate) async fn restore_manifest(&self, at: &At) -> Result<Restored> {
         let url = self.url();
-        let table = Table::find(self.place(), at).await?;
+        let table = find(self.place(), at).await?;
         let table = table.ok_or_else(|| Error::usage(format!("there is no Delta table at {url}")))?;
         let told = |name: &str| table.properties().get(name).cloned();
         let (Some(name), Some(run), Some(sum)) = (told(NAMES_MANIFEST), told(RELEASE), told(SUM_OF_MANIFEST)) else {
@@ -49,9 +49,9 @@ impl Prefix {
             ))
         })?;
         let (manifest, _) = parse_manifest(text.as_bytes(), &format!("the manifest in the log of {url}"))?;
-        check_files(&manifest, &table)?;
-        check_properties(&manifest, &text, &table)?;
-        table.listed().await?;
+        check_files(&manifest, table.as_ref())?;
+        check_properties(&manifest, &text, table.as_ref())?;
+        table.files().await?;
         let path = self.file(&name)?;
         let put = self
             .store()

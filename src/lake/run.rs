@@ -1,6 +1,6 @@
 //! One run for a prefix, from its lease to its end.
 
-use super::keeper::{Ending, keep};
+use super::keeper::{Ending, Keeper, keep};
 use super::lease::Lease;
 use super::names::{Layout, RUN, new_run};
 use super::outbox::Outbox;
@@ -22,14 +22,18 @@ pub(crate) struct Run {
     /// `None` for a Delta table in a local folder: a file system has no put on condition of an e_tag.
     pub(super) lease: Option<Arc<tokio::sync::Mutex<Lease>>>,
     end: Option<oneshot::Sender<Ending>>,
+    /// Counts this run once it has ended and is not cleaned up yet.
+    own: Keeper,
+    /// Counts all such runs of the session.
+    session: Keeper,
     /// Dropping it stops the uploads.
     stop: watch::Sender<()>,
     busy: mpsc::Sender<()>,
 }
 
 impl Run {
-    /// Begins a run for a prefix: takes its lease, and deletes what killed runs left there long ago.
-    pub(crate) async fn begin(prefix: &Prefix, layout: Layout) -> Result<Self> {
+    /// Begins a run of a session for a prefix: takes its lease, and deletes what killed runs left there long ago.
+    pub(crate) async fn begin(prefix: &Prefix, layout: Layout, session: &Keeper) -> Result<Self> {
         let run = new_run(Utc::now());
         let lease = match prefix.is_local() {
             true => None,
@@ -52,7 +56,6 @@ impl Run {
             layout,
             written: Mutex::default(),
             outcome: Mutex::new(Outcome::Open),
-            #[cfg(feature = "cluster")]
             is_lent: false.into(),
         });
         let (end, ended) = oneshot::channel();
@@ -62,6 +65,8 @@ impl Run {
             shared,
             lease,
             end: Some(end),
+            own: Keeper::default(),
+            session: session.clone(),
             stop: watch::Sender::new(()),
             busy,
         };
@@ -70,6 +75,11 @@ impl Run {
             let _ = vacuum::sweep(prefix).await;
         }
         Ok(run)
+    }
+
+    /// Returns what waits until this run, once it has ended, is cleaned up.
+    pub(crate) fn keeper(&self) -> Keeper {
+        self.own.clone()
     }
 
     /// Returns the way of files to the store.
@@ -109,7 +119,7 @@ impl Drop for Run {
     fn drop(&mut self) {
         if let Some(end) = self.end.take() {
             // Without a runtime there is no keeper, and the run is like one that was killed.
-            let _ = end.send(Ending::begin());
+            let _ = end.send(Ending::begin([self.own.clone(), self.session.clone()]));
         }
     }
 }

@@ -1,18 +1,14 @@
 //! What the parts of a run share.
 
 use super::names::Layout;
-#[cfg(feature = "cluster")]
 use super::names::RUN;
 use super::prefix::Prefix;
 use super::record::Record;
-#[cfg(feature = "cluster")]
 use crate::error::Result;
 use datafusion::object_store::path::Path;
-#[cfg(feature = "cluster")]
 use futures::TryStreamExt;
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
-#[cfg(feature = "cluster")]
 use std::sync::atomic::AtomicBool;
 
 /// What is known of the commit of a run.
@@ -40,11 +36,9 @@ pub(super) struct Shared {
     pub(super) written: Mutex<BTreeSet<Path>>,
     pub(super) outcome: Mutex<Outcome>,
     /// Whether others write into the folder of the run, too.
-    #[cfg(feature = "cluster")]
     pub(super) is_lent: AtomicBool,
 }
 
-#[cfg(feature = "cluster")]
 impl Shared {
     /// Returns all objects in the folder of the run.
     pub(super) async fn landed(&self) -> Result<Vec<Path>> {

@@ -1,7 +1,7 @@
 //! The protocol on a store in memory: who wins, what is left, and what is refused.
 
 use super::vacuum::{ALIVE, Why, clear, left, remove};
-use super::{Layout, Prefix, Run, Standing, cleaned_up};
+use super::{Keeper, Layout, Prefix, Run, Standing};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{FileSummary, MANIFEST};
 use async_trait::async_trait;
@@ -15,7 +15,7 @@ use datafusion::object_store::{
 };
 use datafusion::prelude::SessionContext;
 use futures::stream::BoxStream;
-use futures::{StreamExt, TryStreamExt};
+use futures::{FutureExt, StreamExt, TryStreamExt};
 use std::fmt;
 use std::fs::File;
 use std::io::Write;
@@ -61,22 +61,51 @@ fn manifest(run: Option<&str>, files: &[FileSummary]) -> String {
     .to_string()
 }
 
+/// How long a test waits until a run is cleaned up.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+async fn begin(prefix: &Prefix, layout: Layout) -> Result<Run> {
+    Run::begin(prefix, layout, &Keeper::default()).await
+}
+
 /// Writes a file and commits it.
 async fn release(prefix: &Prefix, standing: Option<&Standing>, content: &[u8]) -> Result<()> {
-    let run = Run::begin(prefix, Layout::Runs).await?;
-    let sent = run
-        .outbox()
-        .send(file(content), ("", 0), "parquet", 1)
-        .arrived()
-        .await?;
-    run.outbox().confirm(std::slice::from_ref(&sent)).await?;
-    let text = manifest(run.id(), &[sent]);
-    run.commit(
-        &text,
-        standing,
-        Error::new(ErrorKind::TargetExists, "another run was first"),
-    )
-    .await
+    let run = begin(prefix, Layout::Runs).await?;
+    let keeper = run.keeper();
+    let released = async move {
+        let sent = run.outbox().send(file(content), ("", 0), "parquet", 1);
+        let sent = sent.arrived().await?;
+        run.outbox().confirm(std::slice::from_ref(&sent)).await?;
+        let text = manifest(run.id(), &[sent]);
+        let late = Error::new(ErrorKind::TargetExists, "another run was first");
+        run.commit(&text, standing, late).await
+    };
+    let released = released.await;
+    keeper.cleaned_up(PATIENCE).await;
+    released
+}
+
+/// A run waits for what it left itself, and not for what another run of the session left; the session waits for all.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_waits_for_its_own_cleaning_alone() {
+    let (session, stuck, other) = (
+        Keeper::default(),
+        prefix(Arc::new(InMemory::new())),
+        prefix(Arc::new(InMemory::new())),
+    );
+    let is_clean = |keeper: &Keeper| keeper.cleaned_up(PATIENCE).now_or_never().is_some();
+    let run = Run::begin(&stuck, Layout::Runs, &session).await.unwrap();
+    let (writes, keeper) = (run.outbox(), run.keeper());
+    drop(run);
+    let run = Run::begin(&other, Layout::Runs, &session).await.unwrap();
+    let own = run.keeper();
+    drop(run);
+    own.cleaned_up(PATIENCE).await;
+    assert!(is_clean(&own) && names(&other).await.is_empty());
+    assert!(!is_clean(&keeper) && !is_clean(&session));
+    drop(writes);
+    session.cleaned_up(PATIENCE).await;
+    assert!(is_clean(&keeper) && names(&stuck).await.is_empty());
 }
 
 /// Of runs at the same time one wins, for an empty prefix and for one with a release, and the others leave nothing.
@@ -96,7 +125,6 @@ async fn one_of_many_runs_wins() {
         for e in lost {
             assert_eq!((e.kind(), e.exit_code()), (ErrorKind::TargetExists, 5), "{e}");
         }
-        cleaned_up(Duration::from_secs(10)).await;
         let standing = prefix.standing().await.unwrap().unwrap();
         for old in left(&prefix, NOW, NOW).await.unwrap() {
             assert_eq!(old.why, Why::Replaced);
@@ -116,7 +144,7 @@ async fn one_of_many_runs_wins() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_run_leaves_is_deleted() {
     let prefix = prefix(Arc::new(InMemory::new()));
-    let run = Run::begin(&prefix, Layout::Runs).await.unwrap();
+    let run = begin(&prefix, Layout::Runs).await.unwrap();
     let large = vec![7; (20 << 20) + 1];
     let sent = run
         .outbox()
@@ -138,11 +166,12 @@ async fn what_a_run_leaves_is_deleted() {
     );
     // On its way when the run ends.
     let _on_way = run.outbox().send(file(&large), ("", 4), "csv", 9);
+    let keeper = run.keeper();
     drop(run);
-    cleaned_up(Duration::from_secs(10)).await;
+    keeper.cleaned_up(PATIENCE).await;
     assert!(names(&prefix).await.is_empty());
 
-    let run = Run::begin(&prefix, Layout::Runs).await.unwrap();
+    let run = begin(&prefix, Layout::Runs).await.unwrap();
     let sent = run
         .outbox()
         .send(file(b"a"), ("", 0), "csv", 1)
@@ -165,7 +194,6 @@ async fn what_a_run_leaves_is_deleted() {
         e.kind() == ErrorKind::Unavailable && e.message().contains("for dead"),
         "{e}"
     );
-    cleaned_up(Duration::from_secs(10)).await;
     assert!(prefix.standing().await.unwrap().is_none());
 }
 
@@ -227,7 +255,6 @@ async fn a_request_that_fails_publishes_nothing_by_halves() {
             let first = prefix.standing().await.unwrap().unwrap();
             store.fails.store(request, Ordering::SeqCst);
             let ended = release(&prefix, Some(&first), b"second").await;
-            cleaned_up(Duration::from_secs(10)).await;
             let is_over = store.fails.swap(i64::MAX, Ordering::SeqCst) >= 0;
             let standing = prefix.standing().await.unwrap().unwrap();
             let is_new = standing.manifest.run != first.manifest.run;
@@ -262,7 +289,7 @@ async fn the_clock_of_the_store_counts() {
             ..Odd::careless()
         };
         let prefix = prefix(Arc::new(store));
-        let run = Run::begin(&prefix, Layout::Plain).await.unwrap();
+        let run = begin(&prefix, Layout::Plain).await.unwrap();
         let way = run.outbox().send(file(b"x"), ("", 0), "parquet", 1);
         way.arrived().await.unwrap();
         assert!(left(&prefix, NOW, ALIVE).await.unwrap().is_empty(), "{hours}");

@@ -3,8 +3,8 @@
 use super::lease::{Lease, State};
 use super::names::{RUNS, run_of, run_of_lease};
 use super::prefix::{Prefix, Standing};
-use crate::delta::LOG;
 use crate::error::Result;
+use crate::formats::LOG;
 use chrono::{DateTime, Utc};
 use datafusion::object_store::path::Path;
 use datafusion::object_store::{self, ObjectMeta, ObjectStoreExt};

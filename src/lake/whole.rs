@@ -20,7 +20,7 @@ impl Prefix {
         }
         if let Some(table) = standing.table() {
             // The manifest has the files that the log has: that was compared when it was read.
-            return match table.listed().await {
+            return match table.files().await {
                 Err(e) if e.kind() == ErrorKind::Data => Err(not_whole(self.url(), e.message())),
                 listed => listed.map(drop),
             };

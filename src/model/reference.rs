@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::catalogue::{Argument, Value};
-use crate::frequency::{Base, Columns, DetailRequest, FrequencySet, Scan, SpillSpace};
+use crate::frequency::{Base, Columns, DetailRequest, FrequencySet, Scan};
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, file};
 use crate::lattice::{Lattice, Node};
+use crate::spill::SpillSpace;
 use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::record_batch::RecordBatch;

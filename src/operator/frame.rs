@@ -104,13 +104,11 @@ impl<O: Operator> OperatorExec<O> {
     }
 
     /// Returns the operator itself.
-    #[cfg(feature = "cluster")]
     pub(crate) fn operator(&self) -> &O {
         &self.operator
     }
 
     /// Creates an operator with an input, or without one if it is a source.
-    #[cfg(feature = "cluster")]
     pub(crate) fn restored(input: Option<Arc<dyn ExecutionPlan>>, operator: O, schema: SchemaRef) -> Self {
         Self::assemble(input, Arc::new(operator), schema)
     }

@@ -5,20 +5,17 @@
 //! optimizer rewrites a plan that is queried as a table. The frame must therefore declare what an operator relies on;
 //! otherwise the optimizer removes a sort below it, or repartitions its rows.
 
+pub(crate) mod bytes;
 mod frame;
 mod rule;
 mod stopping;
 mod table;
 #[cfg(test)]
 mod tests;
-#[cfg(feature = "cluster")]
 mod travel;
 
 pub use frame::{Input, Operator, OperatorExec, Rows};
 pub use rule::add_rule;
 pub use stopping::stop_joins;
 pub use table::{ComputedTable, project};
-#[cfg(feature = "cluster")]
-pub(crate) use travel::{Codec, Kind, Parcel, Travels};
-#[cfg(feature = "ballista")]
-pub(crate) use travel::{Seen, seen};
+pub(crate) use travel::{Parcel, Travels};

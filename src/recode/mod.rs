@@ -6,7 +6,6 @@
 
 mod class_values;
 mod classes;
-#[cfg(feature = "cluster")]
 mod deal;
 mod decode;
 mod distinct_rows;
@@ -24,20 +23,15 @@ mod pseudonym;
 pub mod randomize;
 mod recoding_plan;
 mod sort;
-#[cfg(feature = "cluster")]
 mod travel;
 
 pub use classes::Classes;
-#[cfg(feature = "cluster")]
 pub(crate) use deal::{BUCKET, Deal, Place, Range};
-#[cfg(feature = "cluster")]
 pub(crate) use decode::Decode;
 pub use decode::DecodeExec;
 pub(crate) use distinct_rows::DistinctRows;
-#[cfg(feature = "cluster")]
 pub(crate) use exec::Recode;
 pub use exec::RecodeExec;
-#[cfg(feature = "cluster")]
 pub(crate) use fold::{Fold, FoldExec, Repeat};
 pub use items::ItemRecoding;
 pub(crate) use items::{Items, item_type};
@@ -46,5 +40,4 @@ pub use order_key::{ORDER_PREFIX, SUPPRESSED};
 pub use pseudonym::Pseudonym;
 pub use recoding_plan::{ColumnTreatment, QuasiIdentifierRule, RecodingPlan, Released};
 pub use sort::PackedSortExec;
-#[cfg(feature = "cluster")]
 pub(crate) use sort::{PackedSort, unpacked};

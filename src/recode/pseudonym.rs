@@ -19,7 +19,6 @@ use std::sync::Arc;
 pub struct Pseudonym {
     keyed: Hmac<Sha256>,
     /// The place of the secret, which is told to another machine instead of the secret.
-    #[cfg_attr(not(feature = "cluster"), allow(dead_code, reason = "only other machines are told"))]
     place: String,
 }
 
@@ -38,13 +37,11 @@ impl Pseudonym {
     }
 
     /// Returns the place of the secret.
-    #[cfg(feature = "cluster")]
     pub(super) fn place(&self) -> &str {
         &self.place
     }
 
     /// Returns a text that tells this secret from another one: 32 bits of the hash of a text that is used once.
-    #[cfg(feature = "cluster")]
     pub(super) fn mark(&self, once: &str) -> String {
         let mut mark = self.hash_text(&format!("the secret of a worker {once}"));
         mark.truncate(8);

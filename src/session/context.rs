@@ -3,9 +3,10 @@
 use super::hiding::HidingTables;
 use super::registry::Registry;
 use super::sources::depends::Made;
-use crate::engine::Observer;
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
+use crate::lake::Keeper;
+use crate::observe::Observer;
 use crate::report::FrontChart;
 use crate::settings::Settings;
 use crate::sql::Hidden;
@@ -108,6 +109,12 @@ impl AnonContext {
     #[cfg(feature = "cli")]
     pub(crate) fn traffic(&self) -> Arc<Traffic> {
         Stores::traffic(&self.session.copied_config())
+    }
+
+    /// Returns what waits until the runs of the session are cleaned up.
+    #[cfg(feature = "cli")]
+    pub(crate) fn keeper(&self) -> Keeper {
+        Keeper::of(&self.session.copied_config())
     }
 
     /// Returns the names of all hierarchies, in ascending order.

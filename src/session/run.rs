@@ -7,10 +7,12 @@ use super::functions;
 use super::sources::lakes::enable_lakes;
 use super::statements::entry::Statement;
 use super::statements::parse::expected;
-use crate::engine::{Course, Silent, answer_rightly};
 use crate::error::Result;
+use crate::lake::Keeper;
+use crate::observe::{Course, Silent};
 use crate::operator::stop_joins;
 use crate::pool::SessionPool;
+use crate::recount::answer_rightly;
 use crate::settings::Settings;
 use crate::source::{Noted, forget_claims, guard_readers, read_in_microseconds};
 use crate::sql::Expectation;
@@ -29,6 +31,7 @@ impl AnonContext {
         SessionPool::set(session.state_ref().write().config_mut());
         Stores::set(session.state_ref().write().config_mut());
         Noted::set(session.state_ref().write().config_mut());
+        Keeper::set(session.state_ref().write().config_mut());
         #[cfg(feature = "cluster")]
         crate::cluster::Cluster::enable(session.state_ref().write().config_mut(), crate::engine::CODEC);
         forget_claims(&session);

@@ -48,7 +48,6 @@ pub(crate) async fn source_plan(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn 
 }
 
 /// Returns the plan that reads a part of a source on another machine, with the same guard and the same checks.
-#[cfg(feature = "cluster")]
 pub(crate) fn read_again(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     Ok(with_checked_digits(guarded(plan)?))
 }

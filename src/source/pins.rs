@@ -4,12 +4,10 @@
 //! table only if nothing changed in the meantime: no file was added, removed or replaced, and no row was added to a
 //! table in memory.
 
-use super::delta::DeltaRows;
-use super::ducklake::DuckLakeRows;
 use super::files::FileTable;
-use crate::delta::Table as Version;
-use crate::ducklake::Table as Snapshot;
+use super::pinned::PinnedRows;
 use crate::error::{Error, Result};
+use crate::formats::{PinnedFile, PinnedTable};
 use crate::pool::blocking;
 use crate::store::Files;
 use arrow::record_batch::RecordBatch;
@@ -35,8 +33,7 @@ const STAGED: &str = ".anonsql-staging-";
 #[derive(Debug, Clone, Default)]
 pub struct Pins {
     folders: Vec<Folder>,
-    versions: Vec<Arc<Version>>,
-    snapshots: Vec<Arc<Snapshot>>,
+    versions: Vec<Arc<dyn PinnedTable>>,
     files: BTreeMap<String, File>,
     tables: Vec<Table>,
 }
@@ -111,11 +108,8 @@ impl Pins {
                     pin(files.url(), Listed::Path(Box::new(files.clone())))?;
                 }
             }
-            if let Some(rows) = (provider.as_ref() as &dyn Any).downcast_ref::<DeltaRows>() {
-                pins.versions.push(Arc::clone(rows.version()));
-            }
-            if let Some(rows) = (provider.as_ref() as &dyn Any).downcast_ref::<DuckLakeRows>() {
-                pins.snapshots.push(Arc::clone(rows.snapshot()));
+            if let Some(rows) = (provider.as_ref() as &dyn Any).downcast_ref::<PinnedRows>() {
+                pins.versions.push(Arc::clone(rows.table()));
             }
             if let Some(table) = (provider.as_ref() as &dyn Any).downcast_ref::<MemTable>() {
                 pins.tables.push(Table {
@@ -125,6 +119,8 @@ impl Pins {
                 });
             }
         }
+        // A manifest lists the tables of one format after those of another.
+        pins.versions.sort_by_key(|table| table.format());
         pins.files = pins.list().await?;
         Ok(pins)
     }
@@ -147,16 +143,9 @@ impl Pins {
         objects.map(|(name, file)| (name.as_str(), &file.meta))
     }
 
-    /// Returns the versions of Delta tables, each of whose files is among those of [`Self::local_files`] or
-    /// [`Self::objects`].
-    pub(crate) fn versions(&self) -> impl Iterator<Item = &Version> {
-        self.versions.iter().map(Arc::as_ref)
-    }
-
-    /// Returns the snapshots of DuckLake tables, each of whose files is among those of [`Self::local_files`] or
-    /// [`Self::objects`].
-    pub(crate) fn snapshots(&self) -> impl Iterator<Item = &Snapshot> {
-        self.snapshots.iter().map(Arc::as_ref)
+    /// Returns the versions of tables, each of whose files is among those of [`Self::local_files`] or [`Self::objects`].
+    pub(crate) fn versions(&self) -> impl Iterator<Item = &dyn PinnedTable> {
+        self.versions.iter().map(|table| -> &dyn PinnedTable { table.as_ref() })
     }
 
     /// Fails with `ErrorKind::Data` if a file or a table has changed.
@@ -190,24 +179,27 @@ impl Pins {
                     Some(path) => path.display().to_string(),
                     None => format!("{}{}", folder.url.object_store(), meta.location),
                 };
-                listed.push((name, meta, path));
+                listed.push(PinnedFile {
+                    name,
+                    local: path,
+                    meta,
+                });
             }
         }
         for version in &self.versions {
-            for (name, path, meta) in version.listed().await? {
-                listed.push((name, meta, path));
-            }
-        }
-        for snapshot in &self.snapshots {
-            for (name, path, meta) in snapshot.listed().await? {
-                listed.push((name, meta, path));
-            }
+            listed.extend(version.files().await?);
         }
         let look = move || {
-            let files = listed.into_iter().map(|(name, meta, path)| {
-                let changed = path.as_deref().and_then(last_changed);
-                (name, File { meta, path, changed })
-            });
+            let files = listed.into_iter().map(
+                |PinnedFile {
+                     name,
+                     local: path,
+                     meta,
+                 }| {
+                    let changed = path.as_deref().and_then(last_changed);
+                    (name, File { meta, path, changed })
+                },
+            );
             Ok(files.collect())
         };
         blocking("looking at the files of the source", look).await

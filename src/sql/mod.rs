@@ -15,7 +15,6 @@ mod expectation;
 mod frames;
 mod hidden;
 mod hint;
-mod lake;
 pub(crate) mod name;
 pub(crate) mod path_options;
 mod redact;
@@ -29,7 +28,6 @@ pub(crate) mod words;
 pub use depth::ROOM;
 pub use expectation::Expectation;
 pub(crate) use hint::{hyphenated, nearest};
-pub use lake::Lake;
 pub use name::TableName;
 
 pub(crate) use frames::state_frames;

@@ -4,8 +4,8 @@
 //! DataFusion's parser has no such clauses in its dialect, and would take VERSION for an alias. The version therefore goes
 //! into the name of the table, `delta.'path@vn'`, before a query is parsed, and so do the options.
 
-use super::lake::Lake;
 use super::path_options::optioned;
+use crate::formats::FORMATS;
 use crate::quoting::literal;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
@@ -97,7 +97,7 @@ fn at_start(tokens: &[TokenWithSpan]) -> Option<String> {
         return None;
     };
     let is = |token: &TokenWithSpan, text: &str| matches!(&token.token, Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(text));
-    let is_lake = Lake::ALL.iter().any(|lake| is(schema, lake.word()));
+    let is_lake = FORMATS.iter().any(|format| is(schema, format.word));
     if !(is_lake && period.token == Token::Period && is(word_as, "AS") && is(word_of, "OF")) {
         return None;
     }

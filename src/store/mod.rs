@@ -16,7 +16,6 @@ mod stores;
 mod traffic;
 
 pub(crate) use address::listing_url;
-#[cfg(feature = "cluster")]
 pub(crate) use builders::build;
 pub(crate) use files::Files;
 pub(crate) use object::read_small;

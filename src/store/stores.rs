@@ -56,7 +56,6 @@ impl Stores {
 
     /// Returns true if other processes reach the store of a URL as this session does: it is this file system, or the session
     /// opened it by itself.
-    #[cfg(feature = "cluster")]
     pub(crate) fn are_reached_by_others(config: &SessionConfig, url: &Url) -> bool {
         let stores = config.get_extension::<Self>();
         let is_opened = |stores: Arc<Self>| stores.state.lock().opened.contains_key(&key(url));

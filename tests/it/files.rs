@@ -3,8 +3,8 @@
 use crate::common::{anonsql, collect, context, number};
 use crate::sources::Replaces;
 use anonsql::AnonContext;
+use anonsql::Phase;
 use anonsql::error::{Error, ErrorKind};
-use anonsql::internal::engine::Phase;
 use anonsql::internal::session::enable_path_tables;
 use arrow::ipc::writer::StreamWriter;
 use datafusion::prelude::{SessionConfig, SessionContext};

@@ -210,7 +210,7 @@ async fn a_drawing_is_written_and_the_last_front_kept() {
 
 #[tokio::test]
 async fn an_interrupted_front_says_so() {
-    use anonsql::internal::engine::Observer;
+    use anonsql::Observer;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -3,8 +3,8 @@
 use crate::common::{collect, context};
 use crate::sources::Watches;
 use anonsql::AnonContext;
+use anonsql::Phase;
 use anonsql::error::ErrorKind;
-use anonsql::internal::engine::Phase;
 use datafusion::object_store::memory::InMemory;
 use datafusion::object_store::path::Path;
 use datafusion::object_store::{ObjectStore, ObjectStoreExt};

@@ -3,7 +3,7 @@
 use crate::common::{collect, context};
 use crate::roads::{FIRST, batch};
 use anonsql::error::ErrorKind;
-use anonsql::internal::engine::{Observer, Phase};
+use anonsql::{Observer, Phase};
 use datafusion::datasource::MemTable;
 use std::path::PathBuf;
 use std::sync::Arc;

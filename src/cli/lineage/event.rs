@@ -1,7 +1,7 @@
 //! One event of OpenLineage 2-0-2: <https://openlineage.io/spec/2-0-2/OpenLineage.json>.
 
-use crate::engine::Release;
 use crate::folder::{Manifest, Role};
+use crate::observe::Release;
 use chrono::{SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;

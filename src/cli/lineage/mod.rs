@@ -7,9 +7,9 @@
 mod event;
 mod sender;
 
-use crate::engine::Release;
 use crate::error::Result;
 use crate::folder::Manifest;
+use crate::observe::Release;
 use event::{Outcome, Run};
 use parking_lot::Mutex;
 use sender::Sender;

@@ -1,8 +1,8 @@
 //! The file of `-o`, which appears when all results are in it.
 
-use crate::engine::Stage;
 use crate::error::{Error, Result};
 use crate::location::resolved;
+use crate::staging::Stage;
 use std::fs::{File, OpenOptions};
 use std::path::Path;
 use std::sync::Arc;

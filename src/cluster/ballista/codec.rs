@@ -4,8 +4,9 @@
 //! so that it needs neither the secrets of hashes nor the memory of large recodings.
 
 use crate::canonical::function;
+use crate::cluster::codec::{Codec, Seen, seen};
 use crate::error::Error;
-use crate::operator::{Codec, Operator, OperatorExec, Rows, Seen, seen};
+use crate::operator::{Operator, OperatorExec, Rows};
 use arrow::datatypes::SchemaRef;
 use ballista_core::serde::BallistaPhysicalExtensionCodec;
 use datafusion::error::Result;

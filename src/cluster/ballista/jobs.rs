@@ -3,12 +3,13 @@
 use super::codec::BallistaCodec;
 use crate::cluster::answer::{Answer, told};
 use crate::cluster::channels::SILENCE;
+use crate::cluster::codec::Codec;
 use crate::cluster::each::{Each, Rest};
 use crate::cluster::engine::{Answers, Engine, Shuffle};
 use crate::cluster::greet::Member;
 use crate::cluster::slices::bytes_of;
 use crate::error::{Error, ErrorKind, Result};
-use crate::operator::{Codec, OperatorExec};
+use crate::operator::OperatorExec;
 use arrow::datatypes::Schema;
 use arrow::record_batch::RecordBatch;
 use ballista_core::client::BallistaClient;

@@ -24,9 +24,9 @@ mod unopened;
 #[cfg(feature = "ballista")]
 mod work;
 
+use super::codec::Codec;
 use super::engine::Engine;
 use crate::error::Result;
-use crate::operator::Codec;
 use datafusion::execution::SessionState;
 use std::sync::Arc;
 use url::Url;

@@ -3,12 +3,12 @@
 use super::codec::BallistaCodec;
 use super::unopened::Unopened;
 use super::work::Work;
+use crate::cluster::codec::Codec;
 use crate::cluster::stores::Environments;
 use crate::error::{Error, Result};
-use crate::frequency::TemporaryFolder;
-use crate::operator::Codec;
 use crate::pool::{SessionPool, blocking};
 use crate::settings::{Settings, listening};
+use crate::spill::TemporaryFolder;
 use ballista_core::ConfigProducer;
 use ballista_core::config::TaskSchedulingPolicy;
 use ballista_core::extension::SessionConfigExt;

@@ -2,7 +2,6 @@
 
 #[cfg(feature = "cluster")]
 mod away;
-#[cfg(feature = "cluster")]
 mod cut;
 mod draw;
 mod limits;
@@ -14,9 +13,7 @@ mod tally;
 
 #[cfg(feature = "cluster")]
 pub(in crate::engine) use away::{Away, away};
-#[cfg(feature = "cluster")]
 pub(in crate::engine) use cut::{Bucket, PlannedFile};
-#[cfg(feature = "cluster")]
 pub(in crate::engine) use order::{Ascending, AscendingExec};
 pub(in crate::engine) use recoding_plan::recoding_among;
 pub(in crate::engine) use rewrite::{Rewrite, rewrite};

@@ -7,7 +7,6 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
 use crate::operator::{Input, Operator, OperatorExec, Rows};
-#[cfg(feature = "cluster")]
 use crate::operator::{Parcel, Travels};
 use crate::recode::ORDER_PREFIX;
 use arrow::array::{Array, ArrayRef, AsArray, DynComparator, Float64Array, RecordBatch, make_comparator};
@@ -71,7 +70,6 @@ fn compared(job: &Job, schema: &SchemaRef, first: &[String], hidden: &[String]) 
     first.chain(quasi_identifiers).chain(others).collect()
 }
 
-#[cfg(feature = "cluster")]
 impl Ascending {
     /// Returns the check of the rows of a release's files, of this schema, in each of their folders.
     pub(in crate::engine) fn of_files(job: &Job, schema: &SchemaRef) -> Result<Self> {
@@ -86,7 +84,6 @@ impl Ascending {
     }
 }
 
-#[cfg(feature = "cluster")]
 impl Travels for Ascending {
     fn pack(&self) -> Result<Parcel> {
         let columns = self.columns.iter().map(|c| (c.column, c.as_value));

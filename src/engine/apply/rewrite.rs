@@ -6,9 +6,9 @@ use super::order::in_order;
 use super::plan;
 use super::recoding_plan::recoding;
 use crate::engine::decide::Decision;
-use crate::engine::observe::{Observer, Phase};
 use crate::error::{Error, Result};
 use crate::job::Job;
+use crate::observe::{Observer, Phase};
 use crate::recode::personal::Outcome;
 use crate::recode::randomize::{Measured, Permutation, RandomizeExec};
 use crate::recode::{Classes, RecodingPlan};
@@ -26,7 +26,6 @@ pub(in crate::engine) struct Rewrite {
     /// Columns that are recounted but not released: the entity, if it is not a released column.
     pub(in crate::engine) hidden: Vec<String>,
     /// Whether the classes alone are the release, so that the source is not read again.
-    #[cfg(feature = "cluster")]
     pub(super) is_of_classes: bool,
     limits: Option<Limits>,
     measured: Option<Measured>,
@@ -56,7 +55,6 @@ pub(in crate::engine) async fn rewrite(
     };
     let pool = decision.evaluator.sets().pool();
     let told = pool.compute("ordering the classes", told).await?;
-    #[cfg(feature = "cluster")]
     let is_of_classes = told.is_some();
     let ordered = match told {
         Some(classes) => classes.into_plan(),
@@ -90,7 +88,6 @@ pub(in crate::engine) async fn rewrite(
         recoding,
         permutations,
         hidden,
-        #[cfg(feature = "cluster")]
         is_of_classes,
         limits,
         measured,

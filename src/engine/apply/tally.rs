@@ -1,11 +1,11 @@
 //! The counts of a column that is to be randomized, and the permutation drawn from them.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::SpillSpace;
 use crate::recode::DistinctRows;
 use crate::recode::randomize::{
     ContingencyTable, Grouped, Order, Permutation, Sequence, Source, Spread, mutual_information,
 };
+use crate::spill::SpillSpace;
 use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::Schema;
 use datafusion::execution::memory_pool::MemoryReservation;

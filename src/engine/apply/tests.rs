@@ -83,7 +83,6 @@ async fn the_entity_is_recounted_and_hidden() {
 }
 
 /// A recoding plan that was sent makes the same rows.
-#[cfg(feature = "cluster")]
 #[tokio::test]
 async fn a_recoding_plan_is_the_same_elsewhere() {
     use super::plan::recoded;

@@ -7,9 +7,9 @@ use super::given::given;
 use super::replay::replayed;
 use super::search::searched;
 use super::stay::stayed;
-use crate::engine::observe::Observer;
 use crate::error::Result;
 use crate::job::{Choice, Job};
+use crate::observe::Observer;
 use crate::pool::blocking;
 use std::sync::Arc;
 

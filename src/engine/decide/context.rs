@@ -1,8 +1,8 @@
 //! The budget of a search or of local recoding, and its context.
 
-use crate::engine::observe::Observer;
 use crate::error::Result;
 use crate::job::Job;
+use crate::observe::Observer;
 use crate::search::{Budget, Context, Progress, Stop};
 use std::sync::Arc;
 use std::time::Instant;

@@ -6,11 +6,11 @@ use super::given::of_lattice;
 use super::infeasible::models;
 use super::search::searched;
 use crate::drift::{Drift, DriftKind, ReplaySummary, refusal};
-use crate::engine::observe::Observer;
 use crate::error::{ErrorKind, Result};
 use crate::frequency::FrequencySet;
 use crate::job::{Job, Replay};
 use crate::lattice::Node;
+use crate::observe::Observer;
 use crate::search::Oracle;
 use std::sync::Arc;
 

@@ -13,10 +13,10 @@ mod sketch;
 pub use columns::named_warnings;
 
 use super::decide::{Decision, advice};
-use super::observe::{Observer, Phase};
 use crate::error::{Error, Result};
 use crate::folder::Budget;
 use crate::job::Job;
+use crate::observe::{Observer, Phase};
 use crate::pool::blocking;
 use crate::warning::{self, Evidence, Warning};
 use std::sync::Arc;

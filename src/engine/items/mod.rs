@@ -8,9 +8,9 @@ mod count;
 mod cut;
 
 use super::decide::Decision;
-use super::observe::{Observer, Phase};
 use crate::error::Result;
 use crate::job::Job;
+use crate::observe::{Observer, Phase};
 use crate::pool::blocking;
 use crate::search::Oracle;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! What the log of a Delta table is to say of a release.
 
-use crate::delta::{Addition, Change};
 use crate::engine::write::{Written, WrittenFile, stored};
 use crate::error::{Error, Result};
 use crate::folder::{FileSummary, Manifest};
+use crate::formats::{Addition, Change};
 use crate::job::{Existing, Target};
 use crate::lake::properties;
 use arrow::datatypes::{Field, Schema};

@@ -1,8 +1,8 @@
 //! The manifest of a release that grew.
 
-use crate::engine::recount::Union;
-use crate::engine::release::Growth;
+use crate::engine::verify::Union;
 use crate::folder::{Batch, Manifest};
+use crate::observe::Growth;
 use std::collections::BTreeMap;
 
 /// Returns the manifest of a release after a batch was added, from the manifest of the batch.

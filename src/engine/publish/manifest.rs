@@ -1,8 +1,7 @@
 //! The manifest of a release.
 
 use crate::engine::decide::Decision;
-use crate::engine::recount::type_name;
-use crate::engine::release::Release;
+use crate::engine::verify::type_name;
 use crate::engine::write::Written;
 use crate::error::Result;
 use crate::folder::{
@@ -12,6 +11,7 @@ use crate::folder::{
 use crate::hierarchy::{Hierarchy, LabelForm};
 use crate::job::{Job, Target};
 use crate::metric::{self, Metric};
+use crate::observe::Release;
 use arrow::datatypes::{Field, Schema};
 use std::collections::BTreeMap;
 

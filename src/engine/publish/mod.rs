@@ -7,12 +7,10 @@ mod place;
 mod release;
 mod repeated;
 mod report;
-mod report_file;
 
 pub(in crate::engine) use place::{Inputs, publish, publish_rows};
 pub use place::{Placed, ReleasedRows};
 pub(in crate::engine) use repeated::refuse as refuse_repeated;
-pub use report_file::StagedReport;
 
 #[cfg(test)]
 mod tests;

@@ -6,20 +6,21 @@ use super::grown::grown;
 use super::manifest::manifest;
 use super::repeated;
 use super::report::{Facts, Staged};
-use super::report_file::StagedReport;
-use crate::delta::Change;
 use crate::engine::decide::Decision;
 use crate::engine::examine::Findings;
-use crate::engine::observe::{Observer, Phase};
-use crate::engine::recount::{Recounted, Union};
-use crate::engine::release::{Growth, Release};
+use crate::engine::verify::{Recounted, Union};
 use crate::engine::waiting::put_rest;
-use crate::engine::write::{ReleaseTable, Staging, Written, or_removed};
+use crate::engine::write::{ReleaseTable, Staging, Written};
 use crate::error::{Error, Result};
 use crate::folder::{FileSummary, Manifest, sha256};
+use crate::formats::Change;
 use crate::job::{Existing, Format, Job, Target};
+use crate::observe::{Growth, Release};
+use crate::observe::{Observer, Phase};
 use crate::pool::blocking;
 use crate::source::forget_files;
+use crate::staging::StagedReport;
+use crate::staging::or_removed;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::path::{Path, PathBuf};
@@ -72,12 +73,10 @@ impl Inputs {
         let files = source.map(|source| source.files.clone()).unwrap_or_default();
         let objects = source.into_iter().flat_map(|source| source.pins.objects());
         let objects = objects.map(|(name, meta)| FileSummary::of_object(name, meta));
-        let versions = source.into_iter().flat_map(|source| source.pins.versions());
-        let versions: Vec<FileSummary> = versions.map(FileSummary::of_version).collect();
-        let snapshots = source.into_iter().flat_map(|source| source.pins.snapshots());
-        let snapshots: Vec<FileSummary> = snapshots.map(FileSummary::of_snapshot).collect();
+        let tables = source.into_iter().flat_map(|source| source.pins.versions());
+        let tables: Vec<FileSummary> = tables.map(FileSummary::of_table).collect();
         let objects: Vec<FileSummary> = objects.collect();
-        let summed = move || Ok([versions, snapshots, inputs(&files)?, objects].concat());
+        let summed = move || Ok([tables, inputs(&files)?, objects].concat());
         Self(blocking("summing up the input", summed).boxed())
     }
 }

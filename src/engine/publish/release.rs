@@ -2,12 +2,12 @@
 
 use crate::engine::decide::Decision;
 use crate::engine::examine::Findings;
-use crate::engine::recount::Recounted;
-use crate::engine::release::Release;
+use crate::engine::verify::Recounted;
 use crate::engine::write::Written;
 use crate::error::{Error, Result};
 use crate::folder::{ItemSetSummary, PersonalSummary, RandomizedColumn};
 use crate::job::Job;
+use crate::observe::Release;
 use crate::recode::randomize::Permutation;
 use crate::search::Oracle;
 use std::sync::Arc;

@@ -2,11 +2,12 @@ use super::{Inputs, publish, publish_rows};
 use crate::engine::apply::rewrite;
 use crate::engine::decide::Decision;
 use crate::engine::examine::Findings;
-use crate::engine::recount::{Recounted, recount};
 use crate::engine::testing::{decided, job, silent, target};
-use crate::engine::write::{Stage, Staging, Written, keep_rows, write_files};
+use crate::engine::verify::{Recounted, recount};
+use crate::engine::write::{Staging, Written, keep_rows, write_files};
 use crate::folder::Manifest;
 use crate::job::Job;
+use crate::staging::Stage;
 use std::path::Path;
 use std::sync::Arc;
 

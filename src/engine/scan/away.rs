@@ -4,8 +4,8 @@
 //! counts the rows of a source. Numbers of rows are added up, so the classes depend neither on slices nor on their order.
 
 use crate::cluster::{Answer, Cluster, Gathered, Sent, slices};
-use crate::engine::observe::Observer;
 use crate::error::Result;
+use crate::observe::Observer;
 use crate::operator::OperatorExec;
 use crate::recode::FoldExec;
 use datafusion::error::DataFusionError;

@@ -1,8 +1,8 @@
 use super::{detail_requests, scan};
-use crate::engine::observe::Silent;
 use crate::engine::testing::{PEOPLE, batch, job, source};
 use crate::frequency::{BaseSet, DetailRequest};
 use crate::job::Job;
+use crate::observe::Silent;
 use arrow::array::{ArrayRef, NullArray, RecordBatch};
 use std::sync::Arc;
 

@@ -6,9 +6,9 @@ use super::shelf::{InTable, Put, Shelf, WrittenFile};
 use super::sink::{ROW_GROUP, Sink, WRITING, failed, sink};
 use super::spool::Spool;
 use super::stored::{exactly, in_microseconds, stored};
-use crate::delta::statistics;
 use crate::error::{Error, Result};
 use crate::folder::{Footer, partition_name};
+use crate::formats::DELTA;
 use crate::job::{Format, Target};
 use crate::pool::blocking;
 use crate::recode::ORDER_PREFIX;
@@ -243,7 +243,8 @@ impl<'a> Files<'a> {
 /// Returns what the log of a Delta table is to say of a finished file.
 async fn in_table(file: &File, partition: Vec<(String, Option<String>)>) -> Result<InTable> {
     let file = file.try_clone().map_err(failed)?;
-    let statistics = blocking(WRITING, move || statistics(&file)).await?;
+    let format = DELTA.committing("a file of a release")?;
+    let statistics = blocking(WRITING, move || format.statistics(&file)).await?;
     Ok(InTable { partition, statistics })
 }
 

@@ -3,10 +3,10 @@
 
 use super::stored::{exactly, has_nanoseconds, in_microseconds};
 use crate::engine::apply::Rewrite;
-use crate::engine::observe::Observer;
 use crate::error::{Error, Result};
 use crate::hierarchy::{LabelForm, plain_type};
 use crate::job::{Format, Job, Target};
+use crate::observe::Observer;
 use crate::quoting::quote;
 use crate::recode::ORDER_PREFIX;
 use crate::source::select_columns;

@@ -3,9 +3,9 @@
 use super::sink::{WRITING, failed};
 use crate::error::Result;
 use crate::folder::FileSummary;
-use crate::frequency::SpillSpace;
 use crate::lake::{OnWay, Outbox};
 use crate::pool::blocking;
+use crate::spill::SpillSpace;
 use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;

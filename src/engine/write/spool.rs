@@ -8,9 +8,9 @@
 use super::alike::{Alike, Seen};
 use super::compact::compact;
 use crate::error::{Error, Result};
-use crate::frequency::{Overflow, SpillSpace};
 use crate::operator::{ComputedTable, Operator, Rows};
 use crate::pool::blocking;
+use crate::spill::{Overflow, SpillSpace};
 use arrow::datatypes::SchemaRef;
 use arrow::ipc::CompressionType;
 use arrow::ipc::reader::StreamReader;
@@ -71,7 +71,6 @@ impl Spool {
     }
 
     /// Returns the names of the columns.
-    #[cfg(feature = "cluster")]
     pub(super) fn columns(&self) -> Vec<String> {
         self.schema.fields().iter().map(|f| f.name().clone()).collect()
     }

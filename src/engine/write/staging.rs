@@ -1,15 +1,15 @@
 //! Where a release is staged: in a hidden folder beside a local target, or by a run of its own in an object store.
 
 use super::shelf::{Shelf, WrittenFile};
-use super::stage::Stage;
-use crate::delta::Change;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{FileSummary, MANIFEST, Manifest};
-use crate::frequency::SpillSpace;
+use crate::formats::Change;
 use crate::job::{Existing, Job, Target};
-use crate::lake::{Run, folder_of_run};
+use crate::lake::{Keeper, Run, folder_of_run};
 use crate::location::folder_url;
 use crate::pool::blocking;
+use crate::spill::SpillSpace;
+use crate::staging::Stage;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -40,7 +40,10 @@ impl Staging {
         Ok(match (blocking("staging the release", open).await?, &target.stored) {
             (None, _) => None,
             (Some(Some(stage)), _) => Some(Self::Folder(stage)),
-            (Some(None), Some(stored)) => Some(Self::Store(Run::begin(&stored.prefix, stored.layout).await?)),
+            (Some(None), Some(stored)) => {
+                let keeper = Keeper::of(job.source.state().config());
+                Some(Self::Store(Run::begin(&stored.prefix, stored.layout, &keeper).await?))
+            }
             (Some(None), None) => return Err(Error::internal("a target without a stage")),
         })
     }
@@ -67,6 +70,11 @@ impl Staging {
             Self::Folder(_) => None,
             Self::Store(run) => Some(run),
         }
+    }
+
+    /// Returns what waits until nothing of the staging is left in an object store, once it has ended.
+    pub(in crate::engine) fn keeper(&self) -> Keeper {
+        self.run().map_or_else(Keeper::default, Run::keeper)
     }
 
     /// Returns what a reader of the written files is given: the files in an object store, or the folder of all files.

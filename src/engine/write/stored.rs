@@ -1,7 +1,7 @@
 //! The types in which file formats store values, and the change to them, which loses nothing.
 
-use crate::delta;
 use crate::error::{Error, Result};
+use crate::formats;
 use crate::job::Format;
 use arrow::array::{Array, ArrayRef};
 use arrow::compute::{CastOptions, cast_with_options};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// a timestamp.
 pub(in crate::engine) fn stored(data_type: &DataType, format: Format) -> DataType {
     match (format, data_type) {
-        (Format::Delta, own) => delta::stored(own),
+        (Format::Delta, own) => formats::stored(own),
         (Format::Parquet, DataType::Timestamp(TimeUnit::Second, zone)) => {
             DataType::Timestamp(TimeUnit::Millisecond, zone.clone())
         }

@@ -1,8 +1,9 @@
-use super::{Stage, Staging, Written, keep_rows, write_files};
+use super::{Staging, Written, keep_rows, write_files};
 use crate::engine::apply::{Rewrite, rewrite};
 use crate::engine::decide::Decision;
 use crate::engine::testing::{batch, decided, job, silent, target};
 use crate::job::{Format, Job, Target};
+use crate::staging::Stage;
 use datafusion::datasource::memory::MemorySourceConfig;
 use std::path::Path;
 use std::sync::Arc;

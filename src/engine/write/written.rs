@@ -10,23 +10,22 @@ use super::staging::Staging;
 use crate::engine::apply::Rewrite;
 use crate::engine::apply::plan::without_order_key;
 use crate::engine::decide::Decision;
-use crate::engine::observe::{Observer, Phase};
 use crate::error::{Error, Result};
 use crate::folder::Footer;
-use crate::frequency::SpillSpace;
 use crate::job::{Format, Job, Target};
+use crate::observe::{Observer, Phase};
 use crate::recode::personal::Outcome;
 use crate::recode::randomize::Permutation;
 use crate::recode::{RecodingPlan, SUPPRESSED};
 #[cfg(feature = "cluster")]
 use crate::settings::Settings;
+use crate::spill::SpillSpace;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::execute_stream;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-#[cfg(feature = "cluster")]
 use url::Url;
 
 /// The rows that were written or kept, with the results of writing them.
@@ -34,10 +33,8 @@ pub(in crate::engine) struct Written {
     /// The written files, if there is a target.
     pub(in crate::engine) files: Vec<WrittenFile>,
     /// Whether workers have written the files.
-    #[cfg(feature = "cluster")]
     pub(in crate::engine) is_by_workers: bool,
     /// The workers that have written something else than was asked.
-    #[cfg(feature = "cluster")]
     pub(in crate::engine) distrusted: Vec<Url>,
     /// What the footer of each file says.
     pub(in crate::engine) footer: Footer,
@@ -66,9 +63,7 @@ impl Written {
         let outcome = rewrite.outcome();
         Self {
             files: vec![],
-            #[cfg(feature = "cluster")]
             is_by_workers: false,
-            #[cfg(feature = "cluster")]
             distrusted: vec![],
             footer: Footer::default(),
             rows: None,

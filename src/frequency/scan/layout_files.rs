@@ -1,8 +1,9 @@
 //! Packed keys in files, each file in the layout that codes needed when it was written.
 
 use crate::error::Result;
-use crate::frequency::spill::{KeyFile, SpillSpace};
+use crate::frequency::key_file::KeyFile;
 use crate::key::PackedLayout;
+use crate::spill::SpillSpace;
 
 /// Files of packed keys with their counts.
 #[derive(Debug, Default)]

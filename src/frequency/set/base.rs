@@ -7,11 +7,11 @@ use super::slices::Means;
 use super::spilled::{Grouping, Spilled};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::scan::Scan;
-use crate::frequency::spill::SpillSpace;
 use crate::hierarchy::{Lookup, OnUnmapped};
 use crate::key::{KeySchema, partitioned};
 use crate::lattice::Node;
 use crate::pool::{check_cancelled, map, threads};
+use crate::spill::SpillSpace;
 use std::sync::Arc;
 
 /// The classes of the lattice's bottom node.

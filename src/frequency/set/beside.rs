@@ -8,11 +8,12 @@ use super::index::KeyIndex;
 use super::slices::{Means, SLICES, slice_of, sorted};
 use super::translate::{Parts, recode, recode_detail};
 use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::key_file::KeyFile;
 use crate::frequency::scan::{DetailRequest, Scan};
-use crate::frequency::spill::{KeyFile, SpillSpace};
 use crate::key::{Grouper, KeySchema, Sums};
 use crate::lattice::Node;
 use crate::pool::{check_cancelled, map};
+use crate::spill::SpillSpace;
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::ops::Range;
 

@@ -9,11 +9,11 @@
 use super::base::{Base, BaseSet};
 use super::sketch::Sketch;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::spill::SpillSpace;
 use crate::hierarchy::Lookup;
 use crate::key::partitioned;
 use crate::lattice::Node;
 use crate::pool::{check_cancelled, map, pieces, threads};
+use crate::spill::SpillSpace;
 use std::sync::Arc;
 
 /// The keys that are generalized together, so that they stay in the processor's cache meanwhile.

@@ -33,7 +33,6 @@ impl KeyIndex {
     }
 
     /// Returns the words of the keys, in the order of the entries.
-    #[cfg(feature = "cluster")]
     pub(crate) fn keys(&self) -> &[u64] {
         self.grouper.keys()
     }

@@ -1,7 +1,7 @@
 //! What grouping from files shares: the slices of classes, the means, and the order of keys.
 
-use crate::frequency::spill::SpillSpace;
 use crate::key::hash;
+use crate::spill::SpillSpace;
 
 /// The number of slices of a node's classes.
 pub(super) const SLICES: usize = 64;

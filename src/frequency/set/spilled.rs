@@ -14,11 +14,12 @@ use super::frequency_set::FrequencySet;
 use super::slices::{Means, SLICES, slice_of, sorted};
 use super::translate::{Parts, recode};
 use crate::error::Result;
+use crate::frequency::key_file::KeyFile;
 use crate::frequency::scan::Scan;
-use crate::frequency::spill::{KeyFile, SpillSpace};
 use crate::key::{KeySchema, Sums};
 use crate::lattice::Node;
 use crate::pool::{check_cancelled, map};
+use crate::spill::SpillSpace;
 use std::ops::Range;
 
 /// The keys of a slice that are grouped together, so that its table is in the processor's cache meanwhile.

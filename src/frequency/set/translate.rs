@@ -1,9 +1,10 @@
 //! Translating the codes of a scan, which are in order of first appearance, to the codes of a key schema.
 
 use crate::error::Result;
+use crate::frequency::key_file::KeyFile;
 use crate::frequency::scan::Tally;
-use crate::frequency::spill::{KeyFile, SpillSpace};
 use crate::key::PackedLayout;
+use crate::spill::SpillSpace;
 
 /// The word and the bits that each code of the scan becomes in a packed key, by column and code; `None` if its rows
 /// are suppressed.

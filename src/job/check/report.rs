@@ -1,8 +1,8 @@
 //! Refusals of report files.
 
-use crate::delta::LOG;
 use crate::error::{Error, Result};
 use crate::folder::MANIFEST;
+use crate::formats::LOG;
 use crate::job::{Job, ReportFile, SourceTable, Stored, Target};
 use crate::lake::is_folder_of_run;
 use crate::location::resolved;

@@ -2,9 +2,9 @@
 
 use super::append;
 use super::mount::is_mount_point;
-use crate::delta;
 use crate::error::{Error, Result};
 use crate::folder::{self, MANIFEST};
+use crate::formats::check_column;
 use crate::job::{Existing, Format, Job, SourceTable, Stored, Target, target_exists};
 use crate::lake::{Layout, Standing};
 use std::collections::HashSet;
@@ -101,7 +101,7 @@ fn check_columns(job: &Job, target: &Target) -> Result<()> {
         .filter(|f| job.releases(f.name()))
     {
         let name = field.name();
-        delta::check_column(name, field.data_type(), target.partitioned_by.contains(name))?;
+        check_column(name, field.data_type(), target.partitioned_by.contains(name))?;
         if !names.insert(name.to_lowercase()) {
             return Err(Error::usage(format!(
                 "column {name:?}: a Delta table does not tell its columns apart by upper and lower case; give one another name"

@@ -1,7 +1,7 @@
 //! Counts pairs of a group and a value: for the values of each group, and for the mutual information of the two.
 
 use crate::error::Result;
-use crate::frequency::{Overflow, SpillSpace};
+use crate::spill::{Overflow, SpillSpace};
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@ use super::codes::Codes;
 use super::contingency::{ContingencyTable, Spread};
 use super::sequence::Source;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::SpillSpace;
+use crate::spill::SpillSpace;
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@
 
 use super::codes::Codes;
 use crate::error::{Error, Result};
-use crate::frequency::{Overflow, SpillSpace};
+use crate::spill::{Overflow, SpillSpace};
 use datafusion::execution::memory_pool::MemoryReservation;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;

@@ -17,9 +17,9 @@ mod runs;
 
 use super::fold::table_bytes;
 use crate::error::{Error, Result};
-use crate::frequency::SpillSpace;
 use crate::operator::{Input, Operator, OperatorExec, Rows};
 use crate::pool::{Pool, blocking, check_cancelled, map, threads};
+use crate::spill::SpillSpace;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use codes::{Coder, Coding};
@@ -42,7 +42,6 @@ const RUN: usize = 1 << 23;
 const PART: usize = 64;
 
 /// Returns the plan that sorts rows that cannot be packed: see [`PackedSortExec::over_rows`].
-#[cfg(feature = "cluster")]
 pub(crate) fn unpacked(
     input: Arc<dyn ExecutionPlan>,
     columns: &[usize],

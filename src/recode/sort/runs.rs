@@ -1,8 +1,8 @@
 //! Sorted runs of packed rows, in memory or in a file, and their merge.
 
 use crate::error::Result;
-use crate::frequency::{Overflow, SpillSpace};
 use crate::pool::sort_by;
+use crate::spill::{Overflow, SpillSpace};
 use arrow::buffer::MutableBuffer;
 use arrow::datatypes::ToByteSlice;
 use datafusion::execution::memory_pool::MemoryReservation;

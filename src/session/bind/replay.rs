@@ -2,10 +2,10 @@
 
 use super::roles::level;
 use crate::catalogue::Call;
-use crate::delta::At;
 use crate::drift::{Change, Drift, DriftKind, OnDrift, changes, refusal};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{MANIFEST, Manifest};
+use crate::formats::At;
 use crate::job::{Choice, Constraint, Identifier, Job, QuasiIdentifier, Replay, SourceTable};
 use crate::location::expanded;
 use crate::pool::blocking;

@@ -1,9 +1,9 @@
 //! Binds the target of a release.
 
 use crate::catalogue::{Arguments, Info, Kind, Param};
-use crate::delta::{At, LOG, Place, check_built};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{MANIFEST, Manifest, not_whole};
+use crate::formats::{At, DELTA, LOG, Place};
 use crate::job::{Existing, Format, Stored, Target, Waiting, target_exists};
 use crate::lake::{Layout, Prefix, vacuum};
 use crate::location::{check_written, expanded, folder_url, is_url, resolved};
@@ -204,7 +204,7 @@ async fn standing(path: &Path, stored: Option<&Stored>) -> Result<Option<Arc<Man
 /// Opens a Delta table, or the place of one that is to be, and reads the release that is its newest version. `path` is
 /// expanded, and as it is written.
 async fn table(state: &SessionState, (path, written): (&str, &str), exists: ExistsClause) -> Result<Stored> {
-    check_built(&format!("TO {written:?} STORED AS DELTA"))?;
+    DELTA.committing(format_args!("TO {written:?} STORED AS DELTA"))?;
     check_written(path)?;
     let prefix = Prefix::at(Place::of(state, path).await?);
     let found = prefix.in_table(&At::Newest).await;

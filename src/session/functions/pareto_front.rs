@@ -1,8 +1,8 @@
 //! `pareto_front('ANONYMIZE ... OPTIMIZING ...')`: a Pareto front as a table, for tools that can only send SELECT.
 
 use crate::catalogue::Info;
-use crate::engine::Silent;
 use crate::error::{Error, Result};
+use crate::observe::Silent;
 use crate::operator::{ComputedTable, Operator, Rows};
 use crate::session::context::{AnonContext, Catalog, SharedRegistry};
 use crate::session::statements::pareto::{ENTRY, Pareto, Request, schema};

@@ -7,8 +7,8 @@
 
 use super::hierarchies::Hierarchies;
 use crate::catalogue::Info;
-use crate::engine::Silent;
 use crate::error::{Error, Result};
+use crate::observe::Silent;
 use crate::operator::{ComputedTable, Operator, Rows};
 use crate::session::context::{AnonContext, SharedRegistry};
 use crate::session::statements::risk::rows as risk_rows;

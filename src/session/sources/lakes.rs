@@ -1,11 +1,8 @@
 //! The tables of lakes in queries: `FROM delta.'path'` and `FROM ducklake.'catalog#table'`.
 
-use super::delta::read_delta;
-use super::ducklake::read_ducklake;
-use crate::delta::At;
 use crate::error::Result;
-use crate::source::reading;
-use crate::sql::Lake;
+use crate::formats::{At, Entry, FORMATS, PinnedTable};
+use crate::source::{PinnedRows, reading};
 use async_trait::async_trait;
 use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::dataframe::DataFrame;
@@ -17,11 +14,14 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 
 /// Reads a version of the table of a lake that is called so.
-pub(super) async fn read_lake(session: &SessionContext, lake: Lake, name: &str, at: &At) -> Result<DataFrame> {
-    match lake {
-        Lake::Delta => read_delta(session, name, at).await,
-        Lake::DuckLake => read_ducklake(session, name, at).await,
-    }
+pub(super) async fn read_lake(session: &SessionContext, lake: &Entry, name: &str, at: &At) -> Result<DataFrame> {
+    pinned(session, lake.open(&session.state(), name, at).await?)
+}
+
+/// Returns the rows of a version as a table of the session.
+pub(super) fn pinned(session: &SessionContext, table: Arc<dyn PinnedTable>) -> Result<DataFrame> {
+    let rows = PinnedRows::new(table, &session.state())?;
+    Ok(session.read_table(Arc::new(rows))?)
 }
 
 /// Makes `delta.'path'` and `ducklake.'catalog#table'` tables of queries, unless the session has schemas of these names.
@@ -30,18 +30,18 @@ pub(in crate::session) fn enable_lakes(session: &SessionContext) {
     let Some(catalog) = session.catalog(&state.config_options().catalog.default_catalog) else {
         return;
     };
-    for &lake in Lake::ALL {
-        if catalog.schema(lake.word()).is_none() {
+    for lake in FORMATS {
+        if catalog.schema(lake.word).is_none() {
             let session = session.state_weak_ref();
             // A catalog of the caller's may have schemas of its own only; ANONYMIZE delta.'path' reads tables all the same.
-            let _ = catalog.register_schema(lake.word(), Arc::new(Tables { lake, session }));
+            let _ = catalog.register_schema(lake.word, Arc::new(Tables { lake, session }));
         }
     }
 }
 
 /// The schema of the tables of lakes of a kind. The session has it, so it does not hold the session.
 struct Tables {
-    lake: Lake,
+    lake: &'static Entry,
     session: Weak<RwLock<SessionState>>,
 }
 
@@ -63,7 +63,7 @@ impl SchemaProvider for Tables {
         };
         let session = SessionContext::new_with_state(state.read().clone());
         let (path, at) = At::of_name(name);
-        let called = format!("{}.{path:?}", self.lake.word());
+        let called = format!("{}.{path:?}", self.lake.word);
         let table = reading(&called, read_lake(&session, self.lake, path, &at)).await?;
         Ok(Some(table.into_view()))
     }

@@ -1,13 +1,12 @@
 //! Opens the rows that a statement names.
 
 mod csv;
-mod delta;
 pub(super) mod depends;
-mod ducklake;
 mod format;
 mod json;
 pub(super) mod lakes;
 mod listing;
+mod logged;
 mod named;
 mod options;
 mod partitions;

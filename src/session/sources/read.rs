@@ -1,18 +1,19 @@
 //! Reads the files of a path, of whatever format they are.
 
 use super::csv::read_csv;
-use super::delta::{place_with_log, rows};
 use super::format::Format;
 use super::json::numbers_as_written;
+use super::lakes::pinned;
 use super::listing::Listing;
+use super::logged::place_with_log;
 use super::options::PathOptions;
 use super::partitions::{partition_columns, typed};
 use super::released::release_at;
 use super::table::{schema, table};
 use crate::catalogue::Value;
-use crate::delta::{At, Table};
 use crate::error::{Error, Result};
 use crate::folder::Manifest;
+use crate::formats::{At, find};
 use crate::lake::Release;
 use crate::location::{expanded, is_url};
 use crate::pool::blocking;
@@ -80,14 +81,14 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
     };
     if release.is_none()
         && let Some(place) = place_with_log(&state, &local).await?
-        && let Some(table) = Table::find(&place, &At::Newest).await?
+        && let Some(table) = find(&place, &At::Newest).await?
     {
         if !options.is_empty() {
             return Err(Error::usage(
                 "this is a Delta table, which has no options; leave OPTIONS out",
             ));
         }
-        return rows(session, table);
+        return pinned(session, table);
     }
     // Of a release in an object store, the manifest says where the files are, and not a list of what is there.
     let listing = match &release {

@@ -1,18 +1,17 @@
 //! The release that a statement names: its manifest, and the columns that are names of folders.
 
-use super::delta::release_in_table;
 use super::format::Format;
+use super::logged::release_in_table;
 use super::partitions::partition_columns;
 use crate::audit::Place;
-use crate::delta::{At, Table};
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest};
+use crate::formats::{At, PinnedTable};
 use crate::job::SourceTable;
 use crate::lake::Release;
 use crate::location::{expanded, is_of_web, is_url};
 use crate::pool::blocking;
 use crate::session::context::AnonContext;
-use crate::sql::Lake;
 use crate::sql::clause::SourceClause;
 use crate::store::is_pattern;
 use datafusion::datasource::listing::ListingTable;
@@ -35,8 +34,7 @@ impl AnonContext {
     /// a listing table. Fails with `ErrorKind::Data` if a release was replaced since the source was opened.
     pub(in crate::session) async fn place(&self, named: &SourceClause, source: &SourceTable) -> Result<Option<Place>> {
         let folder = match (named, read(source.rows.logical_plan())) {
-            // anonsql writes no DuckLake tables.
-            (SourceClause::Path(named), _) if named.is_in(Lake::DuckLake) => None,
+            (SourceClause::Path(named), _) if named.is_read_only() => None,
             (SourceClause::Path(named), _) => {
                 let path = expanded(&named.path)?;
                 if let Some(version) = source.pins.versions().next() {
@@ -73,8 +71,8 @@ impl AnonContext {
         Ok(folder.map(Place::Folder))
     }
 
-    /// Returns the release that is this version of a Delta table; `None` if anonsql did not write it.
-    async fn place_in_table(&self, path: &str, version: &Table) -> Result<Option<Place>> {
+    /// Returns the release that is this version of a table; `None` if anonsql did not write it.
+    async fn place_in_table(&self, path: &str, version: &dyn PinnedTable) -> Result<Option<Place>> {
         let at = At::Version(version.version());
         let release = release_in_table(&self.session.state(), path, &at).await?;
         Ok(release.map(|release| Place::Store(Box::new(release))))

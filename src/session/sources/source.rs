@@ -24,7 +24,7 @@ impl AnonContext {
         let rows = match source {
             SourceClause::Table(name) => self.table(name).await?,
             SourceClause::Path(named) => match &named.lake {
-                Some((lake, at)) => read_lake(&self.session, *lake, &named.path, at).await?,
+                Some((lake, at)) => read_lake(&self.session, lake, &named.path, at).await?,
                 None => read_path(&self.session, &named.path, &named.options).await?,
             },
             SourceClause::Query(query) => {

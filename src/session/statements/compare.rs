@@ -3,10 +3,11 @@
 use super::anonymize::spec::{self, AnonymizeSpec};
 use super::entry::{Entry, Run, Statement};
 use crate::catalogue::Call;
-use crate::engine::{self, Evaluator, Release, detail_requests};
+use crate::engine::{self, Evaluator, detail_requests};
 use crate::error::{ErrorKind, Result};
 use crate::job::{Job, Purpose};
 use crate::metric::{self, Metric};
+use crate::observe::Release;
 use crate::pool::blocking;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;

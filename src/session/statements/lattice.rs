@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::job::{Job, Purpose};
 use crate::lattice::{Node, said};
 use crate::metric::Metric;
+use crate::observe::{Observer, Phase};
 use crate::pool::blocking;
 use crate::search::Oracle;
 use crate::session::answer::Answer;
@@ -73,7 +74,7 @@ impl Run for Lattice {
             let observer = Arc::clone(&context.observer);
             let rows = move || {
                 let evaluator = Evaluator::new(&job, scanned, &borrowed(&metrics))?;
-                observer.begin(engine::Phase::Search);
+                observer.begin(Phase::Search);
                 rows(&job, &evaluator, &names, observer.as_ref())
             };
             let batches = blocking("the lattice", rows).await?;
@@ -94,7 +95,7 @@ fn rows(
     job: &Job,
     evaluator: &Evaluator,
     metrics: &[&'static str],
-    observer: &dyn engine::Observer,
+    observer: &dyn Observer,
 ) -> Result<Vec<RecordBatch>> {
     let lattice = evaluator.lattice();
     if lattice.size() > MOST_NODES {

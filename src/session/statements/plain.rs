@@ -3,16 +3,17 @@
 use super::entry::{Run, Statement};
 use super::wrapped::output::{check_folder, written};
 use super::{answered, wrapped};
-use crate::engine::{answer_rightly, keep_files_unnamed};
 use crate::error::{Error, Result};
 use crate::location::{expanded, is_url};
 use crate::pool::blocking;
+use crate::recount::answer_rightly;
 use crate::session::advice::check_variables;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::session::sources::matched;
 use crate::session::sources::released::release_at;
 use crate::source::{SOURCE, Types, check_arrow_files, reading};
+use crate::spill::keep_files_unnamed;
 use crate::sql::cursor::Cursor;
 use crate::sql::nearest;
 use crate::store::{Stores, is_pattern};

@@ -1,13 +1,12 @@
 //! `RESTORE MANIFEST OF`: makes the lost manifest of a release in a Delta table again, from the log.
 
 use super::entry::{Entry, Run, Statement};
-use crate::delta::{At, Place, check_built};
 use crate::error::{Error, Result};
+use crate::formats::{At, DELTA, Place};
 use crate::lake::Prefix;
 use crate::location::{expanded, is_of_web};
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
-use crate::sql::Lake;
 use crate::sql::clause::{PathClause, SourceClause, source};
 use arrow::array::{ArrayRef, StringArray, UInt64Array};
 use arrow::record_batch::RecordBatch;
@@ -24,7 +23,7 @@ pub(super) const ENTRY: Entry = Entry {
     read: |c, _| {
         let before = c.clone();
         match source::read(c)? {
-            SourceClause::Path(table) if table.options.is_empty() && !table.is_in(Lake::DuckLake) => {
+            SourceClause::Path(table) if table.options.is_empty() && !table.is_read_only() => {
                 Ok(Statement::new(RestoreManifest { table }))
             }
             _ => Err(before.expected("delta.'path' of a release", [])),
@@ -59,7 +58,7 @@ impl Run for RestoreManifest {
                     self.table.path
                 )));
             }
-            check_built("RESTORE MANIFEST OF")?;
+            DELTA.committing("RESTORE MANIFEST OF")?;
             if context.settings().dry_run {
                 return Answer::done("dry run: no manifest was written");
             }

@@ -18,11 +18,10 @@ use super::vacuum::Vacuum;
 use super::verify::spec::Verify;
 use super::wrapped::Wrapped;
 use crate::catalogue::{Argument, Call, Value};
-use crate::delta::At;
 use crate::drift::OnDrift;
+use crate::formats::{At, FORMATS};
 use crate::hierarchy::{Given, Item, KINDS, LabelForm, OnNull, OnUnmapped, Part, Takes};
 use crate::job::SuppressionLimit;
-use crate::sql::Lake;
 use crate::sql::clause::*;
 use crate::sql::name::TableName;
 use proptest::collection::vec;
@@ -94,13 +93,18 @@ fn source() -> impl Strategy<Value = SourceClause> {
             options,
             lake: None,
         })),
-        (text(), prop::sample::select(Lake::ALL.to_vec()), version()).prop_map(|(path, lake, at)| {
-            SourceClause::Path(PathClause {
-                path,
-                options: vec![],
-                lake: Some((lake, at)),
-            })
-        }),
+        (
+            text(),
+            prop::sample::select(FORMATS.iter().collect::<Vec<_>>()),
+            version()
+        )
+            .prop_map(|(path, lake, at)| {
+                SourceClause::Path(PathClause {
+                    path,
+                    options: vec![],
+                    lake: Some((lake, at)),
+                })
+            }),
         query().prop_map(SourceClause::Query)
     ]
 }
@@ -383,7 +387,7 @@ fn statement() -> impl Strategy<Value = Statement> {
             script: script.map(|(path, overwrite)| ScriptFile { path, overwrite }),
         })),
         1 => (text(), any::<u64>()).prop_map(|(path, n)| Statement::new(RestoreManifest {
-            table: PathClause { path, options: vec![], lake: Some((Lake::Delta, At::Version(n))) },
+            table: PathClause { path, options: vec![], lake: Some((&FORMATS[0], At::Version(n))) },
         })),
         1 => (text(), of(text()), any::<bool>()).prop_map(|(path, retain, dry_run)| Statement::new(Vacuum { path, retain, dry_run })),
         1 => (name(), any::<bool>()).prop_map(|(name, if_exists)| Statement::new(DropHierarchy { name, if_exists })),

@@ -1,7 +1,6 @@
 //! `SAVE HIERARCHIES TO`: writes a script that makes the hierarchies of the session again.
 
 use super::entry::{Entry, Run, Statement};
-use crate::engine::StagedReport;
 use crate::error::{Error, Result};
 use crate::location::{expanded, is_url};
 use crate::pool::blocking;
@@ -10,6 +9,7 @@ use crate::sealed::{Form, check_replaced, sealed};
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::sql::clause::{FileClause, file};
+use crate::staging::StagedReport;
 use futures::future::BoxFuture;
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -3,11 +3,10 @@
 
 use super::options;
 use crate::catalogue::Value;
-use crate::delta::At;
 use crate::error::Result;
+use crate::formats::{At, Entry, FORMATS};
 use crate::quoting::literal;
 use crate::sql::cursor::Cursor;
-use crate::sql::lake::Lake;
 use crate::sql::name::TableName;
 use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt::{self, Display};
@@ -30,14 +29,14 @@ pub struct PathClause {
     pub path: String,
     /// OPTIONS: how the files are read.
     pub options: Vec<(String, Value)>,
-    /// The lake and the version of the table that is there, if the statement says that it is one.
-    pub lake: Option<(Lake, At)>,
+    /// The format and the version of the table that is there, if the statement says that it is one.
+    pub lake: Option<(&'static Entry, At)>,
 }
 
 impl PathClause {
-    /// Returns true if the statement says that it is a table of such a lake.
-    pub fn is_in(&self, lake: Lake) -> bool {
-        matches!(&self.lake, Some((own, _)) if *own == lake)
+    /// Returns true if the statement says that it is a table that is only read, and cannot be a release.
+    pub fn is_read_only(&self) -> bool {
+        self.lake.as_ref().is_some_and(|(format, _)| !format.is_written())
     }
 }
 
@@ -91,8 +90,7 @@ pub(crate) fn read(c: &mut Cursor) -> Result<SourceClause> {
 /// table.
 fn of_lake(c: &mut Cursor) -> Result<Option<PathClause>> {
     let word = c.word_at(0).unwrap_or_default();
-    let lake = Lake::ALL.iter().find(|lake| word.eq_ignore_ascii_case(lake.word()));
-    let Some(lake) = lake.copied() else {
+    let Some(lake) = FORMATS.iter().find(|format| word.eq_ignore_ascii_case(format.word)) else {
         return Ok(None);
     };
     let mut after = c.clone();
@@ -145,7 +143,7 @@ impl Display for SourceClause {
                 path,
                 lake: Some((lake, at)),
                 ..
-            }) => write!(f, "{}.{}{at}", lake.word(), literal(path)),
+            }) => write!(f, "{}.{}{at}", lake.word, literal(path)),
             SourceClause::Path(named) => write!(f, "{}{}", literal(&named.path), options::written(&named.options, " ")),
             SourceClause::Query(query) => write!(f, "({query})"),
         }

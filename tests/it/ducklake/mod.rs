@@ -5,8 +5,8 @@
 use crate::common::{collect, context, rows};
 use crate::sources::Watches;
 use anonsql::AnonContext;
+use anonsql::Phase;
 use anonsql::error::{Error, ErrorKind};
-use anonsql::internal::engine::Phase;
 use anonsql::manifest::Manifest;
 use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::cast;

@@ -5,9 +5,8 @@
 //! is not possible, the queries of l-diversity and t-closeness give the same figures, one by one.
 
 use super::facts::Facts;
-use crate::engine::recount::{Promise, ReleasedTable, steady};
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{Base, BaseSet, Columns, DetailRequest, FrequencySet, Scan, SpillSpace};
+use crate::frequency::{Base, BaseSet, Columns, DetailRequest, FrequencySet, Scan};
 use crate::hierarchy::{Hierarchy, OnUnmapped};
 use crate::job::{Constraint, Sensitive};
 use crate::key::KeySchema;
@@ -15,7 +14,9 @@ use crate::lattice::Node;
 use crate::model::{self, Class, Subject};
 use crate::pool::Pool;
 use crate::quoting::quote;
+use crate::recount::{Promise, ReleasedTable, steady};
 use crate::report::Disclosure;
+use crate::spill::SpillSpace;
 use arrow::array::AsArray;
 use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::physical_plan::execute_stream_partitioned;

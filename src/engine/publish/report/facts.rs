@@ -1,11 +1,11 @@
 //! The values that a report is made from.
 
 use crate::engine::decide::Decision;
-use crate::engine::recount::Recounted;
-use crate::engine::release::Release;
+use crate::engine::verify::Recounted;
 use crate::engine::write::Written;
 use crate::folder::Manifest;
 use crate::job::{Job, Target};
+use crate::observe::Release;
 use std::path::Path;
 
 /// The target and the stage of a release, with the manifest in the stage.

@@ -1,10 +1,11 @@
 //! The re-identification risk before and after the release.
 
 use super::facts::Facts;
-use crate::engine::recount::{Answers, ReleasedTable, WHOLE};
+use crate::engine::verify::WHOLE;
 use crate::error::Result;
 use crate::frequency::BaseSet;
 use crate::job::Constraint;
+use crate::recount::{Answers, ReleasedTable};
 use crate::risk::{Histogram, InPopulation, PopulationHistogram, Risk, Settings};
 use crate::source::{same_types, select_columns};
 use datafusion::datasource::ViewTable;

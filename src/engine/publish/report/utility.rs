@@ -2,11 +2,11 @@
 
 use super::facts::Facts;
 use super::shown;
-use crate::engine::recount::WHOLE;
-use crate::engine::utility::{Reading, Tables, figures};
+use crate::engine::verify::WHOLE;
 use crate::error::{ErrorKind, Result};
 use crate::hierarchy::LabelForm;
 use crate::job::Target;
+use crate::recount::{Reading, Tables, figures};
 use crate::search::Oracle;
 use crate::utility::Utility;
 

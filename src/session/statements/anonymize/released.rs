@@ -1,7 +1,7 @@
 //! The typed result of ANONYMIZE.
 
-use crate::engine::Release;
 use crate::folder::Manifest;
+use crate::observe::Release;
 use crate::session::answer::Answer;
 use std::path::PathBuf;
 

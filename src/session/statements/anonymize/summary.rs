@@ -1,9 +1,9 @@
 //! The summary row of ANONYMIZE ... TO.
 
 use crate::drift::ReplaySummary;
-use crate::engine::Release;
 use crate::error::Result;
 use crate::folder::{ItemSetSummary, RandomizedColumn};
+use crate::observe::Release;
 use crate::session::answer::Answer;
 use crate::warning;
 use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};

@@ -1,12 +1,13 @@
 //! The answer of EXPLAIN as one JSON value.
 
 use super::plan::{base_query, counted, levels, monotonicity, node_query, pruning, top};
-use crate::engine::{Decision, Findings, Phase};
+use crate::engine::{Decision, Findings};
 use crate::frequency::BaseSet;
 use crate::hierarchy::LabelForm;
 use crate::job::{Candidate, Choice, Job, SuppressionLimit};
 use crate::lattice::{nodes, said};
 use crate::model::Monotonicity;
+use crate::observe::Phase;
 use crate::search::Oracle;
 use serde_json::{Map, Value, json};
 use std::time::Duration;

@@ -6,9 +6,10 @@ mod ran;
 
 use super::anonymize::spec::{self, AnonymizeSpec};
 use super::entry::{Entry, Run, Statement};
-use crate::engine::{self, Course, Observer};
+use crate::engine;
 use crate::error::Result;
 use crate::job::Purpose;
+use crate::observe::{Course, Observer};
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::sql::clause::list as clause;

@@ -1,9 +1,10 @@
 //! What a search did: the rows that ANALYZE adds.
 
 use super::plan::{DRIFT, node_query};
-use crate::engine::{self, Phase};
+use crate::engine;
 use crate::frequency::BaseSet;
 use crate::job::Job;
+use crate::observe::Phase;
 use crate::search::Oracle;
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! The measures of a sensitive attribute: what each model that reads it reaches, without a threshold.
 
 use super::spec::RiskSpec;
-use crate::engine::{Promise, ReleasedTable};
 use crate::error::Result;
 use crate::model::{self, PrivacyModel};
+use crate::recount::{Promise, ReleasedTable};
 use crate::session::context::AnonContext;
 use crate::sql::clause::SensitiveClause;
 use arrow::datatypes::{DataType, Schema};

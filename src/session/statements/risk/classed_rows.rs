@@ -1,9 +1,9 @@
 //! The rows of a table with their classes and sampling weights, in the order of the table.
 
 use super::spec::RiskSpec;
-use crate::engine::{ReleasedTable, with_one_zero};
 use crate::error::{Error, ErrorKind, Result};
 use crate::quoting::quote;
+use crate::recount::{ReleasedTable, with_one_zero};
 use crate::risk::Weighed;
 use crate::source::stored;
 use arrow::array::{Array, ArrayRef, AsArray, new_empty_array};

@@ -4,15 +4,15 @@ use super::attribute::Worst;
 use super::classed_rows::ClassedRows;
 use super::spec::RiskSpec;
 use crate::catalogue::{Arguments, Info, Kind, Param};
-use crate::engine::{Phase, ReleasedTable, bounds_as_text, recounting_session};
 use crate::error::{Error, Result};
 use crate::folder::Manifest;
 use crate::hierarchy::plain_type;
 use crate::job::{SourceTable, check_counted};
+use crate::observe::Phase;
+use crate::recount::{ReleasedTable, bounds_as_text, recounting_session};
 use crate::risk::{ClassEstimate, Histogram, Individual, Risk, Settings, THRESHOLDS, subsets};
 use crate::session::context::AnonContext;
 use crate::source::in_type;
-use crate::sql::Lake;
 use crate::sql::clause::SourceClause;
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::ViewTable;
@@ -301,7 +301,7 @@ fn settings(
 /// Reads the manifest of the release that is measured; `None` if the source is not a release.
 async fn manifest(context: &AnonContext, statement: &RiskSpec) -> Result<Option<Manifest>> {
     match &statement.source {
-        SourceClause::Path(named) if !named.is_in(Lake::DuckLake) => {
+        SourceClause::Path(named) if !named.is_read_only() => {
             let at = named.lake.clone().map(|(_, at)| at);
             context.manifest_at(&named.path, &at.unwrap_or_default()).await
         }

@@ -8,8 +8,8 @@ pub(in crate::session) mod rows;
 pub(in crate::session) mod spec;
 
 use super::entry::{Entry, Run, Statement};
-use crate::engine::Phase;
 use crate::error::Result;
+use crate::observe::Phase;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use futures::future::BoxFuture;

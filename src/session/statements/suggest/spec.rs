@@ -1,10 +1,10 @@
 //! `SUGGEST ROLES FOR ... [TO 'release.sql']` as it was written, and the file of its script.
 
-use crate::engine::Stage;
 use crate::error::{Error, ErrorKind, Result};
 use crate::location::{expanded, resolved};
 use crate::quoting::literal;
 use crate::sql::clause::SourceClause;
+use crate::staging::Stage;
 use std::fmt;
 use std::path::Path;
 

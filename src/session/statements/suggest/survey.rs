@@ -3,10 +3,11 @@
 //! The columns are counted in one scan, and rows at equal distances in stored order are taken into memory, so that the
 //! answer is the same every time. Of a table that fits into the sample everything is counted exactly.
 
-use crate::engine::{Observer, Phase, recounting_session};
 use crate::error::{Error, Result};
 use crate::job::SourceTable;
+use crate::observe::{Observer, Phase};
 use crate::quoting::quote;
+use crate::recount::recounting_session;
 use crate::source::stored;
 use crate::suggest::{Facts, Kind};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt64Array};

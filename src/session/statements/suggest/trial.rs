@@ -3,9 +3,10 @@
 use super::draft::Draft;
 use super::survey::Survey;
 use crate::catalogue::Value;
-use crate::engine::{column_loss, decide_job, recounting_session};
+use crate::engine::{column_loss, decide_job};
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::Purpose;
+use crate::recount::recounting_session;
 use crate::session::context::AnonContext;
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
 use crate::sql::clause::SourceClause;

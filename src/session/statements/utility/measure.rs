@@ -1,12 +1,13 @@
 //! Reads a release, its source and the rows to test on, and measures them.
 
 use super::spec::UtilitySpec;
-use crate::engine::{Phase, Reading, ReleasedTable, Tables, bounds_as_text, figures, is_bounds, recounting_session};
 use crate::error::{Error, Result};
 use crate::folder::{Manifest, Role, with_nulls};
 use crate::hierarchy::{LabelForm, plain_type};
 use crate::job::{ReportFile, SourceTable, check_report};
+use crate::observe::Phase;
 use crate::pool::blocking;
+use crate::recount::{Reading, ReleasedTable, Tables, bounds_as_text, figures, is_bounds, recounting_session};
 use crate::session::context::AnonContext;
 use crate::session::sources::released::{folders, manifest_of};
 use crate::sql::clause::QuasiIdentifierClause;

@@ -4,12 +4,12 @@ mod measure;
 mod spec;
 
 use super::entry::{Entry, Run, Statement};
-use crate::engine::StagedReport;
 use crate::error::Result;
 use crate::job::ReportFile;
 use crate::pool::blocking;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
+use crate::staging::StagedReport;
 use crate::utility::Utility;
 use arrow::array::{ArrayRef, Float64Array, StringArray};
 use arrow::record_batch::RecordBatch;

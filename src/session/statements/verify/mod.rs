@@ -10,9 +10,9 @@ pub(in crate::session) mod spec;
 
 use super::entry::{Entry, Run, Statement};
 use crate::audit::{Verification, audit};
-use crate::engine::Phase;
 use crate::error::Result;
 use crate::folder::Check;
+use crate::observe::Phase;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray};

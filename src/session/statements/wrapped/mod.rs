@@ -7,7 +7,7 @@ pub(super) mod output;
 use super::anonymize::spec::{self, AnonymizeSpec};
 use super::anonymize::summary::{DRY_RUN, summary};
 use super::entry::{Run, Statement};
-use crate::engine::{self, ReleasedRows, StagedReport};
+use crate::engine::{self, ReleasedRows};
 use crate::error::{Error, Result};
 use crate::job::Purpose;
 use crate::pool::blocking;
@@ -15,6 +15,7 @@ use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::sql::clause::list as clause;
 use crate::sql::cursor::Cursor;
+use crate::staging::{StagedReport, or_removed};
 use datafusion::catalog::TableProvider;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
@@ -131,7 +132,7 @@ impl Run for Wrapped {
                     let rows = frame.execute_stream().await?;
                     rows.try_collect::<Vec<_>>().await.map_err(Error::from_data)
                 };
-                let (stage, batches) = engine::or_removed(stage, batches.await).await?;
+                let (stage, batches) = or_removed(stage, batches.await).await?;
                 let publish = move || stage.map_or(Ok(()), |stage| stage.publish_output(true));
                 blocking("putting the output in its place", publish).await?;
                 Ok::<_, Error>((schema, batches, writes))

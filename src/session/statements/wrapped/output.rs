@@ -4,9 +4,10 @@
 //! folder one by one. Local outputs of COPY are therefore staged like a release, and an INSERT into files writes a
 //! single file.
 
-use crate::engine::{Alike, Stage};
+use crate::engine::Alike;
 use crate::error::{Error, ErrorKind, Result};
 use crate::location::expanded;
+use crate::staging::Stage;
 use crate::store::Stores;
 use arrow::datatypes::DataType;
 use datafusion::catalog::TableProvider;

@@ -1,0 +1,331 @@
+//! The recount on other machines.
+//!
+//! The SQL of the recount stays as it is, and so does its plan in the driver, but for one thing: a *partial* aggregate over
+//! files, which each partition of a plan computes for itself, is computed by workers, each of a slice of the files. The driver
+//! puts the partial counts together, as it does with those of its own partitions. What a slice has of them is received once,
+//! when it is complete; a slice whose worker was lost is given to another.
+
+use super::ends::{self, Ends};
+use crate::cluster::{Answer, Cluster, Gathered, Member, Sent, by_file, left_undone, slices};
+use crate::engine::apply::{Ascending, AscendingExec};
+use crate::engine::write::Written;
+use crate::error::{Error, ErrorKind, Result};
+use crate::job::Job;
+use crate::operator::{Operator, OperatorExec, Rows};
+use crate::recount::Elsewhere;
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::error::{DataFusionError, Result as DfResult};
+use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
+use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
+use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
+use datafusion::physical_plan::union::UnionExec;
+use datafusion::physical_plan::{ExecutionPlan, InputOrderMode, Partitioning};
+use datafusion::prelude::SessionContext;
+use futures::{StreamExt, TryStreamExt, stream};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::sync::Mutex;
+use url::Url;
+
+/// How many slices of a table each thread of a worker gets, so that a fast worker can have more of them than a slow one.
+const SLICES: usize = 2;
+
+/// The workers of a recount.
+pub(super) struct Away {
+    cluster: Cluster,
+    living: Mutex<Vec<Member>>,
+    /// The workers that have no part in the recount.
+    distrusted: Vec<Url>,
+    /// About how many slices a table is divided into.
+    wanted: usize,
+    state: SessionState,
+}
+
+impl fmt::Debug for Away {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Away")
+            .field("wanted", &self.wanted)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Away {
+    /// Returns the workers of a session, if it has a cluster, without those that have written something else than was asked. Fails
+    /// if workers have written the files, and none is left that could prove their order.
+    pub(super) async fn of(state: &SessionState, written: &Written) -> Result<Option<Arc<Self>>> {
+        let Some(cluster) = Cluster::of(state)? else {
+            return Ok(None);
+        };
+        let mut members = cluster.greet().await?;
+        members.retain(|member| !written.distrusted.contains(&member.url));
+        let threads: usize = members.iter().map(|member| member.threads.get()).sum();
+        match (threads, written.is_by_workers) {
+            (0, true) => Err(left_undone()),
+            (0, false) => Ok(None),
+            _ => Ok(Some(Arc::new(Self {
+                cluster,
+                living: Mutex::new(members),
+                distrusted: written.distrusted.clone(),
+                wanted: threads * SLICES,
+                state: state.clone(),
+            }))),
+        }
+    }
+
+    /// Returns how workers count what they can of a session's queries. The rows that they have counted are added to
+    /// `progress`.
+    pub(super) fn counting(self: &Arc<Self>, progress: &Arc<AtomicU64>) -> Elsewhere {
+        let rule = CountAway {
+            away: Arc::clone(self),
+            progress: Arc::clone(progress),
+        };
+        Elsewhere {
+            rules: vec![Arc::new(rule)],
+            counts_itself: Some(|plan| plan.is::<OperatorExec<CountedAway>>()),
+        }
+    }
+
+    async fn gather(&self, plans: Vec<Arc<dyn ExecutionPlan>>) -> Result<Gathered> {
+        let mut living = self.living.lock().await;
+        // Where all of these are lost, others come in their place.
+        *living = self.cluster.living(&living).await?;
+        living.retain(|member| !self.distrusted.contains(&member.url));
+        if living.is_empty() {
+            return Err(left_undone());
+        }
+        Ok(self.cluster.gather(&living, plans))
+    }
+
+    /// Checks the order of the rows of a table of written files, within each file and from file to file of a folder. Fails with
+    /// `ErrorKind::Verification` if it is not that of the released values.
+    pub(super) async fn check_order(
+        &self,
+        session: &SessionContext,
+        table: &str,
+        job: &Job,
+        written: &Written,
+    ) -> Result<()> {
+        let (_, rows) = session.table(table).await?.into_parts();
+        let rows = self.state.create_physical_plan(&rows).await?;
+        let unread = || Error::internal("files of workers that they cannot read");
+        let files = by_file(&rows, self.state.config()).ok_or_else(unread)?;
+        if files.len() != written.files.len() {
+            return Err(Error::new(
+                ErrorKind::Verification,
+                format!(
+                    "{} files were written where {} were to be; nothing was published",
+                    files.len(),
+                    written.files.len()
+                ),
+            ));
+        }
+        let order = Ascending::of_files(job, &rows.schema())?;
+        let (mut plans, mut places) = (vec![], vec![]);
+        for (number, (path, file)) in files.into_iter().enumerate() {
+            let checked = AscendingExec::looking(Sent::over(file), order.clone());
+            let ends = Ends::over(Arc::new(checked), number as u64);
+            plans.push(Arc::new(OperatorExec::looking(Arc::new(ends), Answer)) as _);
+            places.push(place(&path).ok_or_else(unread)?);
+        }
+        let mut gathered = self.gather(plans).await?;
+        let mut folders: BTreeMap<&str, BTreeMap<u64, RecordBatch>> = BTreeMap::new();
+        while let Some(batches) = gathered.next().await? {
+            for batch in batches {
+                let (number, ends) = ends::read(&batch)?;
+                let (folder, place) = places.get(number).ok_or_else(unread)?;
+                folders.entry(folder).or_default().insert(*place, ends);
+            }
+        }
+        if folders.values().map(BTreeMap::len).sum::<usize>() != written.files.len() {
+            return Err(unread());
+        }
+        for files in folders.into_values() {
+            let ends: Vec<RecordBatch> = files.into_values().collect();
+            order.require(&ends)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the folder of a file and its number in the release: see `engine::write::shelf`.
+fn place(path: &str) -> Option<(String, u64)> {
+    let (folder, name) = path.rsplit_once('/')?;
+    let number = name.strip_prefix("part-")?;
+    let end = number.find(|c: char| !c.is_ascii_digit())?;
+    Some((folder.to_string(), number[..end].parse().ok()?))
+}
+
+/// The optimizer rule that leaves partial aggregates over files to workers.
+#[derive(Debug)]
+struct CountAway {
+    away: Arc<Away>,
+    progress: Arc<AtomicU64>,
+}
+
+impl PhysicalOptimizerRule for CountAway {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> DfResult<Arc<dyn ExecutionPlan>> {
+        plan.transform_down(|plan| {
+            let counted = plan.downcast_ref::<AggregateExec>().map(|own| self.counted(own));
+            Ok(match counted.transpose()?.flatten() {
+                Some(counted) => Transformed::new(counted, true, TreeNodeRecursion::Jump),
+                None => Transformed::no(plan),
+            })
+        })
+        .data()
+    }
+
+    fn name(&self) -> &str {
+        "count_away"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+impl CountAway {
+    /// Returns an aggregate with what workers compute of it; `None` if they compute nothing.
+    fn counted(&self, aggregate: &AggregateExec) -> DfResult<Option<Arc<dyn ExecutionPlan>>> {
+        let is_of_any_rows = *aggregate.input_order_mode() == InputOrderMode::Linear
+            && aggregate.limit_options().is_none()
+            && aggregate.aggr_expr().iter().all(|own| own.order_bys().is_empty());
+        match aggregate.mode() {
+            AggregateMode::Partial if is_of_any_rows => self.partial(aggregate, aggregate.input()),
+            // A plan of one partition has no partial aggregate.
+            AggregateMode::Single if is_of_any_rows => {
+                let (groups, functions) = (aggregate.group_expr(), aggregate.aggr_expr());
+                let (filters, schema) = (aggregate.filter_expr(), aggregate.input_schema());
+                let made = |mode, groups, input| {
+                    AggregateExec::try_new(
+                        mode,
+                        groups,
+                        functions.to_vec(),
+                        filters.to_vec(),
+                        input,
+                        Arc::clone(&schema),
+                    )
+                };
+                let input = Arc::clone(aggregate.input());
+                let partial = made(AggregateMode::Partial, groups.clone(), input)?;
+                let Some(counted) = self.partial(&partial, partial.input())? else {
+                    return Ok(None);
+                };
+                let last = made(AggregateMode::Final, groups.as_final(), counted)?;
+                Ok((last.schema() == aggregate.schema()).then(|| Arc::new(last) as _))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns a partial aggregate of the rows of `input` that workers compute. That of a union is that of each of its parts.
+    fn partial(
+        &self,
+        aggregate: &AggregateExec,
+        input: &Arc<dyn ExecutionPlan>,
+    ) -> DfResult<Option<Arc<dyn ExecutionPlan>>> {
+        let over = |input| {
+            let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+            Arc::new(aggregate.clone()).replace_children(vec![input], options)
+        };
+        if let Some(slices) = slices(input, self.away.wanted, self.away.state.config()) {
+            let schema = aggregate.schema();
+            let answered = |slice| {
+                let counted = over(Sent::over(slice))?;
+                Ok(Arc::new(OperatorExec::looking(counted, Answer)) as Arc<dyn ExecutionPlan>)
+            };
+            let rows = StatisticsContext::new().compute(input.as_ref(), &StatisticsArgs::new());
+            let counted = CountedAway {
+                away: Arc::clone(&self.away),
+                plans: slices.into_iter().map(answered).collect::<DfResult<Vec<_>>>()?,
+                rows: rows
+                    .ok()
+                    .and_then(|rows| rows.num_rows.get_value().copied())
+                    .unwrap_or(0) as u64,
+                progress: Arc::clone(&self.progress),
+            };
+            return Ok(Some(Arc::new(OperatorExec::source(Arc::new(counted), schema))));
+        }
+        match (
+            input.downcast_ref::<UnionExec>(),
+            input.downcast_ref::<RepartitionExec>(),
+        ) {
+            (Some(union), _) => {
+                let parts = union.children();
+                let parts = parts.into_iter().map(|part| Ok((self.partial(aggregate, part)?, part)));
+                let parts = parts.collect::<DfResult<Vec<_>>>()?;
+                if parts.iter().all(|(counted, _)| counted.is_none()) {
+                    return Ok(None);
+                }
+                let parts = parts.into_iter().map(|(counted, part)| match counted {
+                    Some(counted) => Ok(counted),
+                    None => over(Arc::clone(part)),
+                });
+                Ok(Some(UnionExec::try_new(parts.collect::<DfResult<Vec<_>>>()?)?))
+            }
+            (_, Some(dealt)) if matches!(dealt.partitioning(), Partitioning::RoundRobinBatch(_)) => {
+                self.partial(aggregate, dealt.input())
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// A source: partial aggregates of slices, as workers compute them.
+#[derive(Debug)]
+struct CountedAway {
+    away: Arc<Away>,
+    plans: Vec<Arc<dyn ExecutionPlan>>,
+    /// About how many rows all slices have.
+    rows: u64,
+    progress: Arc<AtomicU64>,
+}
+
+impl fmt::Display for CountedAway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "slices={}", self.plans.len())
+    }
+}
+
+impl Operator for CountedAway {
+    const NAME: &'static str = "CountedAwayExec";
+
+    fn run(&self, _: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
+        let (away, plans, progress) = (Arc::clone(&self.away), self.plans.clone(), Arc::clone(&self.progress));
+        let each = self.rows / plans.len().max(1) as u64;
+        let gathered = stream::once(async move { Ok::<_, DataFusionError>(away.gather(plans).await?) });
+        let rows = gathered.map_ok(move |gathered| {
+            let progress = Arc::clone(&progress);
+            let batches = stream::try_unfold(gathered, |mut gathered| async move {
+                let next = gathered.next().await?;
+                Ok::<_, DataFusionError>(next.map(|batches| (batches, gathered)))
+            });
+            batches
+                .inspect_ok(move |_| {
+                    progress.fetch_add(each, Ordering::Relaxed);
+                })
+                .map_ok(|batches| stream::iter(batches.into_iter().map(Ok)))
+                .try_flatten()
+        });
+        Ok(rows.try_flatten().boxed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+
+    #[test]
+    fn files_have_a_folder_and_a_number() {
+        assert_eq!(place("a/zip=1/part-00012.parquet"), Some(("a/zip=1".into(), 12)));
+        assert_eq!(place("run=7/part-123456-0ab1.parquet"), Some(("run=7".into(), 123_456)));
+        assert_eq!(place("a/other.parquet"), None);
+    }
+}

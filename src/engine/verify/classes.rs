@@ -1,0 +1,122 @@
+//! The proof that a release is what was decided: the released rows, by their labels, are exactly the decided classes.
+//! It finds any change that sorts and files make to rows.
+
+use crate::canonical::one_spelling;
+use crate::engine::write::Settled;
+use crate::error::{Error, ErrorKind, Result};
+use crate::hierarchy::{plain_type, spelled};
+use crate::key::KeySchema;
+use crate::quoting::quote;
+use crate::recode::RecodingPlan;
+use crate::recount::{ReleasedTable, count, label_text};
+use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, Int64Array, RecordBatch};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Int32Type};
+use datafusion::datasource::MemTable;
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// The table name of the decided classes in the recounting session.
+const DECIDED: &str = "decided";
+
+/// Checks that the released rows, by their labels, are the decided classes, each with the decided number of rows.
+/// `is_csv` says that the rows were read from CSV files. Fails with `ErrorKind::Verification` if they differ.
+pub(super) async fn check_classes(
+    session: &SessionContext,
+    (settled, recoding): (&Settled, &RecodingPlan),
+    key_schema: &KeySchema,
+    released: &ReleasedTable,
+    is_csv: bool,
+) -> Result<()> {
+    let table = session.table(released.name.as_str()).await?;
+    // CSV has one spelling for NULL and the empty text, so both sides treat them as equal. No column of a file has
+    // both.
+    let told = match is_csv {
+        true => |value: &str| format!("nullif({value}, '')"),
+        false => str::to_string,
+    };
+    let (mut columns, mut types) = (vec![], vec![]);
+    for (i, column) in released.quasi_identifiers.iter().enumerate() {
+        let (_, field) = table.schema().qualified_field_with_unqualified_name(column)?;
+        columns.push(format!(
+            "{} AS c{i}",
+            told(&label_text(&quote(column), field.data_type()))
+        ));
+        types.push(field.data_type().clone());
+    }
+    let batch = decided((settled, recoding), key_schema, &types)?;
+    session.deregister_table(DECIDED)?;
+    session.register_table(DECIDED, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
+    let keys: Vec<String> = (0..columns.len()).map(|i| format!("c{i}")).collect();
+    let decided: Vec<String> = keys.iter().map(|key| format!("{} AS {key}", told(key))).collect();
+    // Grouped by position, because a column of the release may have the name of a key.
+    let places: Vec<String> = (1..=keys.len()).map(|place| place.to_string()).collect();
+    let (keys, places) = (keys.join(", "), places.join(", "));
+    let sql = format!(
+        "SELECT count(*) FROM (SELECT sum(n) AS more FROM (\
+           SELECT {}, count(*) AS n FROM {} GROUP BY {places} \
+           UNION ALL SELECT {}, n FROM {DECIDED}) GROUP BY {keys}) WHERE more <> 0",
+        columns.join(", "),
+        released.released(),
+        decided.join(", ")
+    );
+    match count(session, &sql).await? {
+        0 => Ok(()),
+        others => Err(Error::new(
+            ErrorKind::Verification,
+            format!(
+                "recounting the release found {others} classes with other rows than were decided; nothing was \
+                 published"
+            ),
+        )),
+    }
+}
+
+/// Returns the labels of the kept classes with the negative number of their rows. A label is the text of its value
+/// after conversion to the type of its released column in `types`.
+fn decided(
+    (settled, recoding): (&Settled, &RecodingPlan),
+    key_schema: &KeySchema,
+    types: &[DataType],
+) -> Result<RecordBatch> {
+    let (classes, verdict) = (&settled.classes, &settled.verdict);
+    let kept: Vec<usize> = (0..classes.len()).filter(|i| verdict.kept[*i]).collect();
+    let mut columns: Vec<(String, ArrayRef, bool)> = vec![];
+    for (column, lookup) in key_schema.lookups().iter().enumerate() {
+        let computed = recoding.computed_values(classes, &kept, column);
+        let (labels, places): (ArrayRef, Vec<u32>) = match (computed, &verdict.partition) {
+            (Some((values, places)), _) => (text(values, &types[column])?, places),
+            (None, Some(partition)) => {
+                let cells = partition.cells(column);
+                let labels = Arc::clone(partition.texts(column)) as ArrayRef;
+                (labels, kept.iter().map(|class| cells[*class]).collect())
+            }
+            (None, None) => {
+                let level = lookup.level(classes.node().level(column));
+                let place = |class: &usize| level.codes[key_schema.layout().code(classes.key(*class), column) as usize];
+                (text(&level.labels, &types[column])?, kept.iter().map(place).collect())
+            }
+        };
+        let keys = places
+            .into_iter()
+            .map(|place| labels.is_valid(place as usize).then_some(place as i32));
+        let keys: Int32Array = keys.collect();
+        let labels = DictionaryArray::<Int32Type>::try_new(keys, labels)?;
+        columns.push((format!("c{column}"), Arc::new(labels), true));
+    }
+    let counts: Int64Array = kept
+        .iter()
+        .map(|class| Some(-(classes.counts()[*class] as i64)))
+        .collect();
+    columns.push(("n".into(), Arc::new(counts), false));
+    Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
+}
+
+/// Returns labels as the texts of their values in the released type, because files have fewer types than memory.
+fn text(labels: &ArrayRef, released: &DataType) -> Result<ArrayRef> {
+    if let Some(ends) = labels.as_struct_opt() {
+        return Ok(Arc::new(spelled(ends.column(0), ends.column(1))?));
+    }
+    let labels = one_spelling(&cast(labels, plain_type(released))?)?;
+    Ok(cast(&labels, &DataType::Utf8)?)
+}

@@ -1,0 +1,20 @@
+//! The levels of a decided node, from which a recount knows what the released labels stand for.
+
+use crate::engine::decide::Decision;
+use crate::job::Job;
+use crate::recount::Generalized;
+use std::sync::Arc;
+
+/// Returns the quasi-identifiers of a job with the levels of the decided node. A partition has no such levels.
+pub(super) fn generalized(job: &Job, decision: &Decision) -> Vec<Generalized> {
+    if decision.verdict.partition.is_some() {
+        return vec![];
+    }
+    let columns = job.quasi_identifiers.iter().zip(decision.classes.node().levels());
+    let one = columns.map(|(q, level)| Generalized {
+        column: q.column.clone(),
+        hierarchy: Arc::clone(&q.hierarchy),
+        level: *level,
+    });
+    one.collect()
+}

@@ -1,0 +1,54 @@
+//! The population, generalized like the release, for models that count in it.
+
+use crate::engine::apply::plan::{plan, table_over};
+use crate::engine::apply::recoding_among;
+use crate::engine::decide::Decision;
+use crate::error::Result;
+use crate::job::Job;
+use crate::recode::{ColumnTreatment, Released};
+use crate::recount::bounds_as_text;
+use crate::source::{same_types, select_columns};
+use arrow::datatypes::DataType;
+use datafusion::logical_expr::{cast, ident};
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// The table name of the generalized population in the recounting session.
+const POPULATION: &str = "population";
+
+/// Registers the population, generalized to the chosen node, as a table of the recounting session. Returns its name,
+/// or `None` if the job has no population.
+pub(super) async fn generalized_population(
+    session: &SessionContext,
+    job: &Job,
+    decision: &Decision,
+) -> Result<Option<String>> {
+    let Some(population) = &job.population else {
+        return Ok(None);
+    };
+    let columns = job.quasi_identifiers.iter().enumerate();
+    let columns = columns.map(|(i, q)| Released {
+        name: q.column.clone(),
+        treatment: ColumnTreatment::Generalize(i),
+    });
+    let everything = vec![true; decision.classes.len()];
+    let recoding = recoding_among(job, decision, &everything, false, columns.collect())?;
+    let names: Vec<&str> = job.quasi_identifiers.iter().map(|q| q.column.as_str()).collect();
+    let rows = same_types(&job.source.rows, select_columns(&population.rows, &names)?, &names)?;
+    let plan = plan(&rows, Arc::new(recoding), &[], &[]).await?;
+    session.deregister_table(POPULATION)?;
+    let rows = session.read_table(Arc::new(table_over(plan, job.source.state())?))?;
+    // If suppressed rows stay, every released quasi-identifier is text, except where labels have another form.
+    let computed = job.computed_columns();
+    let texts = names.iter().map(|name| match computed.iter().any(|c| c == name) {
+        true => ident(*name),
+        false => cast(ident(*name), DataType::Utf8).alias(*name),
+    });
+    let rows = match job.starred {
+        true => rows.select(texts.collect::<Vec<_>>())?,
+        false => rows,
+    };
+    session.register_table(POPULATION, rows.into_view())?;
+    bounds_as_text(session, POPULATION, &computed).await?;
+    Ok(Some(POPULATION.into()))
+}

@@ -1,0 +1,267 @@
+//! The recount of what was written, and its result.
+
+#[cfg(feature = "cluster")]
+use super::away::Away;
+use super::classes::check_classes;
+use super::levels::generalized;
+use super::population::generalized_population;
+use super::read_back::read_back;
+use crate::engine::decide::Decision;
+use crate::engine::write::{ReleaseTable, Spool, Staging, Written};
+use crate::error::{Error, ErrorKind, Result};
+use crate::folder::Check;
+use crate::job::{Constraint, Format, Job};
+use crate::observe::{Observer, Phase};
+use crate::recode::SUPPRESSED;
+use crate::recount::{
+    Answers, Promise, ReleasedTable, bounds_as_text, check_codes, check_marginals, promises, session_with, steady,
+};
+use crate::search::Oracle;
+use datafusion::datasource::ViewTable;
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// The table name of the source's rows in the recounting session.
+pub(in crate::engine) const WHOLE: &str = "whole";
+/// The table name of the rows of the written files.
+pub(super) const RELEASED: &str = "released";
+/// The table name of the rewritten rows, with the columns that are only recounted.
+const REWRITTEN: &str = "rewritten";
+
+/// The result of a recount.
+pub(in crate::engine) struct Recounted {
+    /// The number of rows that were written or kept.
+    pub(in crate::engine) rows: u64,
+    /// The size of the smallest class; in entities if the request names them.
+    pub(in crate::engine) reached_k: Option<u64>,
+    /// The check of each promise, in the order of the models.
+    pub(in crate::engine) checks: Vec<Check>,
+    /// The recounting session.
+    pub(in crate::engine) session: SessionContext,
+    /// The recounted table with the most information: the files, or the rows kept beside them if the files lack
+    /// columns.
+    pub(in crate::engine) released: ReleasedTable,
+}
+
+impl Recounted {
+    /// Returns itself if every promise holds. Fails with `ErrorKind::Verification` if not.
+    pub(in crate::engine) fn require(self) -> Result<Self> {
+        let broken: Vec<&str> = self.checks.iter().filter(|c| !c.ok).map(|c| c.check.as_str()).collect();
+        if broken.is_empty() {
+            return Ok(self);
+        }
+        Err(Error::new(
+            ErrorKind::Verification,
+            format!(
+                "recounting the release found that it does not hold {}; nothing was published",
+                broken.join(", ")
+            ),
+        ))
+    }
+}
+
+/// The rows that a recount reads.
+#[derive(Clone, Copy)]
+enum Rows {
+    /// The rows of the files. With `tell`, the files contain all that the promises read; else only rows and classes
+    /// are counted.
+    Files { format: Format, tell: bool },
+    /// The rows that were kept.
+    Kept,
+}
+
+/// Recounts what was written: the files of `stage`, and the rows that were kept instead of or beside the files. Where a count
+/// is another because the source changed meanwhile, the error says that, and fails with `ErrorKind::Data`.
+pub(in crate::engine) async fn recount(
+    job: &Job,
+    decision: &Decision,
+    written: &Written,
+    stage: Option<&Staging>,
+    observer: &Arc<dyn Observer>,
+) -> Result<Recounted> {
+    match counted(job, decision, written, stage, observer).await {
+        Err(e) if e.kind() == ErrorKind::Verification => {
+            job.check_unchanged().await?;
+            Err(e)
+        }
+        counted => counted,
+    }
+}
+
+async fn counted(
+    job: &Job,
+    decision: &Decision,
+    written: &Written,
+    stage: Option<&Staging>,
+    observer: &Arc<dyn Observer>,
+) -> Result<Recounted> {
+    let (state, progress) = (job.source.state(), observer.begin(Phase::Verify));
+    #[cfg(feature = "cluster")]
+    let away = Away::of(&state, written).await?;
+    #[cfg(feature = "cluster")]
+    let elsewhere = away
+        .as_ref()
+        .map_or_else(Default::default, |away| away.counting(&progress));
+    #[cfg(not(feature = "cluster"))]
+    let elsewhere = Default::default();
+    let session = session_with(&state, progress, elsewhere);
+    observer.expects(Phase::Verify, rows_to_read(job, decision));
+    let (_, source) = job.source.rows.clone().into_parts();
+    session.register_table(WHOLE, Arc::new(ViewTable::new(source, None)))?;
+    let recount = Recount {
+        job,
+        decision,
+        written,
+        session: &session,
+    };
+    let mut found = None;
+    if let (Some(target), Some(stage)) = (&job.target, stage) {
+        read_back(&session, RELEASED, (stage, &written.files), target, &written.schema).await?;
+        #[cfg(feature = "cluster")]
+        if let Some(away) = away.filter(|_| written.is_by_workers) {
+            away.check_order(&session, RELEASED, job, written).await?;
+        }
+        let files = Rows::Files {
+            format: target.format,
+            tell: written.rows.is_none(),
+        };
+        bounds_as_text(&session, RELEASED, &job.computed_columns()).await?;
+        found = Some(recount.of(files).await?);
+    }
+    if let Some(rows) = &written.rows {
+        register(&session, rows)?;
+        bounds_as_text(&session, REWRITTEN, &job.computed_columns()).await?;
+        found = Some(recount.of(Rows::Kept).await?);
+    }
+    found.ok_or_else(|| Error::internal("nothing was written that could be recounted"))
+}
+
+/// Estimates how many rows a recount reads: the classes are counted twice, each promise beyond class sizes reads the
+/// released rows again, and some compare them with the whole table.
+fn rows_to_read(job: &Job, decision: &Decision) -> u64 {
+    let released = decision.verdict.released + decision.starred_rows(job);
+    let reads = |c: &&Constraint| c.attribute.is_some() || !c.is_of_classes() || c.model.reads().population;
+    let promises = job.constraints.iter().filter(reads).count() as u64;
+    let whole = job.constraints.iter().filter(|c| c.model.reads().whole).count() as u64;
+    (2 + promises) * released + whole * decision.evaluator.rows()
+}
+
+fn register(session: &SessionContext, rows: &Arc<Spool>) -> Result<()> {
+    let table = ReleaseTable::try_new(Arc::clone(rows), |_| true)?;
+    session.register_table(REWRITTEN, Arc::new(table))?;
+    Ok(())
+}
+
+/// The inputs of a recount.
+struct Recount<'a> {
+    job: &'a Job,
+    decision: &'a Decision,
+    written: &'a Written,
+    session: &'a SessionContext,
+}
+
+impl Recount<'_> {
+    async fn of(&self, rows: Rows) -> Result<Recounted> {
+        let (job, settled) = (self.job, &self.written.settled);
+        let (is_csv, tell) = match rows {
+            Rows::Files { format, tell } => (format == Format::Csv, tell),
+            Rows::Kept => (false, true),
+        };
+        let released = self.table(rows).await?;
+        let (rows, reached_k) = released.count(self.session).await?;
+        self.check_suppressed()?;
+        let expected = settled.verdict.released + self.decision.starred_rows(job);
+        if rows != expected {
+            return Err(Error::new(
+                ErrorKind::Verification,
+                format!("{rows} rows were written where {expected} were to be; nothing was published"),
+            ));
+        }
+        let key_schema = &self.decision.evaluator.sets().base().key_schema;
+        let decided = (settled, self.written.recoding.as_ref());
+        check_classes(self.session, decided, key_schema, &released, is_csv).await?;
+        let promises = if tell { promises(job)? } else { vec![] };
+        let mut checks = released.check(self.session, &promises).await?;
+        checks.iter_mut().for_each(|c| c.reached = c.reached.map(steady));
+        let classes = settled.verdict.classes;
+        // Rows without any item are in classes, and in no combination of items.
+        let is_missing =
+            |(promise, check): (&Promise, &Check)| check.reached.is_none() && promise.model.item_bound().is_none();
+        if classes > 0 && (reached_k.is_none() || promises.iter().zip(&checks).any(is_missing)) {
+            return Err(Error::new(
+                ErrorKind::Verification,
+                format!("{classes} classes were written, and a recount found none; nothing was published"),
+            ));
+        }
+        // The checks are in the order of the models.
+        if let Some(check) = self.check_limits() {
+            let place = job.constraints.iter().position(|c| c.model.limit_column().is_some());
+            // If the files do not contain what the models read, no checks come before this one.
+            checks.insert(place.unwrap_or(checks.len()).min(checks.len()), check);
+        }
+        if tell {
+            let starred = self.decision.starred_rows(job);
+            checks.extend(check_marginals(self.session, &self.written.permutations, &released.name, starred).await?);
+        }
+        checks.extend(check_codes(self.session, &released, job).await?);
+        Ok(Recounted {
+            rows,
+            reached_k,
+            checks,
+            session: self.session.clone(),
+            released,
+        })
+    }
+
+    /// Returns the table to recount.
+    async fn table(&self, rows: Rows) -> Result<ReleasedTable> {
+        let (job, decision) = (self.job, self.decision);
+        let is_kept = matches!(rows, Rows::Kept);
+        Ok(ReleasedTable {
+            name: if is_kept { REWRITTEN } else { RELEASED }.into(),
+            quasi_identifiers: job.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
+            sensitive: job.sensitive.iter().map(|s| s.column.clone()).collect(),
+            entity: job.entity.clone().filter(|_| is_kept || !job.hides_entity()),
+            starred: decision.starred_rows(job),
+            null_labels: job.computed_columns(),
+            suppressed: Some(SUPPRESSED.into()).filter(|_| is_kept && decision.marks_suppressed(job)),
+            whole: Some(WHOLE.into()),
+            population: generalized_population(self.session, job, decision).await?,
+            generalized: generalized(job, decision),
+            answers: Answers::default(),
+        })
+    }
+
+    /// Fails with `ErrorKind::Infeasible` if the rows suppressed for their own limits exceed the suppression limit.
+    fn check_suppressed(&self) -> Result<()> {
+        let (job, limit) = (self.job, self.decision.evaluator.suppression_limit());
+        let suppressed = self.written.settled.verdict.suppressed;
+        let (Some((constraint, _)), Some(outcome)) = (job.personal(), &self.written.outcome) else {
+            return Ok(());
+        };
+        if suppressed <= limit {
+            return Ok(());
+        }
+        Err(Error::infeasible(format!(
+            "{} does not hold: the limits of {} rows are met by no generalization of their class; {suppressed} rows would \
+             have to be suppressed, and {limit} may be",
+            constraint.describe(&job.quasi_identifiers),
+            outcome.unmet
+        )))
+    }
+
+    /// Returns the check of the personal limits, which were counted on the rows as they were handed out.
+    fn check_limits(&self) -> Option<Check> {
+        let (constraint, _) = self.job.personal()?;
+        let above = self.written.outcome.as_ref().map(|o| o.above);
+        Some(Check {
+            check: format!(
+                "rows above their limit, {}",
+                constraint.describe(&self.job.quasi_identifiers)
+            ),
+            required: 0.0,
+            reached: above.map(|n| n as f64),
+            ok: above == Some(0),
+        })
+    }
+}

@@ -1,0 +1,146 @@
+//! The recount of a release that grows: of all rows that are released then, and of the new ones as a table of their own.
+//!
+//! Somebody who had the release before and has the one after knows which rows are new. So the new rows must hold the models
+//! alone, and all rows must hold them together. Distributions are compared with those of the released rows, because nobody
+//! who has the release knows any other.
+
+use super::read_back::as_written;
+use super::recounted::{RELEASED, Recounted};
+use crate::canonical::spelled_once;
+use crate::engine::standing::{parquet, rows_that_stand};
+use crate::engine::write::{Staging, Written};
+use crate::error::{Error, ErrorKind, Result};
+use crate::folder::{Check, Manifest};
+use crate::job::{Existing, Job, Target};
+use crate::observe::{Observer, Phase};
+use crate::recount::{Answers, ReleasedTable, check_codes, promises, steady};
+use arrow::datatypes::{DataType, Schema};
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// The table name of all released rows in the recounting session.
+const GROWN: &str = "grown";
+
+/// The table name of the rows of the release that is added to.
+const STANDING: &str = "standing";
+
+/// All rows of a release after a batch was added to it.
+#[derive(Debug)]
+pub(in crate::engine) struct Union {
+    /// The manifest of the release before.
+    pub(in crate::engine) standing: Arc<Manifest>,
+    /// The number of rows.
+    pub(in crate::engine) rows: u64,
+    /// The number of classes by released labels.
+    pub(in crate::engine) classes: u64,
+    /// The size of the smallest class.
+    pub(in crate::engine) reached_k: Option<u64>,
+    /// The check of each promise over all rows.
+    pub(in crate::engine) checks: Vec<Check>,
+    /// The check of each promise over the new rows alone.
+    pub(in crate::engine) alone: Vec<Check>,
+}
+
+/// Recounts the written rows alone, and all rows of the release that `target` grows together with them. Returns `None` if it
+/// grows none. Fails as infeasible if a promise does not hold.
+pub(in crate::engine) async fn recount_union(
+    job: &Job,
+    written: &Written,
+    recounted: &Recounted,
+    (target, stage): (&Target, &Staging),
+    observer: &Arc<dyn Observer>,
+) -> Result<Option<Union>> {
+    if target.existing != Existing::Append {
+        return Ok(None);
+    }
+    observer.begin(Phase::Verify);
+    let session = &recounted.session;
+    let alone = check(job, session, &table(job, RELEASED), "these rows alone would not hold").await?;
+    let Some(standing) = target.grows.clone() else {
+        return Ok(None);
+    };
+    same_types(&standing, &written.schema)?;
+    if standing.batches.is_empty() {
+        // Distributions of a release that was not made to grow may have been compared with those of its source.
+        let rows = as_written(rows_that_stand(session, target).await?, &written.schema)?;
+        session.register_table(STANDING, rows.into_view())?;
+        let what = "the rows of the release that stands alone do not hold";
+        check(job, session, &table(job, STANDING), what).await?;
+    }
+    let places = stage.places_of_all(target, &written.files).await?;
+    let rows = spelled_once(parquet(session, places, target).await?)?;
+    let rows = as_written(rows, &written.schema)?;
+    session.register_table(GROWN, rows.into_view())?;
+    let grown = table(job, GROWN);
+    let (rows, reached_k) = grown.count(session).await?;
+    let expected = standing.rows_out + recounted.rows;
+    if rows != expected {
+        return Err(Error::new(
+            ErrorKind::Verification,
+            format!(
+                "the release and the batch have {rows} rows where {expected} were to be; nothing was added. VERIFY the release \
+                 that stands"
+            ),
+        ));
+    }
+    let checks = check(job, session, &grown, "with these rows, the release would not hold").await?;
+    Ok(Some(Union {
+        classes: grown.classes(session).await?,
+        standing,
+        rows,
+        reached_k,
+        checks,
+        alone,
+    }))
+}
+
+/// Describes released rows whose distributions are their own.
+fn table(job: &Job, name: &str) -> ReleasedTable {
+    ReleasedTable {
+        name: name.into(),
+        quasi_identifiers: job.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
+        sensitive: job.sensitive.iter().map(|s| s.column.clone()).collect(),
+        entity: None,
+        null_labels: vec![],
+        starred: 0,
+        suppressed: None,
+        whole: None,
+        population: None,
+        generalized: vec![],
+        answers: Answers::default(),
+    }
+}
+
+/// Recounts every promise of a job, and the codes of its hierarchies. Fails as infeasible if one does not hold.
+async fn check(job: &Job, session: &SessionContext, table: &ReleasedTable, what: &str) -> Result<Vec<Check>> {
+    let mut checks = table.check(session, &promises(job)?).await?;
+    checks.iter_mut().for_each(|c| c.reached = c.reached.map(steady));
+    checks.extend(check_codes(session, table, job).await?);
+    let broken: Vec<&str> = checks.iter().filter(|c| !c.ok).map(|c| c.check.as_str()).collect();
+    match broken.is_empty() {
+        true => Ok(checks),
+        false => Err(Error::infeasible(format!("{what} {}", broken.join(", ")))),
+    }
+}
+
+/// Fails as a usage error if a column has another type than in the release.
+fn same_types(standing: &Manifest, written: &Schema) -> Result<()> {
+    for column in &standing.columns {
+        let own = type_name(written.field_with_name(&column.name)?.data_type());
+        if own != column.data_type {
+            return Err(Error::usage(format!(
+                "APPEND: column {} is {own}, and in the release that stands it is {}; CAST it",
+                column.name, column.data_type
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the name of the type of released values, as the manifest has it.
+pub(in crate::engine) fn type_name(data_type: &DataType) -> String {
+    match data_type {
+        DataType::Dictionary(_, values) => values.to_string(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,199 @@
+//! The commit: one entry of the log, put on condition that there is none of its number.
+
+use super::entry::commit_info;
+use super::error::failed;
+use super::table::{Table, log};
+use crate::error::{Error, Result};
+use crate::formats::change::{Addition, Change, MANIFEST_TEXT, RELEASE, Verdict};
+use crate::formats::place::Place;
+use chrono::Utc;
+use deltalake_core::DeltaTableError;
+use deltalake_core::kernel::engine::arrow_conversion::TryIntoKernel;
+use deltalake_core::kernel::transaction::{CommitBuilder, TableReference, TransactionError};
+use deltalake_core::kernel::{Action, Add, Metadata, MetadataExt, Protocol, StructType, new_metadata};
+use deltalake_core::logstore::LogStoreRef;
+use deltalake_core::protocol::{DeltaOperation, SaveMode};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// The feature of a table that has times without a zone.
+const WITHOUT_ZONE: &str = "timestampNtz";
+/// What a table has whose entries of the log name no features.
+const ALWAYS: [&str; 2] = ["appendOnly", "invariants"];
+/// The start of the names of our properties.
+const OWN: &str = "anonsql.";
+
+/// Makes a change the next version of the table at a place: the first one, or the one after `before`.
+pub(super) async fn commit(place: &Place, before: Option<&Table>, change: Change) -> Verdict {
+    let doing = format!("cannot commit to the Delta table {}", place.url);
+    let parts = log(place).and_then(|log| Ok((log, actions(before, &change, &doing)?)));
+    let (log, actions) = match parts {
+        Ok(parts) => parts,
+        Err(e) => return Verdict::Failed(e),
+    };
+    let information = change.properties.iter();
+    let information = information.map(|(name, text)| (name.clone(), json!(text)));
+    let manifest = (MANIFEST_TEXT.to_string(), json!(change.manifest));
+    let information: HashMap<String, Value> = information.chain([manifest]).collect();
+    let operation = DeltaOperation::Write {
+        mode: match (before, change.adds) {
+            (Some(_), true) => SaveMode::Append,
+            (Some(_), false) => SaveMode::Overwrite,
+            (None, _) => SaveMode::ErrorIfExists,
+        },
+        partition_by: (!change.partitioned_by.is_empty()).then(|| change.partitioned_by.clone()),
+        predicate: None,
+    };
+    let snapshot = before.map(|table| table.snapshot.as_ref() as &dyn TableReference);
+    let prepared = CommitBuilder::default()
+        .with_actions(actions)
+        .with_app_metadata(information)
+        // Another commit may have released something else.
+        .with_max_retries(0)
+        .build(snapshot, log.clone(), operation)
+        .into_prepared_commit_future()
+        .await;
+    let prepared = match prepared {
+        Ok(prepared) => prepared,
+        Err(e) => return Verdict::Failed(failed(doing, &e)),
+    };
+    // What the crate does after a commit is left out: it fails for its own reasons, and the commit stands.
+    match prepared.await {
+        Ok(_) => Verdict::Committed,
+        Err(e) => {
+            let next = before.map_or(0, |table| table.snapshot.version() + 1);
+            found_out(&log, next, &change, &e, &doing).await
+        }
+    }
+}
+
+/// Finds out what became of a commit that failed. A request whose answer was lost is sent again, and then finds what it did
+/// itself.
+async fn found_out(log: &LogStoreRef, version: u64, change: &Change, error: &DeltaTableError, doing: &str) -> Verdict {
+    let is_late = matches!(
+        error,
+        DeltaTableError::VersionAlreadyExists(_)
+            | DeltaTableError::Transaction {
+                source: TransactionError::MaxCommitAttempts(_)
+                    | TransactionError::CommitConflict(_)
+                    | TransactionError::VersionAlreadyExists(_)
+            }
+    );
+    match log.read_commit_entry(version).await {
+        Ok(Some(entry)) if is_own(&entry, change) => Verdict::Committed,
+        Ok(Some(entry)) if is_release(&entry) => Verdict::Late,
+        Ok(Some(_)) => Verdict::Failed(Error::data(format!(
+            "{doing}: another tool committed to it in the meantime; nothing of this run was published, run it again"
+        ))),
+        _ if is_late => Verdict::Late,
+        // A put may still arrive whose answer did not.
+        _ => Verdict::Unknown(failed(doing, error)),
+    }
+}
+
+/// Returns true if an entry of the log is that of a release.
+fn is_release(entry: &[u8]) -> bool {
+    commit_info(entry).is_some_and(|told| told.get(RELEASE).is_some())
+}
+
+/// Returns true if an entry of the log is that of this change.
+fn is_own(entry: &[u8], change: &Change) -> bool {
+    let is_said = |told: &Value, (name, text): (&String, &String)| told.get(name).and_then(Value::as_str) == Some(text);
+    let is_own = |told: Value| change.properties.iter().all(|property| is_said(&told, property));
+    commit_info(entry).is_some_and(is_own)
+}
+
+fn actions(before: Option<&Table>, change: &Change, doing: &str) -> Result<Vec<Action>> {
+    let schema: StructType = change
+        .schema
+        .as_ref()
+        .try_into_kernel()
+        .map_err(|e| Error::usage(format!("{doing}: {e}")))?;
+    let is_without_zone = serde_json::to_string(&schema).is_ok_and(|text| text.contains("\"timestamp_ntz\""));
+    let mut actions: Vec<Action> = protocol(before, is_without_zone, doing)?
+        .map(Action::Protocol)
+        .into_iter()
+        .collect();
+    actions.push(Action::Metadata(metadata(before, change, &schema, doing)?));
+    let replaced = before.filter(|_| !change.adds);
+    actions.extend(replaced.into_iter().flat_map(Table::removals).map(Action::Remove));
+    let now = Utc::now().timestamp_millis();
+    let additions = change.additions.iter();
+    actions.extend(additions.map(|addition| Action::Add(added(addition, now))));
+    Ok(actions)
+}
+
+fn added(addition: &Addition, now: i64) -> Add {
+    Add {
+        path: addition.path.clone(),
+        partition_values: addition.partition.iter().cloned().collect(),
+        size: i64::try_from(addition.bytes).unwrap_or(i64::MAX),
+        modification_time: now,
+        data_change: true,
+        stats: Some(addition.statistics.clone()),
+        ..Add::default()
+    }
+}
+
+fn metadata(before: Option<&Table>, change: &Change, schema: &StructType, doing: &str) -> Result<Metadata> {
+    // What others set of the table stays: how long its log is kept, for example.
+    let kept = before.map(|table| table.snapshot.metadata().configuration());
+    let kept = kept.into_iter().flatten();
+    let kept = kept.filter(|(name, _)| !name.starts_with(OWN));
+    let configuration: HashMap<&String, &String> = kept.chain(&change.properties).collect();
+    if let Some(name) = configuration.keys().find(|name| is_binding(name)) {
+        return Err(Error::usage(format!(
+            "{doing}: the table has the property {name}, which binds its columns; write to another table"
+        )));
+    }
+    let metadata = new_metadata(schema, &change.partitioned_by, configuration);
+    let metadata = metadata.and_then(|metadata| match before {
+        Some(table) => metadata.with_table_id(table.snapshot.metadata().id().to_string()),
+        None => Ok(metadata),
+    });
+    metadata.map_err(|e| failed(doing, &e.into()))
+}
+
+/// Returns true for a property that says what the columns of a table must be.
+fn is_binding(name: &str) -> bool {
+    name.starts_with("delta.constraints.") || name == "delta.columnMapping.mode"
+}
+
+/// Returns the protocol that the table needs and does not have yet.
+fn protocol(before: Option<&Table>, is_without_zone: bool, doing: &str) -> Result<Option<Protocol>> {
+    let broken = |e: serde_json::Error| Error::internal(format!("a protocol cannot be written as JSON: {e}"));
+    let made = |value: Value| serde_json::from_value(value).map(Some).map_err(broken);
+    let Some(table) = before else {
+        return match is_without_zone {
+            true => made(with_features(&[], &ALWAYS)),
+            false => made(json!({"minReaderVersion": 1, "minWriterVersion": 2})),
+        };
+    };
+    let own = serde_json::to_value(table.snapshot.protocol()).map_err(broken)?;
+    let features = |which: &str| -> Vec<String> {
+        let listed = own.get(which).and_then(Value::as_array).into_iter().flatten();
+        listed.filter_map(Value::as_str).map(String::from).collect()
+    };
+    let (reader, writer) = (features("readerFeatures"), features("writerFeatures"));
+    if !is_without_zone || reader.iter().any(|feature| feature == WITHOUT_ZONE) {
+        return Ok(None);
+    }
+    let version = |which: &str| own.get(which).and_then(Value::as_i64).unwrap_or_default();
+    match (version("minReaderVersion"), version("minWriterVersion")) {
+        (1, ..=2) => made(with_features(&[], &ALWAYS)),
+        (_, 7) => {
+            let reader: Vec<&str> = reader.iter().map(String::as_str).collect();
+            let writer: Vec<&str> = writer.iter().map(String::as_str).collect();
+            made(with_features(&reader, &writer))
+        }
+        _ => Err(Error::usage(format!(
+            "{doing}: the release has times without a zone, for which another tool would have to upgrade the table first; \
+             write to another table"
+        ))),
+    }
+}
+
+fn with_features(reader: &[&str], writer: &[&str]) -> Value {
+    let (reader, writer) = ([reader, &[WITHOUT_ZONE]].concat(), [writer, &[WITHOUT_ZONE]].concat());
+    json!({"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": reader, "writerFeatures": writer})
+}

@@ -1,0 +1,54 @@
+//! How Delta tables are found, read and committed to.
+
+use super::commit::commit;
+use super::statistics::statistics;
+use super::table::Table;
+use crate::error::{Error, Result};
+use crate::formats::at::At;
+use crate::formats::change::{Change, Verdict};
+use crate::formats::entry::TableFormat;
+use crate::formats::pinned::{LogFormat, LoggedTable, PinnedTable};
+use crate::formats::place::{LOG, Place};
+use crate::location::{expanded, is_of_web};
+use async_trait::async_trait;
+use datafusion::execution::SessionState;
+use std::fs::File;
+use std::sync::Arc;
+
+/// The format.
+#[derive(Debug)]
+pub(super) struct Delta;
+
+#[async_trait]
+impl TableFormat for Delta {
+    async fn open(&self, state: &SessionState, path: &str, at: &At) -> Result<Arc<dyn PinnedTable>> {
+        let whole = expanded(path)?.into_owned();
+        if is_of_web(&whole) {
+            return Err(Error::usage(format!(
+                "delta.{path:?}: a web server has no list of the files of a table; copy the table to a folder or a store"
+            )));
+        }
+        let place = Place::of(state, &whole).await?;
+        match place.has(LOG).await? {
+            true => Ok(Arc::new(Table::at(&place, at).await?)),
+            false => Err(Error::usage(format!(
+                "delta.{path:?}: there is no Delta table, which has a folder {LOG}; a file or a folder of files stands without delta."
+            ))),
+        }
+    }
+}
+
+#[async_trait]
+impl LogFormat for Delta {
+    async fn at(&self, place: &Place, at: &At) -> Result<Arc<dyn LoggedTable>> {
+        Ok(Arc::new(Table::at(place, at).await?))
+    }
+
+    async fn create(&self, place: &Place, change: Change) -> Verdict {
+        commit(place, None, change).await
+    }
+
+    fn statistics(&self, file: &File) -> Result<String> {
+        statistics(file)
+    }
+}

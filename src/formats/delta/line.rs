@@ -1,0 +1,29 @@
+//! Delta in the list of table formats.
+
+use crate::formats::entry::{Entry, Log};
+use crate::formats::place::LOG;
+
+#[cfg(feature = "delta")]
+use super::format::Delta;
+
+/// The line of the format.
+pub(crate) const ENTRY: Entry = Entry {
+    word: "delta",
+    feature: "delta",
+    lacks: "neither reads nor writes Delta tables",
+    called: |path| Ok(path.to_string()),
+    // A table is a folder.
+    is_table: |name| name.ends_with('/'),
+    #[cfg(feature = "delta")]
+    format: Some(&Delta),
+    #[cfg(not(feature = "delta"))]
+    format: None,
+    log: Some(Log {
+        folder: LOG,
+        table: "Delta table",
+        #[cfg(feature = "delta")]
+        format: Some(&Delta),
+        #[cfg(not(feature = "delta"))]
+        format: None,
+    }),
+};

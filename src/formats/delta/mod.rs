@@ -1,0 +1,27 @@
+//! Delta tables: one version of a table as a source, and one commit of its log as the end of a release.
+//!
+//! The crate `deltalake-core` reads the log and the data files, and writes the entry of a commit. It gets the stores that
+//! the session has ([`Place`](super::Place)), so there is no second way to credentials. It is behind the cargo feature
+//! `delta`.
+//!
+//! A log may hold values of the table: the bounds of each file. So no error quotes the log.
+
+#[cfg(feature = "delta")]
+mod commit;
+#[cfg(feature = "delta")]
+mod entry;
+#[cfg(feature = "delta")]
+mod error;
+#[cfg(feature = "delta")]
+mod format;
+mod line;
+#[cfg(feature = "delta")]
+mod pinned;
+#[cfg(feature = "delta")]
+mod statistics;
+#[cfg(feature = "delta")]
+mod table;
+mod types;
+
+pub(crate) use line::ENTRY;
+pub(crate) use types::{check_column, stored};

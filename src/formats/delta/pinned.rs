@@ -1,0 +1,164 @@
+//! What statements and releases do with a version of a Delta table.
+
+use super::commit::commit;
+use super::entry::commit_info;
+use super::error::failed;
+use super::line::ENTRY;
+use super::table::{Table, log};
+use crate::error::{Error, Result};
+use crate::formats::change::{Change, MANIFEST_TEXT, RELEASE, Verdict};
+use crate::formats::pinned::{Asked, LoggedTable, PinnedFile, PinnedTable};
+use crate::formats::place::Place;
+use crate::hierarchy::plain_type;
+use arrow::datatypes::{DataType, Schema};
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::Expr;
+use datafusion::object_store::{self, ObjectStoreExt};
+use datafusion::physical_plan::ExecutionPlan;
+use deltalake_core::delta_datafusion::{DeltaScanConfig, DeltaScanNext};
+use futures::{StreamExt, TryStreamExt, stream};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The files whose state is looked up at once.
+const AT_ONCE: usize = 16;
+
+#[async_trait]
+impl PinnedTable for Table {
+    fn format(&self) -> &'static str {
+        ENTRY.word
+    }
+
+    fn name(&self) -> String {
+        self.place.name()
+    }
+
+    fn input(&self) -> String {
+        self.place.url.clone()
+    }
+
+    fn version(&self) -> u64 {
+        self.snapshot.version()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.files.iter().map(|(_, bytes)| bytes).sum()
+    }
+
+    fn has_file(&self, name: &str) -> bool {
+        name.starts_with(&self.name())
+    }
+
+    async fn files(&self) -> Result<Vec<PinnedFile>> {
+        let look = |(name, bytes): (String, u64)| async move {
+            let path = self.place.file(&name)?;
+            let told = || format!("version {} of the Delta table {}", self.version(), self.place.url);
+            let meta = match self.place.store.head(&path).await {
+                Err(object_store::Error::NotFound { .. }) => {
+                    return Err(Error::data(format!(
+                        "{} names the file {name:?}, which is gone: the table was vacuumed in the meantime, or is not whole; \
+                         read a newer version",
+                        told()
+                    )));
+                }
+                found => found.map_err(|e| Error::of_store(format_args!("cannot read {}", self.place.url), &e))?,
+            };
+            if meta.size != bytes {
+                return Err(Error::data(format!(
+                    "{} says of the file {name:?} that it has {bytes} bytes, and it has {}; it was replaced or damaged",
+                    told(),
+                    meta.size
+                )));
+            }
+            let local = self.place.local().map(|_| PathBuf::from(format!("/{path}")));
+            let name = match &local {
+                Some(local) => local.display().to_string(),
+                None => format!("{}{name}", self.place.url),
+            };
+            Ok(PinnedFile { name, local, meta })
+        };
+        let files = self.files.clone();
+        stream::iter(files).map(look).buffered(AT_ONCE).try_collect().await
+    }
+
+    fn rows(&self, state: &SessionState) -> Result<Arc<dyn TableProvider>> {
+        let config = DeltaScanConfig::new_from_session(state).with_wrap_partition_values(false);
+        let scan = DeltaScanNext::new(Arc::clone(&self.snapshot), config)?;
+        Ok(Arc::new(scan))
+    }
+
+    async fn scan(
+        &self,
+        rows: &dyn TableProvider,
+        session: &dyn Session,
+        asked: Asked<'_>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let plan = rows.scan(session, asked.projection, asked.filters, asked.limit);
+        Ok(plan.await?)
+    }
+
+    /// The values of partitions decide, and the bounds of whole numbers and dates. Bounds of decimals and of doubles are
+    /// rounded to the digits of a double and know no NaN, those of times are cut to milliseconds, and those of texts to their
+    /// first letters.
+    fn decides(&self, filter: &Expr, schema: &Schema) -> bool {
+        let partitions = self.snapshot.metadata().partition_columns();
+        let is_decided = |name: &str| {
+            let data_type = schema.field_with_name(name).map(|field| plain_type(field.data_type()));
+            let is_bounded = |data_type: &DataType| data_type.is_integer() || *data_type == DataType::Date32;
+            partitions.iter().any(|column| column == name) || data_type.is_ok_and(is_bounded)
+        };
+        filter.column_refs().iter().all(|column| is_decided(&column.name))
+    }
+
+    /// The operator for deletion vectors takes no other reader for its own.
+    fn reads_by_place(&self) -> bool {
+        self.deletes_rows
+    }
+
+    fn is_divided(&self) -> bool {
+        true
+    }
+}
+
+#[async_trait]
+impl LoggedTable for Table {
+    fn place(&self) -> &Place {
+        &self.place
+    }
+
+    fn properties(&self) -> &HashMap<String, String> {
+        self.snapshot.metadata().configuration()
+    }
+
+    fn data_files(&self) -> &[(String, u64)] {
+        &self.files
+    }
+
+    fn deletes_rows(&self) -> bool {
+        self.deletes_rows
+    }
+
+    async fn manifest_in_log(&self, run: &str) -> Result<Option<String>> {
+        let log = log(&self.place)?;
+        for version in (0..=self.version()).rev() {
+            let entry = log.read_commit_entry(version).await;
+            let entry = entry.map_err(|e| failed(format!("cannot read the log of {}", self.place.url), &e))?;
+            let Some(told) = entry.as_deref().and_then(commit_info) else {
+                // What was cleaned up is older than the rest.
+                break;
+            };
+            if told.get(RELEASE).and_then(Value::as_str) == Some(run) {
+                return Ok(told.get(MANIFEST_TEXT).and_then(Value::as_str).map(String::from));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn commit(&self, change: Change) -> Verdict {
+        commit(&self.place, Some(self), change).await
+    }
+}

@@ -1,0 +1,39 @@
+//! What an error of the crate says here: never what it quotes of the catalog, which may hold values.
+
+use crate::error::{Error, ErrorKind};
+use datafusion::error::DataFusionError;
+use datafusion_ducklake::DuckLakeError;
+use std::fmt;
+
+/// How the error of a value begins that is not of the type that the crate expects.
+const DECODING: &str = "error occurred while decoding";
+
+/// Returns the error of an operation on a catalog. It begins with `doing`.
+pub(super) fn failed(doing: impl fmt::Display, error: &DuckLakeError) -> Error {
+    match error {
+        DuckLakeError::ObjectStore(error) => Error::of_store(doing, error),
+        DuckLakeError::Sqlx(e) if e.to_string().starts_with(DECODING) => Error::data(format!(
+            "{doing}: rows that stand in the catalog have values of a type that is not read there; CALL \
+             ducklake_flush_inlined_data('catalog') in DuckDB writes them to files, which are read"
+        )),
+        DuckLakeError::Sqlx(_) => Error::new(
+            ErrorKind::Io,
+            format!("{doing}: it is no DuckLake catalog, it is damaged, or another program has locked it"),
+        ),
+        DuckLakeError::Unsupported(_) | DuckLakeError::UnsupportedType(_) => Error::data(format!(
+            "{doing}: it has a type or a feature that this version of anonsql does not read"
+        )),
+        _ => Error::data(format!(
+            "{doing}: its catalog is damaged, or in a form that this version of anonsql does not know"
+        )),
+    }
+}
+
+/// Returns the error of a scan that could not begin.
+pub(super) fn failed_scan(doing: &str, error: DataFusionError) -> Error {
+    let of_crate = match error.find_root() {
+        DataFusionError::External(inner) => inner.downcast_ref::<DuckLakeError>().map(|e| failed(doing, e)),
+        _ => None,
+    };
+    of_crate.unwrap_or_else(|| Error::from_data(error))
+}

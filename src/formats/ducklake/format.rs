@@ -1,0 +1,21 @@
+//! How DuckLake tables are read.
+
+use super::address::Address;
+use super::table::Table;
+use crate::error::Result;
+use crate::formats::at::At;
+use crate::formats::entry::TableFormat;
+use crate::formats::pinned::PinnedTable;
+use async_trait::async_trait;
+use datafusion::execution::SessionState;
+use std::sync::Arc;
+
+/// The format.
+pub(super) struct DuckLake;
+
+#[async_trait]
+impl TableFormat for DuckLake {
+    async fn open(&self, state: &SessionState, name: &str, at: &At) -> Result<Arc<dyn PinnedTable>> {
+        Ok(Arc::new(Table::open(state, Address::of(name)?, at).await?))
+    }
+}

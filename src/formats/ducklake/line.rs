@@ -1,0 +1,22 @@
+//! DuckLake in the list of table formats.
+
+use super::address::{Address, TABLE};
+use crate::formats::entry::Entry;
+
+#[cfg(feature = "ducklake")]
+use super::format::DuckLake;
+
+/// The line of the format.
+pub(crate) const ENTRY: Entry = Entry {
+    word: "ducklake",
+    feature: "ducklake",
+    lacks: "reads no DuckLake tables",
+    // What names no table may have a password, and is not quoted.
+    called: |name| Ok(Address::of(name)?.to_string()),
+    is_table: |name| name.contains(TABLE),
+    #[cfg(feature = "ducklake")]
+    format: Some(&DuckLake),
+    #[cfg(not(feature = "ducklake"))]
+    format: None,
+    log: None,
+};

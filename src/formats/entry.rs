@@ -1,0 +1,124 @@
+//! What the list of table formats says of one, also in a build without it.
+
+use super::at::At;
+use super::pinned::{LogFormat, PinnedTable};
+use crate::error::{Error, Result};
+use async_trait::async_trait;
+use datafusion::execution::SessionState;
+use std::fmt;
+use std::sync::Arc;
+
+/// A table format.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// The word before a table in a statement: `delta.'path'`.
+    pub word: &'static str,
+    /// The cargo feature of the format.
+    pub(super) feature: &'static str,
+    /// What a build without the feature does not do.
+    pub(super) lacks: &'static str,
+    /// Checks what stands behind the word, and returns it as errors quote it.
+    pub(super) called: fn(&str) -> Result<String>,
+    /// Returns true for the name of a table of the format in a manifest, and for the name of no file.
+    pub(super) is_table: fn(&str) -> bool,
+    /// How its tables are read; `None` in a build without it.
+    pub(super) format: Option<&'static dyn TableFormat>,
+    /// The log of its tables, if releases are committed to them.
+    pub(super) log: Option<Log>,
+}
+
+/// The log of the tables of a format.
+#[derive(Clone, Copy)]
+pub(super) struct Log {
+    /// The folder of the log, by which a table is found.
+    pub(super) folder: &'static str,
+    /// What a table is called.
+    pub(super) table: &'static str,
+    /// How it is read and committed to; `None` in a build without the format.
+    pub(super) format: Option<&'static dyn LogFormat>,
+}
+
+/// How the tables of a format are read.
+#[async_trait]
+pub(crate) trait TableFormat: Send + Sync {
+    /// Opens a version of the table that a statement calls so. Fails with `ErrorKind::Usage` if there is none.
+    async fn open(&self, state: &SessionState, name: &str, at: &At) -> Result<Arc<dyn PinnedTable>>;
+}
+
+impl Entry {
+    /// Opens a version of the table that a statement calls so. Fails with `ErrorKind::Usage` if there is none, or if this
+    /// build does not have the format.
+    pub(crate) async fn open(&self, state: &SessionState, name: &str, at: &At) -> Result<Arc<dyn PinnedTable>> {
+        let called = (self.called)(name)?;
+        let format = self
+            .format
+            .ok_or_else(|| self.missing(format_args!("{}.{called:?}", self.word)));
+        format?.open(state, name, at).await
+    }
+
+    /// Returns true if releases are committed to tables of the format.
+    pub fn is_written(&self) -> bool {
+        self.log.is_some()
+    }
+
+    /// Returns the name of the folder with the log of a table, if releases are committed to tables of the format.
+    pub(crate) fn log_folder(&self) -> Option<&'static str> {
+        self.log.map(|log| log.folder)
+    }
+
+    /// Returns how releases are committed to tables of the format. Fails with `ErrorKind::Usage`, in an error about `what`, if
+    /// this build does not have the format.
+    pub(crate) fn committing(&self, what: impl fmt::Display) -> Result<&'static dyn LogFormat> {
+        let log = self.log.and_then(|log| log.format);
+        log.ok_or_else(|| self.missing(what))
+    }
+
+    fn missing(&self, what: impl fmt::Display) -> Error {
+        Error::usage(format!(
+            "{what}: this build of anonsql {}; use a release of it, or build it with --features {}",
+            self.lacks, self.feature
+        ))
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word)
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.word == other.word
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_error_of_a_missing_format_names_its_feature() {
+        let entry = Entry {
+            word: "made_up",
+            feature: "made_up_tables",
+            lacks: "reads no made-up tables",
+            called: |name| Ok(name.to_string()),
+            is_table: |_| false,
+            format: None,
+            log: None,
+        };
+        let state = datafusion::prelude::SessionContext::new().state();
+        let opened = entry.open(&state, "a", &At::Newest).await.unwrap_err().to_string();
+        assert_eq!(
+            opened,
+            "made_up.\"a\": this build of anonsql reads no made-up tables; use a release of it, or build it with --features \
+             made_up_tables"
+        );
+        let refused = entry.committing("TO 'a'").map(|_| ()).unwrap_err();
+        assert!(
+            refused.to_string().starts_with("TO 'a': this build of anonsql"),
+            "{refused}"
+        );
+    }
+}

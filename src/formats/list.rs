@@ -1,0 +1,30 @@
+//! The list of table formats.
+
+use super::at::At;
+use super::entry::Entry;
+use super::pinned::LoggedTable;
+use super::place::Place;
+use super::{delta, ducklake};
+use crate::error::Result;
+use std::sync::Arc;
+
+/// Every table format, also those that this build does not have.
+pub static FORMATS: &[Entry] = &[delta::ENTRY, ducklake::ENTRY];
+
+/// Opens a version of the table at a place, of whichever format it is; `None` if there is no table. Fails with
+/// `ErrorKind::Usage` if there is no such version, or if this build does not have the format.
+pub(crate) async fn find(place: &Place, at: &At) -> Result<Option<Arc<dyn LoggedTable>>> {
+    for entry in FORMATS {
+        let Some(log) = entry.log else { continue };
+        if place.has(log.folder).await? {
+            let format = entry.committing(format_args!("{} is a {}", place.url, log.table))?;
+            return format.at(place, at).await.map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// Returns true if an input of a manifest that is called so is a table, and not a file.
+pub(crate) fn is_table(name: &str) -> bool {
+    FORMATS.iter().any(|entry| (entry.is_table)(name))
+}

@@ -1,0 +1,94 @@
+//! Where a table is: a local folder, or a prefix of an object store of the session.
+
+use crate::error::{Error, Result};
+use crate::location::{folder_url, is_url, resolved};
+use crate::pool::blocking;
+use crate::store::{Stores, listing_url};
+use datafusion::execution::SessionState;
+use datafusion::object_store::ObjectStore;
+use datafusion::object_store::path::Path;
+use futures::TryStreamExt;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The folder of the log of a Delta table.
+pub(crate) const LOG: &str = "_delta_log";
+
+/// Where a table is.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) store: Arc<dyn ObjectStore>,
+    /// The path in the store.
+    pub(crate) path: Path,
+    /// The URL, which ends in a slash.
+    pub(crate) url: String,
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.url)
+    }
+}
+
+impl Place {
+    /// Opens the folder or prefix that an expanded path names.
+    pub(crate) async fn of(state: &SessionState, path: &str) -> Result<Self> {
+        let own = PathBuf::from(path);
+        let url = match is_url(path) {
+            true => format!("{}/", path.trim_end_matches('/')),
+            false => folder_url(&blocking("looking at a path", move || resolved(&own)).await?),
+        };
+        let place = listing_url(&url)?;
+        if url.starts_with("file:") && place.prefix().as_ref().contains('%') {
+            return Err(Error::usage(format!(
+                "{path:?}: other readers of Delta tables take a % in the path of a folder for the start of a code; choose a path \
+                 without it"
+            )));
+        }
+        Ok(Self {
+            store: Stores::open(state, place.get_url())?,
+            path: place.prefix().clone(),
+            url,
+        })
+    }
+
+    /// Returns true if there is a folder with this name.
+    pub(crate) async fn has(&self, folder: &str) -> Result<bool> {
+        let folder = Path::from_iter(self.path.parts().chain([folder.into()]));
+        let first = self.store.list(Some(&folder)).try_next().await;
+        let failed = |e| Error::of_store(format_args!("cannot list {}", self.url), &e);
+        Ok(first.map_err(failed)?.is_some())
+    }
+
+    /// Returns the local folder; `None` in an object store.
+    pub(crate) fn local(&self) -> Option<PathBuf> {
+        let is_local = self.url.starts_with("file:");
+        is_local.then(|| PathBuf::from(format!("/{}", self.path)))
+    }
+
+    /// Returns the path of the local folder, or the URL in an object store. It ends in a slash.
+    pub(crate) fn name(&self) -> String {
+        match self.local() {
+            Some(folder) => format!("{}/", folder.display()),
+            None => self.url.clone(),
+        }
+    }
+
+    /// Returns the path of the file with this name relative to the table. Fails with `ErrorKind::Data` for a name that
+    /// leads out of it.
+    pub(super) fn file(&self, name: &str) -> Result<Path> {
+        let refused = || {
+            Error::data(format!(
+                "the log of the Delta table {} names a file that is not in the folder of the table; copy the table, and read \
+                 the copy",
+                self.url
+            ))
+        };
+        if is_url(name) || name.starts_with('/') {
+            return Err(refused());
+        }
+        let inside = Path::parse(name).map_err(|_| refused())?;
+        Ok(Path::from_iter(self.path.parts().chain(inside.parts())))
+    }
+}

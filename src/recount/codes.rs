@@ -1,0 +1,82 @@
+//! The proof that no released label tells apart what a code of its hierarchy hides (TOP CODE, BOTTOM CODE).
+//!
+//! The released texts are read as a reader reads them: the labels of the hierarchy, and how they were chosen, play no part.
+
+use super::released::ReleasedTable;
+use crate::error::Result;
+use crate::folder::Check;
+use crate::frequency::distinct_values;
+use crate::hierarchy::{Codes, LabelForm, TOP, plain_type};
+use crate::job::Job;
+use crate::quoting::quote;
+use arrow::array::AsArray;
+use arrow::datatypes::DataType;
+use datafusion::prelude::SessionContext;
+
+/// A released column with the codes of its hierarchy.
+#[derive(Debug)]
+pub(crate) struct Coded<'a> {
+    pub(crate) column: &'a str,
+    pub(crate) codes: Codes,
+    /// The form of the labels.
+    pub(crate) form: LabelForm,
+    /// The type of the column in the source; `None` if it is not known. Labels that are right for some type then pass.
+    pub(crate) data_type: Option<DataType>,
+}
+
+/// Returns one check for each column whose labels are of a hierarchy with codes: quasi-identifiers, and the attribute that is
+/// generalized for limits of rows.
+pub(crate) async fn check_codes(session: &SessionContext, released: &ReleasedTable, job: &Job) -> Result<Vec<Check>> {
+    let quasi_identifiers = job
+        .quasi_identifiers
+        .iter()
+        .map(|q| (&q.column, &q.hierarchy, q.labels));
+    let personal = job.personal().and_then(|(constraint, _)| constraint.attribute.as_ref());
+    let sensitive = job.sensitive.iter().filter(|s| Some(&s.column) == personal);
+    let sensitive = sensitive.filter_map(|s| Some((&s.column, s.hierarchy.as_ref()?, LabelForm::Text)));
+    let mut checks = vec![];
+    for (column, hierarchy, form) in quasi_identifiers.chain(sensitive) {
+        let Some(codes) = hierarchy.rule().codes() else {
+            continue;
+        };
+        let field = job.source.rows.schema().field_with_unqualified_name(column)?;
+        let coded = Coded {
+            column,
+            codes,
+            form,
+            data_type: Some(field.data_type().clone()),
+        };
+        checks.push(coded.check(session, released).await?);
+    }
+    Ok(checks)
+}
+
+impl Coded<'_> {
+    /// Counts the released rows whose label says more of a hidden value than its code.
+    pub(crate) async fn check(&self, session: &SessionContext, released: &ReleasedTable) -> Result<Check> {
+        let text = format!("arrow_cast({}, 'Utf8')", quote(self.column));
+        let (labels, rows) = distinct_values(session, &text, &released.released()).await?;
+        let is_point = self.form.is_of_class() || self.form == LabelForm::Midpoint;
+        let types = match &self.data_type {
+            Some(data_type) => vec![plain_type(data_type).clone()],
+            None => vec![DataType::Int64, DataType::Float64],
+        };
+        let is_told = |label: Option<&str>| {
+            let (label, mut types) = (label.filter(|label| *label != TOP), types.iter());
+            types.all(|data_type| self.codes.are_told_by(label, is_point, data_type))
+        };
+        let labels = labels.as_string::<i32>();
+        let told: u64 = labels
+            .iter()
+            .zip(rows)
+            .filter(|(label, _)| is_told(*label))
+            .map(|(_, n)| n)
+            .sum();
+        Ok(Check {
+            check: self.codes.check_of(self.column),
+            required: 0.0,
+            reached: Some(told as f64),
+            ok: told == 0,
+        })
+    }
+}

@@ -1,0 +1,47 @@
+//! The proof that a permutation did not lose, add or change values.
+
+use super::sql::number;
+use crate::error::Result;
+use crate::folder::Check;
+use crate::quoting::quote;
+use crate::recode::randomize::Permutation;
+use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use datafusion::datasource::MemTable;
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// Recounts the values of each randomized column in table `name`, in which `starred` rows have no value.
+pub(crate) async fn check_marginals(
+    session: &SessionContext,
+    permutations: &[Arc<Permutation>],
+    name: &str,
+    starred: u64,
+) -> Result<Vec<Check>> {
+    const COUNTED: &str = "counted";
+    let mut checks = vec![];
+    for permutation in permutations {
+        let counts: Int64Array = permutation.counts.iter().map(|n| Some(*n as i64)).collect();
+        let columns = [
+            ("v", Arc::clone(&permutation.values), true),
+            ("n", Arc::new(counts) as ArrayRef, false),
+        ];
+        let batch = RecordBatch::try_from_iter_with_nullable(columns)?;
+        session.deregister_table(COUNTED)?;
+        session.register_table(COUNTED, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
+        let (column, name) = (quote(&permutation.column), quote(name));
+        let sql = format!(
+            "SELECT count(*) FROM (SELECT v FROM (\
+               SELECT {column} AS v, count(*) AS n FROM {name} GROUP BY {column} \
+               UNION ALL SELECT v, -n FROM {COUNTED} \
+               UNION ALL SELECT NULL, -{starred}) GROUP BY v HAVING sum(n) <> 0)"
+        );
+        let reached = number(session, &sql).await?;
+        checks.push(Check {
+            check: format!("values of {} with another count than before", permutation.column),
+            required: 0.0,
+            reached,
+            ok: reached == Some(0.0),
+        });
+    }
+    Ok(checks)
+}

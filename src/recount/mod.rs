@@ -1,0 +1,25 @@
+//! Counting released rows by SQL that shares no code with the search: classes, promises, labels and what a table still says
+//! of its source. A release is recounted before it leaves, and any table whenever a statement asks.
+
+mod bind;
+mod bounds;
+mod class_sizes;
+mod codes;
+mod marginals;
+mod promises;
+mod released;
+mod session;
+mod spans;
+mod sql;
+mod utility;
+
+pub(crate) use bind::bind;
+pub(crate) use bounds::{bounds_as_text, is_bounds};
+pub(crate) use codes::{Coded, check_codes};
+pub(crate) use marginals::check_marginals;
+pub(crate) use promises::promises;
+pub use released::{Answers, Generalized, Promise, ReleasedTable};
+pub use session::recounting_session;
+pub(crate) use session::{Elsewhere, session_with};
+pub(crate) use sql::{answer_rightly, count, label_text, steady, type_of, with_one_zero};
+pub(crate) use utility::{Reading, Tables, figures};

@@ -1,0 +1,26 @@
+//! The promises of a job in the form that is recounted.
+
+use super::released::Promise;
+use crate::error::Result;
+use crate::hierarchy::Hierarchy;
+use crate::job::{Constraint, Job};
+use std::sync::Arc;
+
+/// Returns the hierarchy of a constraint's attribute, if the model reads one.
+fn attribute_hierarchy(job: &Job, constraint: &Constraint) -> Option<Arc<Hierarchy>> {
+    let named = constraint
+        .attribute
+        .as_deref()
+        .filter(|_| constraint.model.reads().hierarchy)?;
+    job.sensitive.iter().find(|s| s.column == named)?.hierarchy.clone()
+}
+
+/// Returns the promises of a job that are recounted on the released rows.
+pub(crate) fn promises(job: &Job) -> Result<Vec<Promise<'_>>> {
+    // Personal limits are checked while rows are handed out, because the files contain neither the limits nor the
+    // original values.
+    let constraints = job.constraints.iter().filter(|c| c.model.limit_column().is_none());
+    constraints
+        .map(|c| Promise::of(c, &job.quasi_identifiers, attribute_hierarchy(job, c)))
+        .collect()
+}

@@ -1,0 +1,153 @@
+//! Sessions for recounting, which report how many rows they have read.
+//!
+//! Checks are SQL text over tables of such a session. In every plan of DataFusion rows enter at the leaves, so they
+//! are counted there. The last optimizer rule puts a counting operator above each leaf. The operator keeps all
+//! properties of its input.
+
+use super::sql::answer_rightly;
+use crate::error::Result;
+use crate::operator::{Operator, OperatorExec, Rows};
+use crate::source::{GuardReaders, forgetting, forgetting_first};
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
+use datafusion::common::config::{ConfigOptions, Dialect};
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::error::Result as DfResult;
+use datafusion::execution::{SendableRecordBatchStream, SessionState, SessionStateBuilder, TaskContext};
+use datafusion::optimizer::Optimizer;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::prelude::SessionContext;
+use futures::{StreamExt, TryStreamExt};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Returns a new session for recounting, with the memory and object stores of `state`. Every row that its queries
+/// read is added to `progress`, once per read.
+pub fn recounting_session(state: &SessionState, progress: Arc<AtomicU64>) -> SessionContext {
+    session_with(state, progress, Elsewhere::default())
+}
+
+/// How other machines compute a part of a session's queries.
+#[derive(Default)]
+pub(crate) struct Elsewhere {
+    /// The optimizer rules that leave parts of plans to them.
+    pub(crate) rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>,
+    /// Returns true for the sources that count the rows read for them themselves.
+    pub(crate) counts_itself: Option<fn(&dyn ExecutionPlan) -> bool>,
+}
+
+/// Returns such a session of whose queries a part is computed elsewhere.
+pub(crate) fn session_with(state: &SessionState, progress: Arc<AtomicU64>, elsewhere: Elsewhere) -> SessionContext {
+    let mut config = state.config().clone().with_create_default_catalog_and_schema(true);
+    // The statements of the recount quote names with ", which is a text in some dialects.
+    config.options_mut().sql_parser.dialect = Dialect::Generic;
+    // A session of the library may have been set otherwise since.
+    answer_rightly(&mut config);
+    let own = SessionStateBuilder::new()
+        .with_config(config)
+        .with_runtime_env(Arc::clone(state.runtime_env()))
+        .with_optimizer_rules(forgetting(&Optimizer::new().rules))
+        .with_physical_optimizer_rules(forgetting_first(&PhysicalOptimizer::new().rules))
+        .with_default_features();
+    let own = elsewhere
+        .rules
+        .into_iter()
+        .fold(own, SessionStateBuilder::with_physical_optimizer_rule);
+    let state = own
+        .with_physical_optimizer_rule(Arc::new(GuardReaders))
+        .with_physical_optimizer_rule(Arc::new(CountLeaves {
+            rows: CountRows(progress),
+            counts_itself: elsewhere.counts_itself,
+        }))
+        .build();
+    SessionContext::new_with_state(state)
+}
+
+/// The optimizer rule that puts a counting operator above each leaf.
+#[derive(Debug)]
+struct CountLeaves {
+    rows: CountRows,
+    counts_itself: Option<fn(&dyn ExecutionPlan) -> bool>,
+}
+
+/// The operator that counts the rows of its input.
+#[derive(Debug, Clone)]
+struct CountRows(Arc<AtomicU64>);
+
+impl PhysicalOptimizerRule for CountLeaves {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> DfResult<Arc<dyn ExecutionPlan>> {
+        let counted = plan.transform_up(|plan| {
+            let is_counted = self.counts_itself.is_some_and(|counts| counts(plan.as_ref()));
+            Ok(match plan.children().is_empty() && !is_counted {
+                true => Transformed::yes(Arc::new(OperatorExec::looking(plan, self.rows.clone())) as _),
+                false => Transformed::no(plan),
+            })
+        });
+        Ok(counted?.data)
+    }
+
+    fn name(&self) -> &str {
+        "count_rows"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+impl fmt::Display for CountRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("for the progress bar")
+    }
+}
+
+impl Operator for CountRows {
+    const NAME: &'static str = "CountRowsExec";
+    const ONLY_LOOKS: bool = true;
+
+    fn run(&self, input: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
+        let progress = Arc::clone(&self.0);
+        let look = move |batch: &RecordBatch| {
+            progress.fetch_add(batch.num_rows() as u64, Ordering::Relaxed);
+        };
+        Ok(input.inspect_ok(look).boxed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::prelude::CsvReadOptions;
+
+    /// Whatever order a file declares, its rows are counted each time they are read.
+    #[tokio::test]
+    async fn rows_are_told_and_nothing_else_changes() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("t.csv");
+        std::fs::write(&path, "a,b\n1,x\n2,x\n3,y\n").unwrap();
+        let told = Arc::new(AtomicU64::new(0));
+        let session = recounting_session(&SessionContext::new().state(), Arc::clone(&told));
+        let ascending = datafusion::prelude::col("a").sort(true, false);
+        let options = CsvReadOptions::new().file_sort_order(vec![vec![ascending]]);
+        session
+            .register_csv("t", path.display().to_string(), options)
+            .await
+            .unwrap();
+        for (sql, rows, read) in [
+            (
+                "SELECT a, sum(a) OVER (ORDER BY a) FROM t ORDER BY a ASC NULLS LAST",
+                3,
+                3,
+            ),
+            ("SELECT b, count(*) FROM t GROUP BY b", 2, 6),
+            ("SELECT * FROM t AS x JOIN t AS y ON x.a = y.a", 3, 12),
+        ] {
+            let batches = session.sql(sql).await.unwrap().collect().await.unwrap();
+            let found: usize = batches.iter().map(|b| b.num_rows()).sum();
+            assert_eq!((found, told.load(Ordering::Relaxed)), (rows, read), "{sql}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The ground values that released labels stand for, counted anew from the hierarchy and the values of the source.
+
+use super::released::{Generalized, Promise, ReleasedTable};
+use super::sql::with_one_zero;
+use crate::error::{Error, Result};
+use crate::frequency::distinct_values;
+use crate::model::LabelSpans;
+use crate::quoting::quote;
+use arrow::array::{ArrayRef, UInt64Array};
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
+use arrow::record_batch::RecordBatch;
+use datafusion::datasource::MemTable;
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+impl ReleasedTable {
+    /// Returns what the labels of the quasi-identifiers of a promise stand for. Fails as a usage error if that is not
+    /// known.
+    pub(super) async fn label_spans(&self, session: &SessionContext, promise: &Promise<'_>) -> Result<Vec<LabelSpans>> {
+        let Some(whole) = &self.whole else {
+            return Err(Error::usage(format!(
+                "{} counts the values of the source under each label: say AGAINST source",
+                promise.name
+            )));
+        };
+        let mut spans = vec![];
+        for column in promise.groupings.iter().flatten() {
+            if self.null_labels.contains(column) {
+                return Err(Error::usage(format!(
+                    "{}: column {column} was released in another form than LABELS TEXT, which does not tell the label",
+                    promise.name
+                )));
+            }
+            let known = self.generalized.iter().find(|g| g.column == *column).ok_or_else(|| {
+                Error::usage(format!(
+                    "{}: the level of column {column} is not known; write QUASI IDENTIFIERS ({column} USING hierarchy LEVELS 2 \
+                     TO 2) with the hierarchy and the level that it was released with",
+                    promise.name
+                ))
+            })?;
+            spans.push(known.spans(session, whole).await?);
+        }
+        Ok(spans)
+    }
+}
+
+impl Generalized {
+    async fn spans(&self, session: &SessionContext, whole: &str) -> Result<LabelSpans> {
+        let table = session.table(whole).await?;
+        let (_, field) = table.schema().qualified_field_with_unqualified_name(&self.column)?;
+        let value = with_one_zero(&quote(&self.column), field.data_type());
+        let (values, _) = distinct_values(session, &value, &quote(whole)).await?;
+        let values = match values.data_type() {
+            DataType::Dictionary(_, inner) => cast(&values, inner)?,
+            _ => values,
+        };
+        let lookup = self.hierarchy.bind(values)?;
+        let (level, of) = (lookup.level(self.level), lookup.total_leaves());
+        if let Some(leaves) = level
+            .leaves
+            .first()
+            .filter(|first| level.leaves.iter().all(|n| n == *first))
+        {
+            return Ok(LabelSpans::Equal { leaves: *leaves, of });
+        }
+        let name = format!("spans of {}", self.column);
+        let batch = RecordBatch::try_from_iter_with_nullable([
+            ("label", cast(&level.labels, &DataType::Utf8)?, true),
+            (
+                "leaves",
+                Arc::new(UInt64Array::from(level.leaves.clone())) as ArrayRef,
+                false,
+            ),
+        ])?;
+        session.deregister_table(name.as_str())?;
+        session.register_table(
+            name.as_str(),
+            Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?),
+        )?;
+        Ok(LabelSpans::Listed {
+            relation: quote(&name),
+            of,
+        })
+    }
+}

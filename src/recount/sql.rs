@@ -1,0 +1,132 @@
+//! Queries to DataFusion that return numbers, and workarounds for their answers.
+
+use crate::error::{Error, Result};
+use crate::hierarchy::{in_utc, plain_type};
+use crate::quoting::literal;
+use crate::risk::Histogram;
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{DataType, Float64Type, UInt64Type};
+use datafusion::prelude::{SessionConfig, SessionContext};
+use std::sync::Arc;
+
+/// Disables optimizations of DataFusion 55.2 with wrong results:
+/// - Files and row groups are skipped by the maximum that a plain column has reached, even if the same query asks for the
+///   maximum of an expression. `max(a + b), max(c)` is then too small.
+/// - Of a query that reads a field of a struct, a subquery's column that is computed under the name of a column of its
+///   table is that column itself: in `SELECT name, s['x'] FROM (SELECT md5(name) AS name, s FROM t)` the names are raw
+///   (apache/datafusion issue 25414).
+///
+/// Two more have no setting. What a table, a file or a node claims of its rows is believed, whether it holds or not: the
+/// plans of a session forget it ([`crate::source::forget_claims`]). Clauses such as TABLESAMPLE are read and not done: the
+/// parser refuses them (`crate::sql`, `unheard.rs`).
+///
+/// Returns true if one was enabled.
+pub(crate) fn answer_rightly(config: &mut SessionConfig) -> bool {
+    let optimizer = &mut config.options_mut().optimizer;
+    let maxima = std::mem::take(&mut optimizer.enable_aggregate_dynamic_filter_pushdown);
+    let leaves = std::mem::take(&mut optimizer.enable_leaf_expression_pushdown);
+    maxima || leaves
+}
+
+/// Returns the type of a column of a table of the session.
+pub(crate) async fn type_of(session: &SessionContext, table: &str, column: &str) -> Result<DataType> {
+    let table = session.table(table).await?;
+    let (_, field) = table.schema().qualified_field_with_unqualified_name(column)?;
+    Ok(field.data_type().clone())
+}
+
+/// Returns `expression`, of this type, with the two zeros of floating point made equal, as they are in a
+/// quasi-identifier.
+pub(crate) fn with_one_zero(expression: &str, data_type: &DataType) -> String {
+    let data_type = plain_type(data_type);
+    match data_type.is_floating() {
+        true => format!("arrow_cast(arrow_cast({expression}, 'Float64') + 0.0, '{data_type}')"),
+        false => expression.to_string(),
+    }
+}
+
+/// Returns the text of a released label as SQL. Bounds, which are structs of `low` and `high`, are `[low, high]` as in
+/// [`crate::hierarchy::spelled`].
+pub(crate) fn label_text(expression: &str, data_type: &DataType) -> String {
+    let DataType::Struct(ends) = data_type else {
+        return format!("arrow_cast({}, 'Utf8')", with_one_zero(expression, data_type));
+    };
+    let ends = ends.iter().map(|end| {
+        let value = format!("get_field({expression}, '{}')", end.name());
+        let value = match in_utc(end.data_type()) {
+            written if written == *end.data_type() => value,
+            written => format!("arrow_cast({value}, {})", literal(&written.to_string())),
+        };
+        format!("coalesce(arrow_cast({value}, 'Utf8'), '')")
+    });
+    let ends: Vec<String> = ends.collect();
+    format!(
+        "CASE WHEN {expression} IS NULL THEN NULL ELSE '[' || {} || ']' END",
+        ends.join(" || ', ' || ")
+    )
+}
+
+/// Returns the only number of a query's answer; `None` for NULL.
+pub(super) async fn number(session: &SessionContext, sql: &str) -> Result<Option<f64>> {
+    let batches = session.sql(sql).await?.collect().await.map_err(Error::from_data)?;
+    let Some(batch) = batches.iter().find(|b| b.num_rows() > 0) else {
+        return Ok(None);
+    };
+    let values = arrow::compute::cast(batch.column(0), &DataType::Float64)?;
+    let values = values.as_primitive::<Float64Type>();
+    Ok((!values.is_null(0)).then(|| values.value(0)))
+}
+
+/// Rounds a measured number for the manifest: fractions to nine digits, whole numbers not at all. Sums of
+/// floating-point numbers differ in their last digits with the order of the rows, which depends on the threads.
+pub(crate) fn steady(value: f64) -> f64 {
+    match value.fract() == 0.0 {
+        true => value,
+        false => format!("{value:.8e}").parse().unwrap_or(value),
+    }
+}
+
+/// Returns the only number of a query's answer as a count.
+pub(crate) async fn count(session: &SessionContext, sql: &str) -> Result<u64> {
+    Ok(number(session, sql).await?.unwrap_or(0.0) as u64)
+}
+
+/// Returns how often each size occurs among the values `f` that a query returns.
+pub(super) async fn histogram(session: &SessionContext, sizes: &str) -> Result<Histogram> {
+    let counts = numbers(session, &format!("SELECT f, count(*) FROM ({sizes}) GROUP BY f")).await?;
+    Ok(counts.into_iter().map(|row| (row[0], row[1])).collect())
+}
+
+/// Returns the rows of a query that returns whole numbers.
+pub(super) async fn numbers(session: &SessionContext, sql: &str) -> Result<Vec<Vec<u64>>> {
+    let batches = session.sql(sql).await?.collect().await.map_err(Error::from_data)?;
+    let mut rows = vec![];
+    for batch in batches {
+        let columns = batch
+            .columns()
+            .iter()
+            .map(|c| arrow::compute::cast(c, &DataType::UInt64));
+        let columns = columns.collect::<Result<Vec<Arc<dyn Array>>, _>>()?;
+        let value = |row: usize| {
+            columns
+                .iter()
+                .map(|c| c.as_primitive::<UInt64Type>().value(row))
+                .collect()
+        };
+        rows.extend((0..batch.num_rows()).map(value));
+    }
+    Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::steady;
+
+    #[test]
+    fn what_differs_in_the_last_digits_is_written_alike() {
+        assert_eq!(steady(0.998_699_999_999_999_9), steady(0.9987));
+        assert_eq!(steady(0.1 + 0.2), 0.3);
+        assert_eq!(steady(12_345_678_901.0), 12_345_678_901.0);
+        assert!(steady(1.0 / 3.0) < 1.0 / 3.0 && steady(f64::NAN).is_nan());
+    }
+}

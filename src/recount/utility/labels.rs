@@ -1,0 +1,193 @@
+//! The labels of a released column with the values that they stand for.
+//!
+//! A text is read by the hierarchy of its column, as a value of the source, or as a range of such values. Bounds (LABELS
+//! BOUNDS) are such a range. A single value of another form than TEXT, and a number of a column of numbers without a
+//! hierarchy, stand for themselves, whether the source has them or not. NULL in another form than TEXT says nothing, and
+//! stands for every value of the source.
+
+use super::tables::Texts;
+use crate::error::{Error, ErrorKind, Result};
+use crate::hierarchy::{Cover, Hierarchy, LabelForm, Lookup, plain_type};
+use crate::quoting::quote;
+use crate::recount::{bind, type_of, with_one_zero};
+use crate::utility::{Column, Labels};
+use arrow::datatypes::DataType;
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// The table of the values of one column.
+const VALUES: &str = "values_of_column";
+
+/// How the labels of a released column are read.
+#[derive(Debug, Clone)]
+pub(crate) struct Reading {
+    pub(crate) column: String,
+    /// The hierarchy of the labels, if it is known.
+    pub(crate) hierarchy: Option<Arc<Hierarchy>>,
+    pub(crate) form: LabelForm,
+    /// Whether a hierarchy that does not fit the column is an error. If not, the column is not compared.
+    pub(crate) must_fit: bool,
+}
+
+/// A column with its values bound.
+pub(super) struct ComparedColumn {
+    pub(super) name: String,
+    lookup: Lookup,
+    form: LabelForm,
+    /// Whether a released label stands for itself.
+    is_own: bool,
+}
+
+impl Reading {
+    /// Binds the values of a column of these tables. Returns why the column cannot be compared, if it cannot.
+    pub(super) async fn bind(
+        self,
+        session: &SessionContext,
+        released: &str,
+        (source, testing): (&str, Option<&str>),
+    ) -> Result<std::result::Result<ComparedColumn, String>> {
+        let label = type_of(session, released, &self.column).await?;
+        if plain_type(&label).is_nested() || plain_type(&label).is_binary() {
+            return Ok(Err("its labels in the release are no texts or numbers".into()));
+        }
+        let value = type_of(session, source, &self.column).await?;
+        let is_own = self.is_own(&label, &value);
+        let column = quote(&self.column);
+        let own = is_own.then(|| (own_value(&column, &label, &value), released));
+        let raw = [source].into_iter().chain(testing).map(|table| (column.clone(), table));
+        let select = |(value, table): (String, &str)| format!("SELECT {value} AS {column} FROM {}", quote(table));
+        let parts: Vec<String> = raw.chain(own).map(select).collect();
+        let values = session.sql(&parts.join(" UNION ALL ")).await?;
+        session.deregister_table(VALUES)?;
+        session.register_table(VALUES, values.into_view())?;
+        let hierarchy = match self.hierarchy {
+            Some(hierarchy) if !is_own => hierarchy,
+            _ => Hierarchy::suppression_of(&self.column)?,
+        };
+        let bound = bind(session, VALUES, &self.column, &hierarchy).await;
+        session.deregister_table(VALUES)?;
+        match bound {
+            Ok((_, lookup)) => Ok(Ok(ComparedColumn {
+                name: self.column,
+                lookup,
+                form: self.form,
+                is_own,
+            })),
+            // The column's type or its values have no labels: all other columns can be compared.
+            Err(e) if !self.must_fit && is_of_data(&e) => Ok(Err(e.message().to_string())),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Returns true if released labels of type `label` stand for themselves in a column of type `value`.
+    fn is_own(&self, label: &DataType, value: &DataType) -> bool {
+        let (label, value) = (plain_type(label), plain_type(value));
+        let is_alike = label.is_numeric() && value.is_numeric() || label.is_temporal() && value.is_temporal();
+        match self.form {
+            LabelForm::Text => self.hierarchy.is_none() && is_alike,
+            form => form != LabelForm::Bounds,
+        }
+    }
+}
+
+/// Returns SQL for a released label as a value. Files of text, where nothing is NULL, are read as values of the source.
+fn own_value(column: &str, label: &DataType, value: &DataType) -> String {
+    match is_text(label) && !is_text(value) {
+        true => format!("arrow_cast(nullif({column}, ''), '{}')", plain_type(value)),
+        false => column.to_string(),
+    }
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    plain_type(data_type).is_string()
+}
+
+fn is_of_data(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Data | ErrorKind::Usage)
+}
+
+impl ComparedColumn {
+    /// Returns SQL for the cells of this column in a table, in which each cell is a text as the values are.
+    pub(super) async fn cell(&self, session: &SessionContext, table: &str) -> Result<String> {
+        let data_type = type_of(session, table, &self.name).await?;
+        let cell = quote(&self.name);
+        if !self.is_own {
+            return Ok(with_one_zero(&cell, &data_type));
+        }
+        let value = self.lookup.values().data_type();
+        let cell = format!("arrow_cast({}, '{value}')", own_value(&cell, &data_type, value));
+        Ok(with_one_zero(&cell, value))
+    }
+
+    /// Returns true if the values of the column are numbers, dates or timestamps.
+    pub(super) fn has_numbers(&self) -> bool {
+        self.lookup.extents().is_some()
+    }
+
+    /// Returns the values of the column.
+    pub(super) fn column(&self) -> Column {
+        let numbers = self.lookup.extents().map(|extents| {
+            let number = |(low, high): &(f64, f64)| (low <= high).then_some(*low);
+            extents.iter().map(number).collect()
+        });
+        Column {
+            name: self.name.clone(),
+            values: self.lookup.values().len(),
+            numbers,
+        }
+    }
+
+    /// Returns the rows of a table of raw values, the cells of which are column number `at` of `raw`, as codes.
+    pub(super) fn coded(&self, raw: &Texts, at: usize) -> Result<Vec<u32>> {
+        raw.coded(at, self.lookup.values())
+    }
+
+    /// Returns for each released label the values that it stands for. Fails with the reason if a label stands for none.
+    pub(super) fn covered(
+        self,
+        released: &Texts,
+        at: usize,
+        is_in_source: &[bool],
+    ) -> Result<std::result::Result<Labels, String>> {
+        let labels = released.array(at);
+        let any: Vec<u32> = (0..)
+            .zip(is_in_source)
+            .filter(|(_, is)| **is)
+            .map(|(value, _)| value)
+            .collect();
+        let covered = match self.is_own {
+            true => {
+                let of = |(text, code): (Option<&str>, u32)| match text {
+                    None if self.form != LabelForm::Text => any.clone(),
+                    _ => vec![code],
+                };
+                labels
+                    .iter()
+                    .zip(released.codes(at, self.lookup.values())?)
+                    .map(of)
+                    .collect()
+            }
+            false => {
+                let cover = Cover::new(Arc::new(self.lookup), labels)?;
+                let cover = match self.form {
+                    LabelForm::Bounds => cover.with_null_as_any(),
+                    _ => cover,
+                };
+                let mut covered = cover.covered();
+                covered
+                    .iter_mut()
+                    .for_each(|values| values.retain(|v| is_in_source[*v as usize]));
+                covered
+            }
+        };
+        let unread = covered.iter().filter(|values| values.is_empty()).count();
+        Ok(match unread {
+            0 => Ok(Labels(covered)),
+            n => Err(format!(
+                "labels ({n}) stand for no value of the source; name the hierarchy that they are of: QUASI IDENTIFIERS ({} \
+                 USING hierarchy)",
+                self.name
+            )),
+        })
+    }
+}

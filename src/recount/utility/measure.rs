@@ -1,0 +1,172 @@
+//! Reads a release, its source and the rows to test on, and measures them.
+
+use super::labels::{ComparedColumn, Reading};
+use super::tables::Texts;
+use crate::error::{Error, Result};
+use crate::pool::{Pool, map};
+use crate::quoting::quote;
+use crate::recount::ReleasedTable;
+use crate::utility::{Column, Comparison, Figure, Labels, MOST_CLASSES, Measure, Sample};
+use datafusion::prelude::SessionContext;
+
+/// The tables of a session that are compared. Bounds are texts in the release, and raw rows have the same types.
+pub(crate) struct Tables<'a> {
+    pub(crate) session: &'a SessionContext,
+    pub(crate) released: &'a ReleasedTable,
+    /// The source.
+    pub(crate) source: &'a str,
+    /// The raw rows that classifiers are tested on, if they are not those of the source.
+    pub(crate) testing: Option<&'a str>,
+}
+
+/// Returns all figures of these columns. A column that cannot be compared has a figure that says why.
+pub(crate) async fn figures(tables: &Tables<'_>, readings: Vec<Reading>, class: Option<&str>) -> Result<Vec<Figure>> {
+    let Tables {
+        session,
+        released,
+        source,
+        testing,
+    } = tables;
+    let (mut compared, mut unread) = (vec![], vec![]);
+    for reading in readings {
+        let name = reading.column.clone();
+        match reading.bind(session, &released.name, (*source, *testing)).await? {
+            Ok(column) => compared.push(column),
+            Err(why) => unread.push((name, why)),
+        }
+    }
+    let mut read = vec![];
+    for columns in together(compared, class) {
+        read.push(Read {
+            released: texts(session, &columns, &released.name, &released.released()).await?,
+            source: texts(session, &columns, source, &quote(source)).await?,
+            tested: match testing {
+                Some(testing) => Some(texts(session, &columns, testing, &quote(testing)).await?),
+                None => None,
+            },
+            columns,
+        });
+    }
+    let class = class.map(str::to_string);
+    let measure = move || measured(read, unread, class.as_deref());
+    Pool::of(&session.copied_config()).compute("measuring", measure).await
+}
+
+/// A compared column with its position among all.
+type Numbered = (usize, ComparedColumn);
+
+/// Columns whose rows are read together.
+struct Read {
+    columns: Vec<Numbered>,
+    released: Texts,
+    source: Texts,
+    tested: Option<Texts>,
+}
+
+/// Divides columns into those whose figures need the same rows: all if there is a class label, and else those of numbers, which
+/// are correlated. Of the others only the distribution is compared.
+fn together(compared: Vec<ComparedColumn>, class: Option<&str>) -> Vec<Vec<Numbered>> {
+    let (related, alone): (Vec<Numbered>, Vec<Numbered>) = (0..)
+        .zip(compared)
+        .partition(|(_, column)| class.is_some() || column.has_numbers());
+    let alone = alone.into_iter().map(|column| vec![column]);
+    let related = Some(related).filter(|related| !related.is_empty());
+    related.into_iter().chain(alone).collect()
+}
+
+/// Reads the compared columns of the rows `from`, which have the types of `table`.
+async fn texts(session: &SessionContext, columns: &[Numbered], table: &str, from: &str) -> Result<Texts> {
+    let mut cells = vec![];
+    for (_, column) in columns {
+        cells.push(column.cell(session, table).await?);
+    }
+    Texts::read(session, &cells, from).await
+}
+
+/// Returns all figures, those of the columns in their order.
+fn measured(read: Vec<Read>, mut unread: Vec<(String, String)>, class: Option<&str>) -> Result<Vec<Figure>> {
+    let compared = read.into_iter().map(|read| compared(read, &mut unread, class));
+    let compared = compared.collect::<Result<Vec<_>>>()?;
+    let mut columns: Vec<(usize, (usize, usize))> = vec![];
+    for (of, (numbers, _)) in compared.iter().enumerate() {
+        columns.extend(numbers.iter().enumerate().map(|(i, number)| (*number, (of, i))));
+    }
+    columns.sort_unstable();
+    let of_columns = map(columns.len(), |at| {
+        let (_, (of, i)) = columns[at];
+        compared[of].1.of_column(i)
+    });
+    let mut figures: Vec<Figure> = compared.first().map(|(_, first)| first.of_rows()).into_iter().collect();
+    figures.extend(of_columns.into_iter().flatten());
+    figures.extend(compared.iter().flat_map(|(_, comparison)| comparison.of_relations()));
+    let not_measured = |(name, why): (String, String)| {
+        let figure = Figure::new(Measure::TotalVariation, None).of(&name);
+        figure.note(format!("not measured: {why}"))
+    };
+    figures.extend(unread.into_iter().map(not_measured));
+    Ok(figures)
+}
+
+/// Codes rows that were read. Returns the comparison with the positions of its columns among all. Columns whose labels cannot be
+/// read are added to `unread`.
+fn compared(read: Read, unread: &mut Vec<(String, String)>, class: Option<&str>) -> Result<(Vec<usize>, Comparison)> {
+    let Read {
+        columns: read,
+        released,
+        source: raw,
+        tested,
+    } = read;
+    let (mut numbers, mut columns, mut release) = (vec![], vec![], Sample::empty(&released.counts));
+    let mut source = Sample::empty(&raw.counts);
+    let mut testing = tested.as_ref().map(|tested| Sample::empty(&tested.counts));
+    for (i, (number, read)) in read.into_iter().enumerate() {
+        let column = read.column();
+        let codes = read.coded(&raw, i)?;
+        let tested = tested.as_ref().map(|tested| read.coded(tested, i)).transpose()?;
+        let mut is_in_source = vec![false; column.values];
+        codes.iter().for_each(|code| is_in_source[*code as usize] = true);
+        match read.covered(&released, i, &is_in_source)? {
+            Err(why) => unread.push((column.name, why)),
+            Ok(covered) => {
+                let raw = || Labels::raw(column.values);
+                release.push(covered, released.rows[i].clone());
+                source.push(raw(), codes);
+                if let (Some(testing), Some(tested)) = (&mut testing, tested) {
+                    testing.push(raw(), tested);
+                }
+                columns.push(column);
+                numbers.push(number);
+            }
+        }
+    }
+    let class = class.map(|class| class_of(class, &columns, &release)).transpose()?;
+    let comparison = Comparison {
+        columns,
+        source,
+        release,
+        testing,
+        class,
+    };
+    Ok((numbers, comparison))
+}
+
+/// Returns the index of the class label. Fails if its values are generalized or too many.
+fn class_of(class: &str, columns: &[Column], release: &Sample) -> Result<usize> {
+    let raw = || {
+        Error::usage(format!(
+            "CLASS ({class}): classifiers are trained to find the class as it is in the source, and the release has other \
+             labels; name a column that is released as it is"
+        ))
+    };
+    let at = columns.iter().position(|c| c.name == class).ok_or_else(raw)?;
+    if release.labels[at].0.iter().any(|covered| covered.len() != 1) {
+        return Err(raw());
+    }
+    match columns[at].values {
+        n if n > MOST_CLASSES => Err(Error::usage(format!(
+            "CLASS ({class}): a class label has at most {MOST_CLASSES} values, and this column has {n}; name another \
+             column, or group its values in a query"
+        ))),
+        _ => Ok(at),
+    }
+}

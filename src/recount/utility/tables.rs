@@ -1,0 +1,138 @@
+//! Reads the rows of a table as their distinct combinations of texts. They are counted as the first scan counts a source.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::{Columns, Scan};
+use crate::key::{PackedLayout, bits_for};
+use crate::pool::{Pool, check_cancelled, map, sort_by};
+use crate::spill::SpillSpace;
+use arrow::array::{ArrayRef, AsArray, StringArray};
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::physical_plan::execute_stream_partitioned;
+use datafusion::prelude::SessionContext;
+use std::collections::HashMap;
+
+/// The distinct rows of a table in some of its columns, in ascending order.
+pub(super) struct Texts {
+    /// By column: the distinct texts, ascending, NULL last.
+    texts: Vec<StringArray>,
+    /// By column: the index of the text of each distinct row.
+    pub(super) rows: Vec<Vec<u32>>,
+    /// The number of equal rows of each distinct row.
+    pub(super) counts: Vec<u64>,
+    /// The memory of the texts and rows, and of the codes that are made of them.
+    _memory: MemoryReservation,
+}
+
+impl Texts {
+    /// Reads these expressions over the rows of `table`, both given as SQL. The order does not depend on threads.
+    pub(super) async fn read(session: &SessionContext, expressions: &[String], table: &str) -> Result<Self> {
+        let context = session.task_ctx();
+        let memory = MemoryConsumer::new("anonsql utility").register(context.memory_pool());
+        let named = expressions.iter().enumerate();
+        let selected = named.map(|(i, expression)| format!("arrow_cast({expression}, 'Utf8') AS c{i}"));
+        let selected: Vec<String> = selected.collect();
+        let rows = session
+            .sql(&format!("SELECT {} FROM {table}", selected.join(", ")))
+            .await?;
+        let plan = rows.create_physical_plan().await?;
+        let names: Vec<String> = plan.schema().fields().iter().map(|f| f.name().clone()).collect();
+        let columns = Columns::new(&plan.schema(), &names, &[])?;
+        let spill_space = SpillSpace::of(&context);
+        let streams = execute_stream_partitioned(plan, context).map_err(Error::from_data)?;
+        let scan = Scan::read(&columns, streams, &spill_space, Default::default()).await?;
+        let order = move || Self::of(&scan, memory);
+        Pool::of(&session.copied_config())
+            .compute("ordering the rows to compare", order)
+            .await
+    }
+
+    /// Orders what was counted.
+    fn of(scan: &Scan, memory: MemoryReservation) -> Result<Self> {
+        let columns = scan.dictionaries.len();
+        // The first column has the highest bits, so that keys that are compared from the last word on are in order.
+        let bits = scan.dictionaries.iter().rev().map(|d| bits_for(d.values.len()));
+        let layout = PackedLayout::new(&bits.collect::<Vec<u32>>());
+        let (words, place) = (layout.words(), |column: usize| columns - 1 - column);
+        let (mut keys, mut counts): (Vec<u64>, Vec<u64>) = (vec![], vec![]);
+        for tally in &scan.tallies {
+            tally.for_each(|own, entries, rows| {
+                check_cancelled()?;
+                let (first, number) = (counts.len(), entries.len() / own.words());
+                // An entry is packed, ordered and taken apart, and the indices of its texts are coded.
+                reserve(&memory, number * (8 * words + 8 + 16 + 4 + 8 + 2 * 4 * columns))?;
+                keys.resize(keys.len() + number * words, 0);
+                let packed = keys[first * words..].chunks_exact_mut(words);
+                for (packed, key) in packed.zip(entries.chunks_exact(own.words())) {
+                    for (column, dictionary) in scan.dictionaries.iter().enumerate() {
+                        let rank = dictionary.ranks[own.code(key, column) as usize];
+                        let (word, part) = layout.place(place(column), rank);
+                        packed[word] |= part;
+                    }
+                }
+                match rows {
+                    Some(rows) => counts.extend_from_slice(rows),
+                    None => counts.resize(first + number, 1),
+                }
+                Ok(())
+            })?;
+        }
+        let key = |entry: u32| &keys[entry as usize * words..(entry as usize + 1) * words];
+        let mut order: Vec<(u64, u32)> = (0..counts.len() as u32)
+            .map(|entry| (key(entry)[words - 1], entry))
+            .collect();
+        let rest = |entry: u32| key(entry)[..words - 1].iter().rev();
+        sort_by(&mut order, |a, b| a.0.cmp(&b.0).then_with(|| rest(a.1).cmp(rest(b.1))));
+        // The partitions of the scan may have had the same rows.
+        let alike = order.chunk_by(|a, b| key(a.1) == key(b.1));
+        let sum = |entries: &[(u64, u32)]| -> u64 { entries.iter().map(|(_, entry)| counts[*entry as usize]).sum() };
+        let (firsts, counts): (Vec<u32>, Vec<u64>) = alike.map(|entries| (entries[0].1, sum(entries))).unzip();
+        let code = |entry: u32, column: usize| layout.code(key(entry), place(column));
+        let rows = map(columns, |column| {
+            firsts.iter().map(|entry| code(*entry, column)).collect()
+        });
+        let texts = scan.dictionaries.iter().map(|dictionary| {
+            reserve(&memory, dictionary.values.get_array_memory_size())?;
+            Ok(cast(&dictionary.values, &DataType::Utf8)?.as_string::<i32>().clone())
+        });
+        Ok(Self {
+            texts: texts.collect::<Result<_>>()?,
+            rows,
+            counts,
+            _memory: memory,
+        })
+    }
+
+    /// Returns the texts of a column as an array.
+    pub(super) fn array(&self, column: usize) -> StringArray {
+        self.texts[column].clone()
+    }
+
+    /// Returns the index of each text of a column among `values`.
+    pub(super) fn codes(&self, column: usize, values: &ArrayRef) -> Result<Vec<u32>> {
+        let values = cast(values, &DataType::Utf8)?;
+        let codes: HashMap<Option<&str>, u32> = values.as_string::<i32>().iter().zip(0..).collect();
+        let code = |text: Option<&str>| {
+            let code = codes.get(&text).copied();
+            code.ok_or_else(|| Error::data("the rows changed while they were read: measure them again"))
+        };
+        self.texts[column].iter().map(code).collect()
+    }
+
+    /// Returns the rows of a column with the index of each text among `values` in place of the text.
+    pub(super) fn coded(&self, column: usize, values: &ArrayRef) -> Result<Vec<u32>> {
+        let place = self.codes(column, values)?;
+        Ok(self.rows[column].iter().map(|text| place[*text as usize]).collect())
+    }
+}
+
+fn reserve(memory: &MemoryReservation, bytes: usize) -> Result<()> {
+    memory.try_grow(bytes).map_err(|_| {
+        Error::new(
+            ErrorKind::Resources,
+            "the distinct rows of the release and its source do not fit the memory limit; raise --memory-limit, or \
+             select fewer columns in a query: UTILITY OF (SELECT ...)",
+        )
+    })
+}

@@ -1,0 +1,38 @@
+//! Tables with a log at a path that does not say so: a folder or a prefix.
+
+use super::format::Format;
+use crate::error::Result;
+use crate::formats::{At, Entry, FORMATS, Place};
+use crate::lake::Release;
+use crate::location::{is_of_web, is_url};
+use crate::pool::blocking;
+use crate::store::is_pattern;
+use datafusion::execution::SessionState;
+use std::path::{Path, PathBuf};
+
+/// Returns the place at an expanded path if there may be such a table: a folder with a log, or a prefix that is neither a
+/// file nor a pattern.
+pub(super) async fn place_with_log(state: &SessionState, path: &str) -> Result<Option<Place>> {
+    if !is_url(path) {
+        let logs = FORMATS.iter().filter_map(Entry::log_folder);
+        let logs: Vec<PathBuf> = logs.map(|log| Path::new(path).join(log)).collect();
+        let has_log = blocking("looking for a log", move || Ok(logs.iter().any(|log| log.is_dir()))).await?;
+        return match has_log {
+            true => Place::of(state, path).await.map(Some),
+            false => Ok(None),
+        };
+    }
+    if is_of_web(path) || is_pattern(path) || Format::of_name(path).0.is_some() {
+        return Ok(None);
+    }
+    Place::of(state, path).await.map(Some)
+}
+
+/// Returns the release that is a version of the table with a log at an expanded path; `None` if there is no table, or if anonsql
+/// did not write it.
+pub(super) async fn release_in_table(state: &SessionState, path: &str, at: &At) -> Result<Option<Release>> {
+    match place_with_log(state, path).await? {
+        Some(place) => Release::in_table(place, at).await,
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,8 @@
+//! What is written and that nobody sees yet: a hidden folder that becomes its target at once, and the report beside it.
+
+mod report_file;
+mod stage;
+
+pub use report_file::StagedReport;
+pub use stage::Stage;
+pub(crate) use stage::{or_removed, removed};

@@ -1,0 +1,81 @@
+//! The staged report of a release: written first, visible last.
+//!
+//! A file at the report's path is replaced if a statement wrote it, or with OVERWRITE. The report appears only when its release
+//! is in place. Until then it is a hidden file beside its path, a part of the staged release, or in memory if it becomes an
+//! object, which is put whole.
+
+use super::stage::Stage;
+use crate::error::{Error, Result};
+use crate::job::ReportFile;
+use crate::location::resolved;
+use crate::report::{Format, Report};
+use crate::sealed::{Form, check_replaced, sealed};
+use crate::store::SingleObject;
+use std::path::{Path, PathBuf};
+use tokio::runtime::Handle;
+
+/// A report that is written and not published yet. Dropping it leaves no file.
+#[derive(Debug)]
+#[must_use]
+pub struct StagedReport(Staged);
+
+#[derive(Debug)]
+enum Staged {
+    /// A file of the staged release.
+    InRelease,
+    /// A hidden file beside its path. It replaces a file that no statement wrote if the flag is set.
+    File(Stage, PathBuf, bool),
+    /// The text of an object, with the same flag.
+    Object(SingleObject, String, bool),
+}
+
+impl StagedReport {
+    /// Writes the report to a stage beside the path of `file`. `release` is the target with its staging folder; a
+    /// report inside the target is written to that folder.
+    pub(crate) fn of(file: &ReportFile, report: &Report, release: Option<(PathBuf, PathBuf)>) -> Result<Self> {
+        let text = file.secrets().hidden_in(&report.render(file.format())?);
+        Self::of_text(file, text, release)
+    }
+
+    /// Writes the text of a report to its stage.
+    pub fn of_text(file: &ReportFile, text: String, release: Option<(PathBuf, PathBuf)>) -> Result<Self> {
+        let form = match file.format() {
+            Format::Json => Form::Json,
+            Format::Html | Format::Markdown => Form::Markup,
+        };
+        let text = sealed(text, form);
+        if let Some(object) = file.object() {
+            return Ok(Self(Staged::Object(object.clone(), text, file.overwrites())));
+        }
+        let failed = |e| Error::io(format!("cannot write the report {}", file.path().display()), e);
+        if let Some((target, folder)) = release
+            && let Some(name) = file.name_in(&target)?
+        {
+            std::fs::write(folder.join(name), text).map_err(failed)?;
+            return Ok(Self(Staged::InRelease));
+        }
+        Self::write(file.path(), text, file.overwrites())
+    }
+
+    /// Writes a sealed file to a hidden stage beside `path`. It will replace a file that no statement wrote if `overwrite`.
+    pub fn write(path: &Path, text: String, overwrite: bool) -> Result<Self> {
+        let place = resolved(path)?;
+        let stage = Stage::open(&place)?;
+        let failed = |e| Error::io(format!("cannot write {}", path.display()), e);
+        std::fs::write(stage.output(), text).map_err(failed)?;
+        Ok(Self(Staged::File(stage, place, overwrite)))
+    }
+
+    /// Moves the report to its path, or puts it to its store. Fails with `ErrorKind::TargetExists` if there is something by now
+    /// that may not be replaced. Runs where blocking work does.
+    pub fn publish(self) -> Result<()> {
+        match self.0 {
+            Staged::InRelease => Ok(()),
+            Staged::File(stage, place, overwrite) => {
+                let is_there = check_replaced(&place, overwrite)?;
+                stage.publish_output(is_there || overwrite)
+            }
+            Staged::Object(object, text, overwrite) => Handle::current().block_on(object.put(text, overwrite)),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The files of a release that grows, in the stage of its next batch.
+
+use super::Stage;
+use crate::error::{Error, Result};
+use crate::folder::FileSummary;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+/// The folders of a stage and its target, for a thread that may wait.
+pub(crate) struct TakingOver {
+    target: PathBuf,
+    folder: PathBuf,
+}
+
+impl Stage {
+    /// Returns what takes over the files of the target.
+    pub(crate) fn taking_over(&self) -> TakingOver {
+        TakingOver {
+            target: self.target.clone(),
+            folder: self.folder.clone(),
+        }
+    }
+}
+
+impl TakingOver {
+    /// Puts the files of the release that is the target into the stage as well, so that the stage has them beside its own.
+    /// Fails with `ErrorKind::Data` if one of them is of another size than its manifest says.
+    pub(crate) fn take_over(&self, files: &[FileSummary]) -> Result<()> {
+        for file in files {
+            let (from, to) = (self.target.join(&file.name), self.folder.join(&file.name));
+            let failed = |e| Error::io(format!("cannot take over {}", from.display()), e);
+            let found = fs::symlink_metadata(&from).map_err(failed)?;
+            if !found.is_file() || found.len() != file.bytes {
+                return Err(Error::data(format!(
+                    "{} is not what the manifest of its release says; VERIFY the release, and make it anew",
+                    from.display()
+                )));
+            }
+            if let Some(parent) = to.parent() {
+                fs::create_dir_all(parent).map_err(failed)?;
+            }
+            // A second name of the same file costs nothing. Not every file system has that.
+            match fs::hard_link(&from, &to) {
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(failed(e)),
+                Err(_) => drop(fs::copy(&from, &to).map_err(failed)?),
+                Ok(()) => (),
+            }
+        }
+        Ok(())
+    }
+}
