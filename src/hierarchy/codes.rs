@@ -8,7 +8,7 @@ use super::date_format::DateFormat;
 use super::line::Line;
 use super::number::Number;
 use super::units::Units;
-use super::years;
+use super::year_labels;
 use crate::error::Result;
 use arrow::datatypes::DataType;
 use std::cmp::Ordering;
@@ -79,7 +79,7 @@ impl Codes {
             return false;
         };
         let ends = match (&self.of, is_point) {
-            (Coded::Years(format), _) => years::ends(text, format.as_ref()),
+            (Coded::Years(format), _) => year_labels::ends(text, format.as_ref()),
             (Coded::Numbers, true) => Number::parse(text).map(|point| (Some((point, true)), Some((point, true)))),
             (Coded::Numbers, false) => ends(text),
         };

@@ -45,6 +45,7 @@ mod travel;
 mod truncate;
 mod units;
 pub mod values;
+mod year_labels;
 mod years;
 
 pub use arguments::{Arguments, Data, Given};

@@ -221,7 +221,7 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
     (
         DatePart,
         &[
-            "=month, =day, =weekday, =quarter, =day of week, =day of month, admission month, discharge month, visit month",
+            "=month, =day, =weekday, =quarter, day of week, day of month, admission month, discharge month, visit month",
             "=monat, =wochentag, =quartal, =kalenderwoche",
             "=mois, =jour, =trimestre",
             "=mes, =dia, =trimestre",

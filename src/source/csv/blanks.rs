@@ -62,7 +62,10 @@ mod tests {
             (&[&["age", "work"], &["39", " Private"], &["39", "Private"]], false),
             (&[&["39", " Private", "x"]], false),
             // One row was written by hand.
-            (&[&["39", " a"], &["40", " b"], &["41", "c"], &["42", " d"]], true),
+            (
+                &[&["38", "a"], &["39", " a"], &["40", " b"], &["41", "c"], &["42", " d"]],
+                true,
+            ),
             (&[&["age", "work"], &["39", ""]], false),
             (&[&[" a"], &[" b"]], false),
             (&[], false),
