@@ -39,9 +39,8 @@ impl fmt::Display for Fault {
             ),
             What::Text(wanted) => write!(
                 f,
-                "row {row} is not {wanted} in column {column:?}, but a text, and the rows before are; read numbers as text \
-                 with OPTIONS (types 'text') after the path, or look at more rows first with OPTIONS (schema_infer_max_rec \
-                 1000000)"
+                "row {row} is not {wanted} in column {column:?}, and the rows before are; read numbers as text with OPTIONS \
+                 (types 'text') after the path, or look at more rows first with OPTIONS (schema_infer_max_rec 1000000)"
             ),
         }
     }
