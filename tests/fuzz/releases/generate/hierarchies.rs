@@ -144,5 +144,5 @@ fn height(rule: &Rule) -> usize {
         unmapped: Unmapped::Error,
         nulls: Nulls::Value,
     };
-    crate::releases::judge::ladder::Ladder::new(&hierarchy, &DataType::Int64, &[]).height()
+    crate::releases::judge::ladder::Ladder::new(&hierarchy, &DataType::Int64, (&[], &DataType::Null)).height()
 }

@@ -1,6 +1,7 @@
 //! Hierarchies once more, from what the README and the language say of each kind, value by value.
 
 use super::cell::{Cell, Exact, Ground, cells, is_whole, plain_type};
+use super::round::roundest;
 use crate::releases::case::{Hierarchy, Intervals, Nulls, PREFIX_WIDTH, Rule, Unmapped};
 use arrow::array::StringArray;
 use arrow::compute::cast;
@@ -22,15 +23,15 @@ pub struct Ladder {
     listed: Option<Vec<Vec<String>>>,
     /// What those values are, whatever their text.
     keys: Vec<Option<String>>,
-    /// The cuts of QUANTILES, ascending, each the least value of the group above it.
+    /// The cuts of QUANTILES, ascending: where each group but the first begins.
     cuts: Vec<Cell>,
 }
 
 impl Ladder {
-    /// The hierarchy over a column of this type; `column` are the values that QUANTILES is of.
-    pub fn new(hierarchy: &Hierarchy, data_type: &DataType, column: &[Cell]) -> Self {
+    /// The hierarchy over a column of this type; `of` are the values that QUANTILES is of, and their type.
+    pub fn new(hierarchy: &Hierarchy, data_type: &DataType, of: (&[Cell], &DataType)) -> Self {
         let cuts = match &hierarchy.rule {
-            Rule::Quantiles { groups, .. } => cuts(groups[0] as usize, column),
+            Rule::Quantiles { groups, .. } => cuts(groups[0] as usize, of),
             _ => vec![],
         };
         let (mut listed, mut keys) = (None, vec![]);
@@ -329,8 +330,8 @@ fn truncated(unit: &str, at: &NaiveDateTime) -> String {
 }
 
 /// The cuts of QUANTILES: the i-th of n - 1 lies between the two neighbouring distinct values where the number of rows
-/// below comes nearest to i N / n, the lower of two equally near.
-fn cuts(n: usize, column: &[Cell]) -> Vec<Cell> {
+/// below comes nearest to i N / n, the lower of two equally near. It is the roundest value that divides them.
+fn cuts(n: usize, (column, data_type): (&[Cell], &DataType)) -> Vec<Cell> {
     let mut sorted: Vec<&Cell> = column
         .iter()
         .filter(|c| !matches!(c.ground, Ground::Null | Ground::NotFinite))
@@ -352,7 +353,12 @@ fn cuts(n: usize, column: &[Cell]) -> Vec<Cell> {
     };
     let cut = |i: usize| {
         let far = |(below, _): &&(i128, &Cell)| (below * n as i128 - i as i128 * rows).abs();
-        let mut cell = candidates.iter().min_by_key(far).map(|(_, cell)| (*cell).clone())?;
+        let (below, cell) = candidates.iter().min_by_key(far)?;
+        let before = distinct.iter().rfind(|(rows, _)| rows < below);
+        let mut cell = match before {
+            Some((_, before)) => roundest(before, cell, data_type),
+            None => (*cell).clone(),
+        };
         // The two zeros are one value.
         if matches!(&cell.ground, Ground::Number(n) if n.digits == 0) {
             cell.text = cell.text.map(|text| text.trim_start_matches('-').to_string());

@@ -12,7 +12,8 @@ mod metrics;
 pub mod models;
 mod node;
 mod promises;
-pub mod table;
+pub mod round;
+mod table;
 
 use crate::releases::Failure;
 use crate::releases::case::{Case, Choice, Role, Way};

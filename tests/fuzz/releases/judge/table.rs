@@ -122,8 +122,10 @@ pub fn ladder(case: &Case, source: &Rows, table: &Rows, column: &str, hierarchy:
     };
     let data_type = source.data_type(column).unwrap_or(&DataType::Null);
     let of = match &hierarchy.rule {
-        crate::releases::case::Rule::Quantiles { column, .. } => table.column(column),
-        _ => &[],
+        crate::releases::case::Rule::Quantiles { column, .. } => {
+            (table.column(column), table.data_type(column).unwrap_or(&DataType::Null))
+        }
+        _ => (&[][..], &DataType::Null),
     };
     Ladder::new(hierarchy, data_type, of)
 }
