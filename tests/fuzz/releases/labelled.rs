@@ -119,10 +119,11 @@ fn plain(data_type: &DataType) -> DataType {
         DataType::LargeBinary | DataType::BinaryView => DataType::Binary,
         DataType::Decimal32(p, s) | DataType::Decimal64(p, s) => DataType::Decimal128(*p, *s),
         DataType::Date64 => DataType::Timestamp(TimeUnit::Millisecond, None),
-        DataType::Timestamp(unit, Some(_)) => {
-            DataType::Timestamp((*unit).max(TimeUnit::Millisecond), Some("UTC".into()))
+        // Nanoseconds stay where a value has some.
+        DataType::Timestamp(unit, zone) => {
+            let unit = (*unit).clamp(TimeUnit::Millisecond, TimeUnit::Microsecond);
+            DataType::Timestamp(unit, zone.as_ref().map(|_| "UTC".into()))
         }
-        DataType::Timestamp(TimeUnit::Second, None) => DataType::Timestamp(TimeUnit::Millisecond, None),
         other => other.clone(),
     }
 }

@@ -12,8 +12,8 @@ mod metrics;
 pub mod models;
 mod node;
 mod promises;
-pub mod round;
-mod table;
+mod round;
+pub mod table;
 
 use crate::releases::Failure;
 use crate::releases::case::{Case, Choice, Role, Way};
