@@ -31,6 +31,7 @@ async fn a_source_that_is_left_to_chance_is_refused() {
         "(SELECT a, uuid() AS b FROM t)",
         "(SELECT a, now() AS b FROM t)",
         "(WITH d AS (SELECT * FROM drawn) SELECT a, b FROM d)",
+        "(SELECT a, any_value(b) AS b FROM t GROUP BY a)",
         "(SELECT a, first_value(b) AS b FROM t GROUP BY a)",
         "(SELECT a, first_value(b ORDER BY a) AS b FROM t GROUP BY a)",
         "(SELECT a, string_agg(CAST(b AS VARCHAR), ',') AS b FROM t GROUP BY a)",
