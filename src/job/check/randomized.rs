@@ -1,5 +1,6 @@
 //! Refusals of permutations that are impossible or would break a promise.
 
+use super::check_counted;
 use crate::error::{Error, Result};
 use crate::job::{Job, Randomization};
 
@@ -67,6 +68,7 @@ fn check_groups(job: &Job, column: &str, within: &[String]) -> Result<()> {
         let names = fields.iter().map(|f| f.name().as_str());
         names.filter(|n| job.releases(n) && !is_randomized(n) && !is_hashed(n))
     };
+    check_counted(job.source.rows.schema(), within.iter())?;
     for name in within {
         if !known().any(|n| n == name) {
             return Err(Error::unknown("released column to permute within", name, known())

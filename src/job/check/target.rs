@@ -7,6 +7,7 @@ use crate::folder::{self, MANIFEST};
 use crate::formats::check_column;
 use crate::job::{Existing, Format, Job, SourceTable, Stored, Target, target_exists};
 use crate::lake::{Layout, Standing};
+use arrow::datatypes::{DataType, IntervalUnit};
 use std::collections::HashSet;
 use std::fs::symlink_metadata;
 use std::io::ErrorKind;
@@ -31,8 +32,10 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
         let field = job.source.rows.schema().field_with_unqualified_name(column)?;
         folder::check_partition_column(column, field.data_type())?;
     }
-    if target.format == Format::Delta {
-        check_columns(job, target)?;
+    match target.format {
+        Format::Delta => check_columns(job, target)?,
+        Format::Parquet => check_parquet(job)?,
+        Format::Csv => {}
     }
     if let Some(column) = target.partitioned_by.iter().find(|c| job.randomization(c).is_some()) {
         return Err(Error::usage(format!(
@@ -86,6 +89,34 @@ fn check_mount(path: &Path) -> Result<()> {
             path.display()
         ))),
         false => Ok(()),
+    }
+}
+
+/// Refuses released columns of types that a Parquet file does not have.
+fn check_parquet(job: &Job) -> Result<()> {
+    let fields = job.source.rows.schema().fields().iter();
+    let mut released = fields.filter(|field| job.releases(field.name()));
+    match released.find(|field| !is_in_parquet(field.data_type())) {
+        None => Ok(()),
+        Some(field) => Err(Error::usage(format!(
+            "column {:?}: a Parquet file has no values of type {}; CAST it to text or to a number in the source",
+            field.name(),
+            field.data_type()
+        ))),
+    }
+}
+
+fn is_in_parquet(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Union(..) | DataType::Interval(IntervalUnit::MonthDayNano) => false,
+        DataType::Struct(fields) => fields.iter().all(|field| is_in_parquet(field.data_type())),
+        DataType::Dictionary(_, values) => is_in_parquet(values),
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::RunEndEncoded(_, item)
+        | DataType::Map(item, _) => is_in_parquet(item.data_type()),
+        _ => true,
     }
 }
 

@@ -227,3 +227,31 @@ fn names_all<'a>(keys: impl Iterator<Item = &'a Expr>, schema: &DFSchema) -> boo
     let named = |column| keys.iter().any(|key| matches!(key, Expr::Column(c) if *c == column));
     !schema.fields().is_empty() && schema.columns().into_iter().all(named)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::prelude::{SessionConfig, SessionContext};
+
+    #[tokio::test]
+    async fn fractions_are_added_up_in_one_order() {
+        let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(3));
+        for sql in [
+            "CREATE TABLE t AS SELECT * FROM (VALUES (1, 0.5e0), (1, 0.25e0)) AS v(a, x)",
+            "CREATE VIEW v AS SELECT a, sum(x) AS x FROM t GROUP BY a",
+        ] {
+            session.sql(sql).await.unwrap().collect().await.unwrap();
+        }
+        for (sql, threads) in [
+            ("SELECT * FROM t", 3),
+            ("SELECT a, sum(a), max(x) FROM t GROUP BY a", 3),
+            ("SELECT a, avg(x) FROM t GROUP BY a", 1),
+            ("SELECT a, sum(x) OVER (PARTITION BY a) FROM t", 1),
+            ("SELECT a FROM v", 1),
+            ("SELECT a FROM t WHERE x > (SELECT stddev(x) FROM t)", 1),
+        ] {
+            let rows = in_one_order(session.sql(sql).await.unwrap()).unwrap();
+            assert_eq!(rows.into_parts().0.config().target_partitions(), threads, "{sql}");
+        }
+    }
+}

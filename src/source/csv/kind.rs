@@ -129,7 +129,9 @@ pub(crate) fn is_kept_by_cast(text: &str, data_type: &DataType) -> bool {
             let digits = fraction.trim_end_matches('0');
             !text.contains(['e', 'E']) && digits.len() <= usize::try_from(*scale).unwrap_or_default()
         }
-        DataType::Date32 | DataType::Date64 => kind(text) == Kind::Date,
+        DataType::Date32 => kind(text) == Kind::Date,
+        // A day in milliseconds, which is written with its time of day.
+        DataType::Date64 => is_time(text, TimeUnit::Millisecond) && !is_in_utc(text),
         DataType::Timestamp(unit, None) => is_time(text, *unit) && !is_in_utc(text),
         DataType::Timestamp(unit, Some(_)) => is_time(without_zone(text), *unit),
         DataType::Time32(unit) | DataType::Time64(unit) => {
@@ -318,6 +320,7 @@ mod tests {
             ("1e-400", DataType::Float64, false),
             ("2020-01-31", DataType::Date32, true),
             ("2020-01-31 23:59:59", DataType::Date32, false),
+            ("2020-01-31T00:00:00", DataType::Date64, true),
             ("2020-01-31", time(TimeUnit::Microsecond), true),
             ("2020-01-31T10:20:30.123456", time(TimeUnit::Microsecond), true),
             ("2020-01-31T10:20:30.1234567", time(TimeUnit::Microsecond), false),
