@@ -13,6 +13,8 @@ mod change;
 mod delta;
 mod ducklake;
 mod entry;
+#[cfg(any(feature = "delta", feature = "ducklake"))]
+mod heads;
 mod list;
 mod pinned;
 mod place;

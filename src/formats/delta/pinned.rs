@@ -5,8 +5,9 @@ use super::entry::commit_info;
 use super::error::failed;
 use super::line::ENTRY;
 use super::table::{Table, log};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::formats::change::{Change, MANIFEST_TEXT, RELEASE, Verdict};
+use crate::formats::heads::{NamedFile, looked_up};
 use crate::formats::pinned::{Asked, LoggedTable, PinnedFile, PinnedTable};
 use crate::formats::place::Place;
 use crate::hierarchy::plain_type;
@@ -15,17 +16,12 @@ use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::Expr;
-use datafusion::object_store::{self, ObjectStoreExt};
 use datafusion::physical_plan::ExecutionPlan;
 use deltalake_core::delta_datafusion::{DeltaScanConfig, DeltaScanNext};
-use futures::{StreamExt, TryStreamExt, stream};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// The files whose state is looked up at once.
-const AT_ONCE: usize = 16;
 
 #[async_trait]
 impl PinnedTable for Table {
@@ -54,35 +50,26 @@ impl PinnedTable for Table {
     }
 
     async fn files(&self) -> Result<Vec<PinnedFile>> {
-        let look = |(name, bytes): (String, u64)| async move {
-            let path = self.place.file(&name)?;
-            let told = || format!("version {} of the Delta table {}", self.version(), self.place.url);
-            let meta = match self.place.store.head(&path).await {
-                Err(object_store::Error::NotFound { .. }) => {
-                    return Err(Error::data(format!(
-                        "{} names the file {name:?}, which is gone: the table was vacuumed in the meantime, or is not whole; \
-                         read a newer version",
-                        told()
-                    )));
-                }
-                found => found.map_err(|e| Error::of_store(format_args!("cannot read {}", self.place.url), &e))?,
-            };
-            if meta.size != bytes {
-                return Err(Error::data(format!(
-                    "{} says of the file {name:?} that it has {bytes} bytes, and it has {}; it was replaced or damaged",
-                    told(),
-                    meta.size
-                )));
-            }
+        let named = |(called, bytes): &(String, u64)| {
+            let path = self.place.file(called)?;
             let local = self.place.local().map(|_| PathBuf::from(format!("/{path}")));
             let name = match &local {
                 Some(local) => local.display().to_string(),
-                None => format!("{}{name}", self.place.url),
+                None => format!("{}{called}", self.place.url),
             };
-            Ok(PinnedFile { name, local, meta })
+            let (called, bytes) = (called.clone(), *bytes);
+            Ok(NamedFile {
+                called,
+                name,
+                path,
+                local,
+                bytes,
+            })
         };
-        let files = self.files.clone();
-        stream::iter(files).map(look).buffered(AT_ONCE).try_collect().await
+        let files: Vec<NamedFile> = self.files.iter().map(named).collect::<Result<_>>()?;
+        let version = format!("version {} of the Delta table {}", self.version(), self.place.url);
+        let gone = "the table was vacuumed in the meantime, or is not whole; read a newer version";
+        looked_up(&self.place.store, files, &version, gone).await
     }
 
     fn rows(&self, state: &SessionState) -> Result<Arc<dyn TableProvider>> {

@@ -3,21 +3,17 @@
 use super::error::failed_scan;
 use super::line::ENTRY;
 use super::table::Table;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::formats::heads::{NamedFile, looked_up};
 use crate::formats::pinned::{Asked, PinnedFile, PinnedTable};
 use crate::pool::blocking;
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::execution::SessionState;
 use datafusion::object_store::path::Path;
-use datafusion::object_store::{self, ObjectStoreExt};
 use datafusion::physical_plan::ExecutionPlan;
-use futures::{StreamExt, TryStreamExt, stream};
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// The files whose state is looked up at once.
-const AT_ONCE: usize = 16;
 
 #[async_trait]
 impl PinnedTable for Table {
@@ -49,31 +45,17 @@ impl PinnedTable for Table {
     async fn files(&self) -> Result<Vec<PinnedFile>> {
         let own = self.clone();
         blocking("reading a catalog", move || own.check_unchanged()).await?;
-        let told = || format!("snapshot {} of the DuckLake table {}", self.snapshot, self.address);
-        let look = |(path, bytes): (String, u64)| async move {
-            let name = self.called(&path);
-            let meta = match self.store.head(&Path::from(path.as_str())).await {
-                Err(object_store::Error::NotFound { .. }) => {
-                    return Err(Error::data(format!(
-                        "{} names the file {name:?}, which is gone: its snapshot was expired in the meantime, or the lake \
-                         is not whole; read a newer snapshot",
-                        told()
-                    )));
-                }
-                found => found.map_err(|e| Error::of_store(format_args!("cannot read {name}"), &e))?,
-            };
-            if meta.size != bytes {
-                return Err(Error::data(format!(
-                    "{} says of the file {name:?} that it has {bytes} bytes, and it has {}; it was replaced or damaged",
-                    told(),
-                    meta.size
-                )));
-            }
-            let local = self.is_local().then(|| PathBuf::from(&path));
-            Ok(PinnedFile { name, local, meta })
+        let named = |(path, bytes): (&String, &u64)| NamedFile {
+            called: self.called(path),
+            name: self.called(path),
+            path: Path::from(path.as_str()),
+            local: self.is_local().then(|| PathBuf::from(path)),
+            bytes: *bytes,
         };
-        let files = self.files.clone();
-        stream::iter(files).map(look).buffered(AT_ONCE).try_collect().await
+        let files = self.files.iter().map(named).collect();
+        let version = format!("snapshot {} of the DuckLake table {}", self.snapshot, self.address);
+        let gone = "its snapshot was expired in the meantime, or the lake is not whole; read a newer snapshot";
+        looked_up(&self.store, files, &version, gone).await
     }
 
     fn rows(&self, _: &SessionState) -> Result<Arc<dyn TableProvider>> {

@@ -1,0 +1,62 @@
+//! Looking up the files that a version of a table names: they must be there, with the sizes that it says.
+
+use super::pinned::PinnedFile;
+use crate::error::{Error, Result};
+use datafusion::object_store::path::Path;
+use datafusion::object_store::{self, ObjectStore, ObjectStoreExt};
+use futures::{StreamExt, TryStreamExt, stream};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The files whose state is looked up at once.
+const AT_ONCE: usize = 16;
+
+/// A file as a version names it.
+#[derive(Debug)]
+pub(super) struct NamedFile {
+    /// What errors call the file.
+    pub(super) called: String,
+    /// The path of a local file, or the URL of an object.
+    pub(super) name: String,
+    /// The path in the store.
+    pub(super) path: Path,
+    /// The path of a local file.
+    pub(super) local: Option<PathBuf>,
+    /// The size in bytes.
+    pub(super) bytes: u64,
+}
+
+/// Returns the state of files, in their order. `version` is what errors call the version, and `gone` says why a file of it may
+/// be gone. Fails with `ErrorKind::Data` if one is gone, or has another size.
+pub(super) async fn looked_up(
+    store: &Arc<dyn ObjectStore>,
+    files: Vec<NamedFile>,
+    version: &str,
+    gone: &str,
+) -> Result<Vec<PinnedFile>> {
+    let look = |file: NamedFile| async move {
+        let NamedFile {
+            called,
+            name,
+            path,
+            local,
+            bytes,
+        } = file;
+        let meta = match store.head(&path).await {
+            Err(object_store::Error::NotFound { .. }) => {
+                return Err(Error::data(format!(
+                    "{version} names the file {called:?}, which is gone: {gone}"
+                )));
+            }
+            found => found.map_err(|e| Error::of_store(format_args!("cannot read {name}"), &e))?,
+        };
+        if meta.size != bytes {
+            return Err(Error::data(format!(
+                "{version} says of the file {called:?} that it has {bytes} bytes, and it has {}; it was replaced or damaged",
+                meta.size
+            )));
+        }
+        Ok(PinnedFile { name, local, meta })
+    };
+    stream::iter(files).map(look).buffered(AT_ONCE).try_collect().await
+}
