@@ -2,25 +2,28 @@
 //! are written in microseconds unless that changed a value.
 
 use super::stored::{exactly, has_nanoseconds, in_microseconds};
-use crate::engine::apply::Rewrite;
+use crate::engine::apply::{Rewrite, plan, recoding_among};
+use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
 use crate::hierarchy::{LabelForm, plain_type};
 use crate::job::{Format, Job, Target};
 use crate::observe::Observer;
 use crate::quoting::quote;
-use crate::recode::ORDER_PREFIX;
-use crate::source::select_columns;
+use crate::recode::{ColumnTreatment, ORDER_PREFIX, Released};
 use arrow::datatypes::{DataType, FieldRef};
+use datafusion::physical_plan::execute_stream;
 use futures::StreamExt;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Returns the released columns whose times are stored in nanoseconds, and tells the observer of each in a Parquet file. Reads
-/// the columns of the source that have such times, until a value of each is found that has nanoseconds.
+/// the columns of the source that have such times, until a released value of each is found that has nanoseconds.
 ///
-/// Nothing is read for a release of a sample: a type must not depend on rows that are not in it. Its columns keep their types,
-/// and so do labels that are computed.
+/// A type must not depend on rows that are not in a release. Suppressed rows are left out, and nothing is read for a release of
+/// a sample: its columns keep their types, and so do labels that are computed.
 pub(super) async fn nanoseconds(
     job: &Job,
+    decision: &Decision,
     target: &Target,
     rewrite: &Rewrite,
     observer: &dyn Observer,
@@ -45,7 +48,7 @@ pub(super) async fn nanoseconds(
         Some(_) => BTreeSet::new(),
         None => names.clone().filter(|name| is_as_read(job, name)).collect(),
     };
-    let found = with_nanoseconds(job, &read).await?;
+    let found = with_nanoseconds(job, decision, &read).await?;
     let kept = |field: &&&FieldRef| !read.contains(field.name()) || found.contains(field.name());
     let kept: Vec<&FieldRef> = typed.iter().filter(kept).copied().collect();
     kept.iter().for_each(|field| observer.advised(&note(field)));
@@ -60,22 +63,32 @@ fn is_as_read(job: &Job, column: &str) -> bool {
     }
 }
 
-/// Returns those of the columns of the source with a value that microseconds do not hold.
-async fn with_nanoseconds(job: &Job, columns: &BTreeSet<String>) -> Result<BTreeSet<String>> {
+/// Returns those of the columns of the source with a released value that microseconds do not hold.
+async fn with_nanoseconds(job: &Job, decision: &Decision, columns: &BTreeSet<String>) -> Result<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     if columns.is_empty() {
         return Ok(found);
     }
-    let names: Vec<&str> = columns.iter().map(String::as_str).collect();
-    let rows = select_columns(&job.source.rows, &names)?;
-    let mut rows = rows.execute_stream().await.map_err(Error::from_data)?;
+    let read = columns.iter().map(|name| Released {
+        name: name.clone(),
+        treatment: match job.sensitive.iter().any(|s| s.column == *name) {
+            true => ColumnTreatment::Protect,
+            false => ColumnTreatment::Keep,
+        },
+    });
+    let recoding = recoding_among(job, decision, &decision.verdict.kept, job.starred, read.collect())?;
+    let rows = plan::recoded(&job.source.rows, Arc::new(recoding)).await?;
+    let mut rows = execute_stream(rows, job.source.rows.task_ctx().into()).map_err(Error::from_data)?;
     while found.len() < columns.len()
         && let Some(batch) = rows.next().await
     {
         let batch = batch.map_err(Error::from_data)?;
         for (field, values) in batch.schema().fields().iter().zip(batch.columns()) {
+            if !columns.contains(field.name()) || found.contains(field.name()) {
+                continue;
+            }
             let in_microseconds = in_microseconds(values.data_type());
-            if !found.contains(field.name()) && exactly(values, &in_microseconds).is_err() {
+            if exactly(values, &in_microseconds).is_err() {
                 found.insert(field.name().clone());
             }
         }

@@ -63,8 +63,8 @@ pub(super) fn exactly(values: &ArrayRef, data_type: &DataType) -> Result<ArrayRe
         && cast_with_options(&stored, values.data_type(), &options)?.as_ref() != values.as_ref()
     {
         return Err(Error::data(
-            "a time has nanoseconds, and a Delta table has times in microseconds; round it in the source: \
-             arrow_cast(time, 'Timestamp(µs)')",
+            "a time has nanoseconds, and its column is stored in microseconds; round it in the source: arrow_cast(time, \
+             'Timestamp(µs)')",
         ));
     }
     Ok(stored)

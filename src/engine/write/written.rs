@@ -98,7 +98,7 @@ pub(in crate::engine) async fn write_files(
     let columns = FileColumns {
         partitioned_by: target.partitioned_by.clone(),
         hidden: rewrite.hidden.clone(),
-        nanoseconds: nanoseconds(job, target, &rewrite, observer.as_ref()).await?,
+        nanoseconds: nanoseconds(job, decision, target, &rewrite, observer.as_ref()).await?,
     };
     #[cfg(feature = "cluster")]
     let spool = {
