@@ -3,10 +3,10 @@
 //! For n groups of N rows there are n - 1 cuts. The i-th cut is between the two neighbouring distinct values where the
 //! number of rows below comes nearest to i N / n (the lower of two equally near). So equal values stay together, and
 //! groups may be empty if one value has many rows. Each number of groups divides the one before, so the cuts of a level
-//! are among those of the level below and groups nest. The cuts are stored, each as the roundest
-//! value that divides the two groups: it is a value of the column only where nothing rounder does, as between 34 and 35. The first and the last group are open (`<25`, `>=60`), so they take later values beyond the column's own, and do
-//! not reveal the extremes. Integers get labels with both ends included (`25-32`), other values half-open ones (`[24.2,
-//! 27.3)`).
+//! are among those of the level below and groups nest. The cuts are stored, each as the roundest value that divides the
+//! two groups: it is a value of the column only where nothing rounder does, as between 34 and 35. The first and the last
+//! group are open (`<25`, `>=60`), so they take later values beyond the column's own, and do not reveal the extremes.
+//! Integers get labels with both ends included (`25-32`), other values half-open ones (`[24.2, 27.3)`).
 //!
 //! Example: `CREATE HIERARCHY income AS QUANTILES (16, 4) OF people.income`.
 //!

@@ -57,19 +57,7 @@ pub(in crate::session) fn check_repeatable(name: &str, rows: &DataFrame) -> Resu
 /// Returns rows whose fractions are added up in one order, whatever the number of threads: those of a source that adds up
 /// fractions are computed by one thread.
 pub(in crate::session) fn in_one_order(rows: DataFrame) -> Result<DataFrame> {
-    let mut adds = false;
-    let note = |plan: &LogicalPlan| {
-        let nothing = DFSchema::empty();
-        let inputs = plan.inputs();
-        let input = inputs.first().map_or(&nothing, |input| input.schema().as_ref());
-        let found = |expr: &Expr| expr.exists(|expr| Ok(adds_fractions(expr, input)));
-        plan.apply_expressions(|expr| {
-            adds = adds || found(expr)?;
-            Ok(TreeNodeRecursion::Continue)
-        })
-    };
-    of_all(rows.logical_plan(), &mut { note })?;
-    if !adds {
+    if !adds_up(rows.logical_plan())? {
         return Ok(rows);
     }
     let (mut state, plan) = rows.into_parts();
@@ -77,17 +65,28 @@ pub(in crate::session) fn in_one_order(rows: DataFrame) -> Result<DataFrame> {
     Ok(DataFrame::new(state, plan))
 }
 
-/// Calls a function for each node of a plan, those of its views and subqueries included.
-fn of_all(plan: &LogicalPlan, note: &mut impl FnMut(&LogicalPlan) -> DfResult<TreeNodeRecursion>) -> DfResult<()> {
+/// Returns true if a plan, one of its views or subqueries adds up fractions.
+fn adds_up(plan: &LogicalPlan) -> DfResult<bool> {
+    let mut adds = false;
     plan.apply_with_subqueries(|plan| {
         if let LogicalPlan::TableScan(scan) = plan
             && let Some(view) = scan.source.get_logical_plan()
         {
-            of_all(&view, note)?;
+            adds |= adds_up(&view)?;
         }
-        note(plan)
+        let nothing = DFSchema::empty();
+        let inputs = plan.inputs();
+        let input = inputs.first().map_or(&nothing, |input| input.schema().as_ref());
+        plan.apply_expressions(|expr| {
+            adds |= expr.exists(|expr| Ok(adds_fractions(expr, input)))?;
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        Ok(match adds {
+            true => TreeNodeRecursion::Stop,
+            false => TreeNodeRecursion::Continue,
+        })
     })?;
-    Ok(())
+    Ok(adds)
 }
 
 fn adds_fractions(expr: &Expr, input: &DFSchema) -> bool {
