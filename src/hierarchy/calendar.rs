@@ -98,7 +98,9 @@ fn days(label: &str) -> Option<(NaiveDate, NaiveDate)> {
         }
         [part] if part.starts_with('W') => {
             let start = NaiveDate::from_isoywd_opt(of_year, number(&part[1..], 2)?, Weekday::Mon)?;
-            Some((start, start.checked_add_signed(Duration::weeks(1))?))
+            // The last week of 9999 ends in a year that has no text.
+            let end = start.checked_add_signed(Duration::weeks(1))?;
+            Some((start, end.min(NaiveDate::from_ymd_opt(10_000, 1, 1)?)))
         }
         [part] if part.len() == 4 => years(year, number(part, 4).filter(|last| *last >= year)?),
         [part] => {
@@ -144,6 +146,7 @@ mod tests {
         assert_eq!(days("1970-02"), Some((31, 58)));
         assert_eq!(days("1970-Q2"), Some((90, 180)));
         assert_eq!(days("1970-W02"), Some((4, 10)));
+        assert_eq!(days("9999-W52"), Some((2_932_891, 2_932_896)));
         assert_eq!(days("1970"), Some((0, 364)));
         assert_eq!(days("1970s"), Some((0, 3651)));
         assert_eq!(days("1900-1999"), Some((-25567, 10956)));

@@ -12,6 +12,7 @@ use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{Constraints, DFSchemaRef, FunctionalDependencies};
+use datafusion::dataframe::DataFrame;
 use datafusion::datasource::listing::ListingTable;
 use datafusion::datasource::memory::{DataSourceExec, MemorySourceConfig};
 use datafusion::datasource::physical_plan::{FileScanConfig, FileScanConfigBuilder};
@@ -105,6 +106,13 @@ pub(crate) fn keyless(table: &Arc<dyn TableProvider>) -> Option<Arc<dyn TablePro
     Some(Arc::new(again))
 }
 
+/// Returns the rows of a plan that says nothing of them. SQL over a table of such rows counts what it names, and does not
+/// group by what a key decides as well.
+pub(crate) fn claimless(rows: DataFrame) -> Result<DataFrame> {
+    let (state, plan) = rows.into_parts();
+    Ok(DataFrame::new(state, forgotten(plan)?.data))
+}
+
 #[derive(Debug)]
 struct ForgetClaims;
 
@@ -118,17 +126,22 @@ impl OptimizerRule for ForgetClaims {
     }
 
     fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> DfResult<Transformed<LogicalPlan>> {
-        plan.transform_down_with_subqueries(|mut plan| {
-            let forgot = match schema_of(&mut plan) {
-                Some(schema) => forget(schema)?,
-                None => false,
-            };
-            Ok(match forgot {
-                true => Transformed::yes(plan),
-                false => Transformed::no(plan),
-            })
-        })
+        forgotten(plan)
     }
+}
+
+/// Removes the dependencies of every node of a plan.
+fn forgotten(plan: LogicalPlan) -> DfResult<Transformed<LogicalPlan>> {
+    plan.transform_down_with_subqueries(|mut plan| {
+        let forgot = match schema_of(&mut plan) {
+            Some(schema) => forget(schema)?,
+            None => false,
+        };
+        Ok(match forgot {
+            true => Transformed::yes(plan),
+            false => Transformed::no(plan),
+        })
+    })
 }
 
 /// Returns the schema of a node that has one of its own. All others have that of their input.

@@ -6,7 +6,7 @@ use crate::canonical::spelled_once;
 use crate::error::{Error, Result};
 use crate::job::SourceTable;
 use crate::session::context::AnonContext;
-use crate::source::{Pins, SOURCE, reading};
+use crate::source::{Pins, SOURCE, claimless, reading};
 use crate::sql::clause::SourceClause;
 use datafusion::logical_expr::LogicalPlan;
 
@@ -38,7 +38,7 @@ impl AnonContext {
             }
         };
         let pins = Pins::of(&self.session.state(), rows.logical_plan()).await?;
-        let rows = spelled_once(rows)?;
+        let rows = spelled_once(claimless(rows)?)?;
         Ok(SourceTable {
             name: self.hidden.in_statement(source.to_string()),
             depends: self.made.depends(rows.logical_plan())?,

@@ -19,6 +19,8 @@ pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request,
     };
     let (quasi, sensitive) = (with(Purpose::Quasi), with(Purpose::Sensitive));
     let limits = with(Purpose::Limits);
+    let is_number = |name: &&String| columns.iter().any(|c| c.name == **name && c.data_type.is_numeric());
+    let weights: Vec<String> = sensitive.iter().filter(is_number).cloned().collect();
     let choice = choice(draw, planned, !with(Purpose::Class).is_empty());
     let metric = metrics(draw, &choice, !with(Purpose::Class).is_empty(), !sensitive.is_empty());
     let weighted = metric
@@ -53,6 +55,7 @@ pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request,
         draw,
         request.is_local(),
         &sensitive,
+        &weights,
         &quasi,
         personal.zip(limits.first()).map(|(a, l)| (a, l.as_str())),
     );
@@ -294,6 +297,7 @@ fn models(
     draw: &mut Draw,
     is_local: bool,
     sensitive: &[String],
+    weights: &[String],
     quasi: &[String],
     personal: Option<(&str, &str)>,
 ) -> Vec<Model> {
@@ -326,21 +330,19 @@ fn models(
         let reads_values = info.example.contains(" ON ") && name != "personal_privacy";
         // What counts a population or the values under a label is refused by local recoding.
         let is_of_nodes = name == "profitability" || is_of_population(name);
-        // A sample, sets of items and sampling weights have kinds of their own.
-        let is_apart = [
-            "personal_privacy",
-            "km_anonymity",
-            "differential_privacy",
-            "individual_risk",
-        ]
-        .contains(&name);
+        // A sample and sets of items have kinds of their own.
+        let is_apart = ["personal_privacy", "km_anonymity", "differential_privacy"].contains(&name);
         let refused = is_apart || (is_local && is_of_nodes);
-        if refused || models.iter().any(|m| m.name == name) || (reads_values && sensitive.is_empty()) {
+        let read = match name {
+            "individual_risk" => weights,
+            _ => sensitive,
+        };
+        if refused || models.iter().any(|m| m.name == name) || (reads_values && read.is_empty()) {
             continue;
         }
         let mut model = simple(name, &arguments(draw, name));
         if reads_values {
-            model.on = Some(draw.pick(sensitive).clone());
+            model.on = Some(draw.pick(read).clone());
         }
         if quasi.len() > 1 && !is_local && name != "profitability" && draw.chance(12) {
             let kept: Vec<String> = quasi.iter().filter(|_| draw.chance(50)).cloned().collect();
@@ -394,6 +396,7 @@ fn arguments(draw: &mut Draw, name: &str) -> Vec<String> {
             &["100", "50", "10", "3", "attacks => none"],
         ],
         "average_risk" => &[&["0.5"], &["0.3"], &["0.2"], &["0.7"]],
+        "individual_risk" => &[&["0.5"], &["0.3"], &["0.2"], &["0.08"]],
         other => unreachable!("no arguments for {other} are known to the generator: add them"),
     };
     draw.pick(texts).iter().map(|t| t.to_string()).collect()

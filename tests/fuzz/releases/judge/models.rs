@@ -155,6 +155,10 @@ pub fn holds(model: &Model, members: &[Member], whole: &Whole, people: Option<i1
             };
             rounded(table.iter().map(slack).fold(1.0, f64::min))
         }
+        "individual_risk" => {
+            let weight: f64 = counts.iter().map(|(value, rows)| weight(value) * *rows as f64).sum();
+            rounded(n as f64 / d as f64 - individual_risk(f, weight))
+        }
         // Of the release as a whole, and of single rows: judged elsewhere.
         "average_risk" | "population_uniqueness" | "personal_privacy" | "profitability" => Verdict::Holds,
         "delta_presence" => {
@@ -163,6 +167,28 @@ pub fn holds(model: &Model, members: &[Member], whole: &Whole, people: Option<i1
         }
         other => unreachable!("no definition of {other} in the judge: write it"),
     }
+}
+
+/// A value as a sampling weight; a value that is none would have ended the run.
+fn weight(value: &Seen) -> f64 {
+    value.as_deref().and_then(|text| text.parse().ok()).unwrap_or(f64::NAN)
+}
+
+/// The mean of 1 / size where the size has a negative binomial distribution with `f` successes and p = f / weight. As a
+/// hypergeometric series it is p / f times the sum over j of j! f! / (f + j)! (1 - p)^j; for one row the series is a logarithm.
+fn individual_risk(f: i128, weight: f64) -> f64 {
+    let rows = f as f64;
+    let p = (rows / weight).min(1.0);
+    let q = 1.0 - p;
+    if f == 1 {
+        return if q == 0.0 { 1.0 } else { -p * p.ln() / q };
+    }
+    let (mut term, mut sum) = (1.0, 1.0);
+    for j in 1..100_000 {
+        term *= q * f64::from(j) / (rows + f64::from(j));
+        sum += term;
+    }
+    p / rows * sum
 }
 
 /// profitability(benefit, loss, gain, cost): whether each record of a class of `f` is worth more than attacks on it cost,

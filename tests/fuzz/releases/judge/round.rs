@@ -28,8 +28,12 @@ pub fn roundest(below: &Cell, cell: &Cell, data_type: &DataType) -> Cell {
 /// The value of a text; `None` if it is none of the type.
 fn value(text: &str, data_type: &DataType) -> Option<Cell> {
     let plain = plain(text, data_type)?;
-    let texts: ArrayRef = Arc::new(StringArray::from(vec![plain]));
-    let values = cast(&texts, data_type).ok().filter(|values| values.null_count() == 0)?;
+    let mut values: ArrayRef = Arc::new(StringArray::from(vec![plain]));
+    // A text is not cast to a decimal of a negative scale, but a whole number is.
+    if scale(data_type).is_some_and(|scale| scale < 0) {
+        values = cast(&values, &DataType::Decimal256(76, 0)).ok()?;
+    }
+    let values = cast(&values, data_type).ok().filter(|values| values.null_count() == 0)?;
     cells(&values, data_type).pop()
 }
 
@@ -58,12 +62,11 @@ fn plain(text: &str, data_type: &DataType) -> Option<String> {
         scale(data_type),
     );
     match scale {
-        Some(scale) if places > i32::from(scale) => None,
-        // The cast of a text multiplies where the scale is negative.
+        Some(scale @ 0..) if places > i32::from(scale) => None,
         Some(scale @ ..0) => {
             let unit = 10i128.checked_pow(scale.unsigned_abs().into())?;
             let whole: i128 = digits.parse().ok()?;
-            (whole % unit == 0).then(|| (whole / unit).to_string())
+            (whole % unit == 0).then_some(digits)
         }
         _ => Some(digits),
     }
