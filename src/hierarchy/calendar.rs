@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(days("1970-02"), Some((31, 58)));
         assert_eq!(days("1970-Q2"), Some((90, 180)));
         assert_eq!(days("1970-W02"), Some((4, 10)));
-        assert_eq!(days("9999-W52"), Some((2_932_891, 2_932_896)));
+        assert_eq!(days("9999-W52"), Some((2_932_892, 2_932_896)));
         assert_eq!(days("1970"), Some((0, 364)));
         assert_eq!(days("1970s"), Some((0, 3651)));
         assert_eq!(days("1900-1999"), Some((-25567, 10956)));

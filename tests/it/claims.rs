@@ -102,7 +102,8 @@ async fn the_keys_of_a_released_table_are_not_believed() {
         ("beta_likeness(1)", true),
     ] {
         let anonymize = format!(
-            "ANONYMIZE keyed QUASI IDENTIFIERS (a) SENSITIVE (b) KEEP (person) ENTITY (person) SATISFYING {model} ON b"
+            "ANONYMIZE keyed QUASI IDENTIFIERS (a) SENSITIVE (b) KEEP (person) ENTITY (person) SATISFYING {model} ON b \
+             AT NODE (a 0)"
         );
         let released = context.sql(&anonymize).await;
         match (released, holds) {

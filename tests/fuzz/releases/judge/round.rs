@@ -33,7 +33,9 @@ fn value(text: &str, data_type: &DataType) -> Option<Cell> {
     if scale(data_type).is_some_and(|scale| scale < 0) {
         values = cast(&values, &DataType::Decimal256(76, 0)).ok()?;
     }
-    let values = cast(&values, data_type).ok().filter(|values| values.null_count() == 0)?;
+    let values = cast(&values, data_type)
+        .ok()
+        .filter(|values| values.null_count() == 0)?;
     cells(&values, data_type).pop()
 }
 
