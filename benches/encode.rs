@@ -1,5 +1,5 @@
-//! The first scan: rows to the distinct combinations of quasi-identifier values with their counts, over the generated
-//! bench table in memory, as strings, as dictionaries and as numbers.
+//! The first scan: rows to the distinct combinations of quasi-identifier values with their counts,
+//! over the generated bench table in memory, as strings, as dictionaries and as numbers.
 
 mod support {
     pub mod run;

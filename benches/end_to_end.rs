@@ -1,5 +1,6 @@
-//! The main job whole, from Parquet to verified Parquet: both scans, the search, the ordered write, the recount, the
-//! manifest and the swap, over the generated bench table and the hierarchies of data/.
+//! The main job whole, from Parquet to verified Parquet: both scans, the search, the ordered write,
+//! the recount, the manifest and the swap, over the generated bench table and the hierarchies of
+//! data/.
 
 mod support {
     pub mod run;

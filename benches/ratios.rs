@@ -1,6 +1,7 @@
-//! The ratios that `benches/ratios.py` collects, one JSON object a line: what the search's inner loop costs beside plain
-//! Rust and beside the peer's reference figures (`lattice`), what the phases of a job take (`job FILE THREADS`), and how long
-//! several jobs take at once and one after the other in one process (`jobs THREADS FILE...`).
+//! The ratios that `benches/ratios.py` collects, one JSON object a line: what the search's inner
+//! loop costs beside plain Rust and beside the peer's reference figures (`lattice`), what the
+//! phases of a job take (`job FILE THREADS`), and how long several jobs take at once and one after
+//! the other in one process (`jobs THREADS FILE...`).
 
 #[allow(dead_code, reason = "each bench uses its part")]
 mod support {
@@ -170,8 +171,8 @@ fn job(script: &Path, threads: usize) {
     );
 }
 
-/// Runs scripts in turns, one after the other and all at once, each in a session with [`OWN_MEMORY`] of its own, and
-/// prints how long each way took.
+/// Runs scripts in turns, one after the other and all at once, each in a session with
+/// [`OWN_MEMORY`] of its own, and prints how long each way took.
 fn jobs(scripts: &[&str], threads: usize) {
     let texts: Vec<String> = scripts
         .iter()

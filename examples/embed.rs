@@ -1,4 +1,5 @@
-//! The library in an application: tables of the application, a release in a folder, and what is known of it.
+//! The library in an application: tables of the application, a release in a folder, and what is
+//! known of it.
 //!
 //! `cargo run --example embed`
 
@@ -11,7 +12,8 @@ use std::sync::Arc;
 
 #[tokio::main]
 pub async fn main() -> Result<()> {
-    // The application's own session: its catalogs, object stores, memory pool and settings are used as they are.
+    // The application's own session: its catalogs, object stores, memory pool and settings are used
+    // as they are.
     let session = SessionContext::new();
     let people = RecordBatch::try_from_iter([
         ("age", Arc::new(Int64Array::from(vec![31, 34, 37, 39])) as _),

@@ -1,4 +1,5 @@
-//! A kind of hierarchy of one's own: the last parts of a domain name, such as `example.org` of `mail.example.org`.
+//! A kind of hierarchy of one's own: the last parts of a domain name, such as `example.org` of
+//! `mail.example.org`.
 //!
 //! `cargo run --example own_hierarchy`
 

@@ -20,7 +20,8 @@ impl PrivacyModel for MaxShare {
         Reads::ATTRIBUTE
     }
 
-    /// Two classes that hold are merged into one that holds; one that fails and is suppressed may break it.
+    /// Two classes that hold are merged into one that holds; one that fails and is suppressed may
+    /// break it.
     fn monotonicity(&self) -> Monotonicity {
         Monotonicity::WithoutSuppression
     }
@@ -29,7 +30,8 @@ impl PrivacyModel for MaxShare {
         Ok(Box::new(*self))
     }
 
-    /// The same promise as SQL, which the recount of a release and VERIFY run: it shares nothing with `holds`.
+    /// The same promise as SQL, which the recount of a release and VERIFY run: it shares nothing
+    /// with `holds`.
     fn audit(&self, relation: &Relation) -> Audit {
         Audit {
             sql: format!("{} SELECT max(n / s) FROM audit_values", relation.values()),
@@ -85,7 +87,8 @@ pub async fn main() -> Result<()> {
            SATISFYING k_anonymity(2) AND max_share(0.5) ON column2",
     )
     .await?;
-    // One class of six rows, three of them with the flu. A check that does not hold would be an error.
+    // One class of six rows, three of them with the flu. A check that does not hold would be an
+    // error.
     let verify = "VERIFY released QUASI IDENTIFIERS (column1) SENSITIVE (column2) SATISFYING max_share";
     anon.sql(&format!("{verify}(0.5) ON column2")).await?;
     let refused = anon.sql(&format!("{verify}(0.4) ON column2")).await;

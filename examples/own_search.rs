@@ -16,7 +16,8 @@ impl Search for InTurn {
     fn run(&self, oracle: &dyn Oracle, context: &mut Context) -> Result<Finding, Stop> {
         let lattice = oracle.lattice();
         let mut node = lattice.bottom().clone();
-        // The context keeps the best anonymous node, and ends the search when its budget is used up.
+        // The context keeps the best anonymous node, and ends the search when its budget is used
+        // up.
         while !context.assess_one(oracle, &node)?.anonymous && node != *lattice.top() {
             let below = (0..lattice.width()).filter(|i| node.level(*i) < lattice.top().level(*i));
             if let Some(lowest) = below.min_by_key(|i| node.level(*i)) {

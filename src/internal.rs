@@ -1,5 +1,5 @@
-//! Every room, for the tests and benches of this repository. It is not part of the public API: it changes without
-//! notice.
+//! Every room, for the tests and benches of this repository. It is not part of the public API: it
+//! changes without notice.
 #![allow(missing_docs)]
 
 pub mod arithmetic {

@@ -1,8 +1,8 @@
 //! anonsql: an SQL-embedded anonymizer on Apache DataFusion.
 //!
-//! A statement names a table of people, the role of every column, the privacy models a release must hold and what to
-//! lose least of. anonsql finds the node of the generalization lattice that does this, rewrites the table, recounts
-//! what it wrote and puts it in place.
+//! A statement names a table of people, the role of every column, the privacy models a release must
+//! hold and what to lose least of. anonsql finds the node of the generalization lattice that does
+//! this, rewrites the table, recounts what it wrote and puts it in place.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -27,26 +27,30 @@
 //!
 //! # How a request runs
 //!
-//! SQL text is parsed (`sql`) and bound (`session`) to a `Job`: what was asked as a value, which is checked
-//! once, before anything is read. Then each stage of the `engine` takes the values of the stages before it and returns
-//! one of its own. The engine
+//! SQL text is parsed (`sql`) and bound (`session`) to a `Job`: what was asked as a value, which is
+//! checked once, before anything is read. Then each stage of the `engine` takes the values of the
+//! stages before it and returns one of its own. The engine
 //!
-//! 1. reads the source once (`frequency`): values become codes, rows become the *base frequency set*, the distinct
-//!    combinations of quasi-identifier codes with their counts, packed into machine words;
-//! 2. binds every `hierarchy` to its column's values as a lookup table, so that a node of the `lattice` is a
-//!    GROUP BY of the base set, or of the set of a more specific node. That plan is answered by grouping packed keys in
-//!    one loop, or executed by DataFusion under `SET anonsql.node_execution = 'datafusion'`; the classes are the same;
-//! 3. lets a `search` ask its oracle, the evaluator, about nodes: which classes fail a `model`, what the `metric`
-//!    says, what no node above can beat; or has a `partition`ing algorithm divide the base set into groups;
-//! 4. examines the columns that no model counts (`warning`), and warns, or stops if the request is strict;
+//! 1. reads the source once (`frequency`): values become codes, rows become the *base frequency
+//!    set*, the distinct combinations of quasi-identifier codes with their counts, packed into
+//!    machine words;
+//! 2. binds every `hierarchy` to its column's values as a lookup table, so that a node of the
+//!    `lattice` is a GROUP BY of the base set, or of the set of a more specific node. That plan is
+//!    answered by grouping packed keys in one loop, or executed by DataFusion under
+//!    `SET anonsql.node_execution = 'datafusion'`; the classes are the same;
+//! 3. lets a `search` ask its oracle, the evaluator, about nodes: which classes fail a `model`,
+//!    what the `metric` says, what no node above can beat; or has a `partition`ing algorithm divide
+//!    the base set into groups;
+//! 4. examines the columns that no model counts (`warning`), and warns, or stops if the request is
+//!    strict;
 //! 5. rewrites the source in a second scan (`recode`) to a staging folder beside the target;
-//! 6. recounts the written files with SQL that shares no code with the search, writes the manifest and the
-//!    report, and exchanges the staging folder with the target at once.
+//! 6. recounts the written files with SQL that shares no code with the search, writes the manifest
+//!    and the report, and exchanges the staging folder with the target at once.
 //!
 //! # Where things are
 //!
-//! A module uses only those above it, and only some name DataFusion. A test reads this table and fails where the code
-//! departs from it, and where files use each other in a circle.
+//! A module uses only those above it, and only some name DataFusion. A test reads this table and
+//! fails where the code departs from it, and where files use each other in a circle.
 //!
 //! | module | DataFusion | what it is |
 //! |---|---|---|
@@ -99,7 +103,8 @@
 //! | `cli` | yes | the command: arguments, the prompt, output |
 //! | `internal` | yes | every room, for the tests and benches of this repository (feature `internal-api`) |
 //!
-//! A new privacy model, metric, objective, search, hierarchy kind or statement is one new file and one line in its module's slice.
+//! A new privacy model, metric, objective, search, hierarchy kind or statement is one new file and
+//! one line in its module's slice.
 //!
 //! # Glossary
 //!
@@ -151,37 +156,41 @@
 //! | disclosure check | what gives a release away besides its models: names in footers, order, leftovers | `audit` |
 //! | front | the nodes that no other node beats in every objective | [`ParetoFront`] |
 //!
-//! Where a paper leaves something open, the file that implements it says under **Interpretation** how it is read here,
-//! and why.
+//! Where a paper leaves something open, the file that implements it says under **Interpretation**
+//! how it is read here, and why.
 //!
 //! # The order of a release
 //!
-//! Rows are ordered by what is released of them: the columns of PARTITIONED BY first, then the quasi-identifiers in the
-//! order of the statement, then the other columns in the order of the source. Labels ascend by the bytes of their texts,
-//! other values by the order of their type, and NULL comes last. Only equal rows have no order, and nobody can tell them
-//! apart. The order is a function of the released rows alone: it reveals nothing beside them, and is the same for any
+//! Rows are ordered by what is released of them: the columns of PARTITIONED BY first, then the
+//! quasi-identifiers in the order of the statement, then the other columns in the order of the
+//! source. Labels ascend by the bytes of their texts, other values by the order of their type, and
+//! NULL comes last. Only equal rows have no order, and nobody can tell them apart. The order is a
+//! function of the released rows alone: it reveals nothing beside them, and is the same for any
 //! order of the input, number of files, number of threads and memory limit.
 //!
-//! `recode::sort` makes the order. It packs each row into a few machine words that compare as the rows do, and sorts the
-//! words. `engine::apply::order` proves the order on the rows that leave: it compares the released values themselves, and
-//! knows neither words nor codes.
+//! `recode::sort` makes the order. It packs each row into a few machine words that compare as the
+//! rows do, and sorts the words. `engine::apply::order` proves the order on the rows that leave: it
+//! compares the released values themselves, and knows neither words nor codes.
 //!
 //! # Threads
 //!
-//! Scans, writing and recounts are plans of DataFusion. The workers of the tokio runtime that a statement is awaited on
-//! execute them, in as many partitions as `datafusion.execution.target_partitions` says. Merging the partitions, grouping
-//! nodes and putting the rows of a release in order is done by a pool of as many threads, which are called `anonsql-0` and
-//! so on. Each session has a pool of its own. It is started when it is first needed, and another one after a SET of another
-//! number. Rayon's pool for the whole process is neither used nor started. What waits for files, sorts or sums up runs on the
-//! threads that the runtime has for that (`spawn_blocking`), and not on its workers. The command makes its runtime and its
-//! pool as large as `--threads`.
+//! Scans, writing and recounts are plans of DataFusion. The workers of the tokio runtime that a
+//! statement is awaited on execute them, in as many partitions as
+//! `datafusion.execution.target_partitions` says. Merging the partitions, grouping nodes and
+//! putting the rows of a release in order is done by a pool of as many threads, which are called
+//! `anonsql-0` and so on. Each session has a pool of its own. It is started when it is first
+//! needed, and another one after a SET of another number. Rayon's pool for the whole process is
+//! neither used nor started. What waits for files, sorts or sums up runs on the threads that the
+//! runtime has for that (`spawn_blocking`), and not on its workers. The command makes its runtime
+//! and its pool as large as `--threads`.
 //!
-//! Only a statement of hundreds of nested operators has threads beside these: what walks its tree needs larger stacks.
+//! Only a statement of hundreds of nested operators has threads beside these: what walks its tree
+//! needs larger stacks.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
-// Help, completion and listings are read by the command alone, and what other machines are sent by the cluster alone. With
-// both, what nobody uses is an error again.
+// Help, completion and listings are read by the command alone, and what other machines are sent by
+// the cluster alone. With both, what nobody uses is an error again.
 #![cfg_attr(not(all(feature = "cli", feature = "cluster")), allow(dead_code, unused_imports))]
 
 mod arithmetic;

@@ -1,5 +1,5 @@
-//! What a path in a statement stands for: `~` and `$HOME` at its start, `file://`, and the compression that the end of
-//! its name tells.
+//! What a path in a statement stands for: `~` and `$HOME` at its start, `file://`, and the
+//! compression that the end of its name tells.
 
 use crate::error::{Error, Result};
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
@@ -27,13 +27,15 @@ pub(crate) fn is_url(path: &str) -> bool {
     path.contains("://")
 }
 
-/// Returns true if an expanded path is the URL of a web server, which tells no list of files and is not written to.
+/// Returns true if an expanded path is the URL of a web server, which tells no list of files and is
+/// not written to.
 pub(crate) fn is_of_web(path: &str) -> bool {
     let scheme = path.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
     scheme.is_some_and(|scheme| scheme == "http" || scheme == "https")
 }
 
-/// Fails with `ErrorKind::Usage` for the URL of a web server as the place of something that is written.
+/// Fails with `ErrorKind::Usage` for the URL of a web server as the place of something that is
+/// written.
 pub(crate) fn check_written(path: &str) -> Result<()> {
     match is_of_web(path) {
         true => Err(Error::usage(format!(
@@ -43,9 +45,9 @@ pub(crate) fn check_written(path: &str) -> Result<()> {
     }
 }
 
-/// Returns the path that a path in a statement stands for. A URL of another scheme than `file` is returned unchanged.
-/// Fails with `ErrorKind::Usage` if the home folder is not known, for a `file` URL of another machine, and for a URL with
-/// credentials in it.
+/// Returns the path that a path in a statement stands for. A URL of another scheme than `file` is
+/// returned unchanged. Fails with `ErrorKind::Usage` if the home folder is not known, for a `file`
+/// URL of another machine, and for a URL with credentials in it.
 pub(crate) fn expanded(path: &str) -> Result<Cow<'_, str>> {
     if is_url(path)
         && let Ok(url) = Url::parse(path)
@@ -54,7 +56,8 @@ pub(crate) fn expanded(path: &str) -> Result<Cow<'_, str>> {
         return Err(refused);
     }
     if path.starts_with("file:") && path.contains("://") {
-        // A file has no query and no fragment: both characters are part of its name, or of a pattern.
+        // A file has no query and no fragment: both characters are part of its name, or of a
+        // pattern.
         let whole = path.replace('?', "%3F").replace('#', "%23");
         let local = Url::parse(&whole).ok().and_then(|url| url.to_file_path().ok());
         let local = local.and_then(|path| path.to_str().map(String::from));
@@ -96,8 +99,8 @@ pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
     Ok(absolute)
 }
 
-/// Returns the URL of an absolute folder, with percent encoding, because `*` and other characters have a meaning in a
-/// path.
+/// Returns the URL of an absolute folder, with percent encoding, because `*` and other characters
+/// have a meaning in a path.
 pub(crate) fn folder_url(folder: &Path) -> String {
     format!("file://{}/", encoded(folder.as_os_str().as_encoded_bytes()))
 }
@@ -153,7 +156,8 @@ pub(crate) fn read(path: &str, what: &str) -> Result<Vec<u8>> {
     whole(file, compression, what)
 }
 
-/// Returns the content of an object, decompressed as the end of its name tells. Errors begin with `what`.
+/// Returns the content of an object, decompressed as the end of its name tells. Errors begin with
+/// `what`.
 pub(crate) fn decompressed(name: &str, object: &[u8], what: &str) -> Result<Vec<u8>> {
     let (_, compression) = without_compression(name);
     let content = compression

@@ -1,11 +1,11 @@
-//! Text that is safe to display. A name or a value may contain characters that move the cursor of a terminal, colour
-//! it, or reverse the text beside them.
+//! Text that is safe to display. A name or a value may contain characters that move the cursor of a
+//! terminal, colour it, or reverse the text beside them.
 
 use std::sync::Arc;
 
-/// Returns true for a character that acts on the text beside it instead of showing a sign: control characters
-/// including ESC, marks of the writing direction, and characters without width. The joiners that scripts and emoji
-/// need are not among them.
+/// Returns true for a character that acts on the text beside it instead of showing a sign: control
+/// characters including ESC, marks of the writing direction, and characters without width. The
+/// joiners that scripts and emoji need are not among them.
 pub fn acts(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -23,8 +23,8 @@ pub fn lines(text: &str) -> String {
     spelled(text, |c| matches!(c, '\n' | '\t'))
 }
 
-/// Returns JSON with every character of its strings that [`acts`] escaped; JSON itself escapes only the first 32
-/// characters. The result has the same values.
+/// Returns JSON with every character of its strings that [`acts`] escaped; JSON itself escapes only
+/// the first 32 characters. The result has the same values.
 pub fn json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -71,7 +71,8 @@ impl Secrets {
         self.0.is_empty()
     }
 
-    /// Returns a text with what stands in the place of the values, as they are, in quotes, or escaped for SQL, JSON or HTML.
+    /// Returns a text with what stands in the place of the values, as they are, in quotes, or
+    /// escaped for SQL, JSON or HTML.
     pub fn hidden_in(&self, text: &str) -> String {
         let mut text = text.to_string();
         for (value, instead) in self.iter() {

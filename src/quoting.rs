@@ -4,8 +4,9 @@ use std::fmt::{self, Display};
 
 /// The words that [`ident`] quotes although they would read back as names.
 ///
-/// The list is fixed. Printed statements are written to manifests, whose bytes must not change when the language gets
-/// a new word. A new word need not be added here, because the grammar expects a keyword only where no name can stand.
+/// The list is fixed. Printed statements are written to manifests, whose bytes must not change when
+/// the language gets a new word. A new word need not be added here, because the grammar expects a
+/// keyword only where no name can stand.
 const RESERVED: &[&str] = &[
     "against",
     "analyze",
@@ -109,8 +110,8 @@ pub fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// Returns a name as people write it: in double quotes only if it would otherwise be folded or could be taken for a
-/// keyword.
+/// Returns a name as people write it: in double quotes only if it would otherwise be folded or
+/// could be taken for a keyword.
 pub fn ident(name: &str) -> impl Display + '_ {
     fmt::from_fn(
         move |f| match is_plain(name) && RESERVED.binary_search(&name).is_err() {

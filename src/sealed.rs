@@ -1,8 +1,10 @@
-//! Single files that statements write, such as reports and scripts, and whether a file that is there is one of them.
+//! Single files that statements write, such as reports and scripts, and whether a file that is
+//! there is one of them.
 //!
-//! Each such file ends with a seal: a comment with the SHA-256 of what stands before it. A file whose seal is right was
-//! written by anonsql and is as it was written, so the next run may replace it. Any other file is somebody's work. The seal
-//! prevents accidents, and proves nothing: anybody can compute it.
+//! Each such file ends with a seal: a comment with the SHA-256 of what stands before it. A file
+//! whose seal is right was written by anonsql and is as it was written, so the next run may replace
+//! it. Any other file is somebody's work. The seal prevents accidents, and proves nothing: anybody
+//! can compute it.
 
 use crate::error::{Error, ErrorKind, Result};
 use sha2::{Digest, Sha256};
@@ -66,8 +68,9 @@ pub(crate) fn is_sealed(content: &[u8]) -> bool {
     Form::ALL.into_iter().any(is_form)
 }
 
-/// Returns true if there is a file at `path`, which may be replaced. Fails with `ErrorKind::TargetExists` if there is something
-/// that no statement wrote, or that was changed since, unless `overwrite`.
+/// Returns true if there is a file at `path`, which may be replaced. Fails with
+/// `ErrorKind::TargetExists` if there is something that no statement wrote, or that was changed
+/// since, unless `overwrite`.
 pub(crate) fn check_replaced(path: &Path, overwrite: bool) -> Result<bool> {
     let failed = |e| Error::io(format!("cannot read {}", path.display()), e);
     let is_file = match fs::metadata(path) {

@@ -1,7 +1,8 @@
-//! The settings of a session: `SET anonsql.name = 'value'` changes one, `SHOW anonsql.name` and `SHOW ALL` list them.
+//! The settings of a session: `SET anonsql.name = 'value'` changes one, `SHOW anonsql.name` and
+//! `SHOW ALL` list them.
 //!
-//! The settings are an extension of DataFusion's configuration, so they can be read from a session, a task or a plan:
-//! [`Settings::of`].
+//! The settings are an extension of DataFusion's configuration, so they can be read from a session,
+//! a task or a plan: [`Settings::of`].
 
 #[cfg(feature = "cluster")]
 mod addresses;
@@ -70,8 +71,8 @@ pub struct Settings {
     pub time_limit: Option<Duration>,
     /// Whether statements do all but write.
     pub dry_run: bool,
-    /// About the most combinations of quasi-identifier values that local recoding compares one by one. Of a larger table it
-    /// divides the classes of coarser levels.
+    /// About the most combinations of quasi-identifier values that local recoding compares one by
+    /// one. Of a larger table it divides the classes of coarser levels.
     pub divided_combinations: usize,
     /// Where the objects of `s3://` are.
     pub s3: S3,
@@ -303,8 +304,8 @@ impl ExtensionOptions for Settings {
         Ok(())
     }
 
-    /// Returns the entries with the prefix in their names: DataFusion adds no prefix, and SHOW looks for the name
-    /// that SET takes.
+    /// Returns the entries with the prefix in their names: DataFusion adds no prefix, and SHOW
+    /// looks for the name that SET takes.
     fn entries(&self) -> Vec<ConfigEntry> {
         let entry = |setting: &Setting| ConfigEntry {
             key: format!("{}.{}", Self::PREFIX, setting.name),

@@ -1,6 +1,7 @@
-//! Says whether ../shared, tmux, moto (a server of S3), azurite (one of Azure), a Chromium and the readers of Delta tables from
-//! PyPI are at hand, so that tests that need them are reported as ignored where they are not. Under CI those that need anything
-//! but a Chromium run, and fail, without it.
+//! Says whether ../shared, tmux, moto (a server of S3), azurite (one of Azure), a Chromium and the
+//! readers of Delta tables from PyPI are at hand, so that tests that need them are reported as
+//! ignored where they are not. Under CI those that need anything but a Chromium run, and fail,
+//! without it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,9 +1,10 @@
 //! Every file of `tests/slt/` is one test: statements, and what they answer.
 //!
-//! A file has a session and a scratch folder of its own; `$__SCRATCH__` in it stands for that folder, in SQL, in `system`
-//! commands and in what comes back. A number with a fraction is compared to six digits after the point, an error is
-//! `<kind>: <message>`, NULL is `NULL` and an empty text is `(empty)`. With `ANONSQL_SLT_REWRITE=1` the expectations are
-//! written anew from what is answered, to be read as a diff.
+//! A file has a session and a scratch folder of its own; `$__SCRATCH__` in it stands for that
+//! folder, in SQL, in `system` commands and in what comes back. A number with a fraction is
+//! compared to six digits after the point, an error is `<kind>: <message>`, NULL is `NULL` and an
+//! empty text is `(empty)`. With `ANONSQL_SLT_REWRITE=1` the expectations are written anew from
+//! what is answered, to be read as a diff.
 //!
 //! The last test holds the files to the catalogues: an entry without its file fails.
 

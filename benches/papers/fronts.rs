@@ -112,7 +112,8 @@ const VECTORS: &[Experiment] = &[
     },
 ];
 
-/// Every node of a lattice by every objective; the cost of glm is the sum over cells, as the paper's is.
+/// Every node of a lattice by every objective; the cost of glm is the sum over cells, as the
+/// paper's is.
 struct Nodes {
     oracle: FrontOracle,
     names: Vec<&'static str>,

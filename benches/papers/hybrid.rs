@@ -51,7 +51,8 @@ impl Nodes {
             let (mut suppressed, mut dm) = (0, squares);
             let by_k: Vec<(u32, f64)> = (0..KS)
                 .map(|below| {
-                    // Going from k = below to below + 1, the classes of `below` rows are suppressed.
+                    // Going from k = below to below + 1, the classes of `below` rows are
+                    // suppressed.
                     suppressed += small[below];
                     dm += small[below] * (rows - below as u64);
                     (suppressed as u32, dm as f64)

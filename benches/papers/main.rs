@@ -1,9 +1,11 @@
-//! The experiments of three papers, run again: `cargo bench --bench papers -- [--quick] [--only SECTION] [--out FOLDER]`.
+//! The experiments of three papers, run again:
+//! `cargo bench --bench papers -- [--quick] [--only SECTION] [--out FOLDER]`.
 //!
-//! Writes the tables as CSV, the figures as SVG, and `index.html`, which sets ours beside the published numbers, to
-//! `target/papers` (or FOLDER). It reads the tables under ANONSQL_SHARED (or ../shared). The whole takes some minutes on
-//! two cores: every node of a lattice is evaluated once by the engine, and all runs of all seeds look it up. `--quick`
-//! takes 3 seeds instead of 50 and 20; the sections are `hybrid` (by far the longest), `fronts` and `madars`.
+//! Writes the tables as CSV, the figures as SVG, and `index.html`, which sets ours beside the
+//! published numbers, to `target/papers` (or FOLDER). It reads the tables under ANONSQL_SHARED (or
+//! ../shared). The whole takes some minutes on two cores: every node of a lattice is evaluated once
+//! by the engine, and all runs of all seeds look it up. `--quick` takes 3 seeds instead of 50 and
+//! 20; the sections are `hybrid` (by far the longest), `fronts` and `madars`.
 
 mod chart;
 mod fronts;

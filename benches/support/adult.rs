@@ -67,7 +67,8 @@ impl Adult {
         FrequencySets::new(Arc::clone(&self.base), Arc::clone(&self.context), limit).expect("memory is not limited")
     }
 
-    /// An evaluator on one thread that has not evaluated any node yet; searches minimise the first metric.
+    /// An evaluator on one thread that has not evaluated any node yet; searches minimise the first
+    /// metric.
     pub fn evaluator(&self, metrics: &[&str], k: i64, percent: u64) -> Evaluator {
         let job = self
             .runtime

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// The CPU time of the calling thread, as the scheduler counts it (up to a tick late, so for long runs only).
+/// The CPU time of the calling thread, as the scheduler counts it (up to a tick late, so for long
+/// runs only).
 pub fn thread_cpu() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanos = text.split(' ').next().and_then(|n| n.parse().ok());

@@ -1,4 +1,5 @@
-//! Grouping of packed keys by plain Rust and hashbrown: the floor that a node executed by DataFusion is held to.
+//! Grouping of packed keys by plain Rust and hashbrown: the floor that a node executed by
+//! DataFusion is held to.
 
 use anonsql::internal::frequency::{Base, FrequencySet};
 use anonsql::internal::lattice::{Lattice, Node};
@@ -106,7 +107,8 @@ impl Plain {
         (0..1u64 << width).map(entry).collect()
     }
 
-    /// Groups every node from the smallest of its direct predecessors; answers the classes of all nodes together.
+    /// Groups every node from the smallest of its direct predecessors; answers the classes of all
+    /// nodes together.
     pub fn whole_lattice(&mut self, lattice: &Lattice) -> u64 {
         let mut sets: StdHashMap<Node, Vec<(u64, u64)>> = StdHashMap::new();
         let mut classes = 0;

@@ -19,7 +19,8 @@ pub fn call(name: &str, values: &[Value]) -> Call {
     }
 }
 
-/// The job that asks for `k_anonymity(k)` at the least `metric`. Every column has the hierarchy of its file in `folder`.
+/// The job that asks for `k_anonymity(k)` at the least `metric`. Every column has the hierarchy of
+/// its file in `folder`.
 pub fn job(
     source: SourceTable,
     columns: &[&str],

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 /// A name and what it names: answers the number of classes, which all forms must agree on.
 pub type Form<'a, T> = (&'a str, &'a mut dyn FnMut(&T) -> usize);
 
-/// The least time of each run of each of `forms` over `items`, in microseconds summed over the items. The forms take
-/// turns item by item, so that whatever else the machine does hits all of them; the least of the rounds leaves it out.
+/// The least time of each run of each of `forms` over `items`, in microseconds summed over the
+/// items. The forms take turns item by item, so that whatever else the machine does hits all of
+/// them; the least of the rounds leaves it out.
 pub fn in_turns<T>(rounds: usize, items: &[T], forms: &mut [Form<T>]) -> Vec<f64> {
     let mut least = vec![vec![Duration::MAX; items.len()]; forms.len()];
     for _ in 0..rounds {

@@ -1,4 +1,5 @@
-//! What classifiers learn from a release: nine tenths of the table are released, and the other tenth is classified.
+//! What classifiers learn from a release: nine tenths of the table are released, and the other
+//! tenth is classified.
 
 use super::{COLUMNS, Plan, quasi_identifiers, sql};
 use anonsql::AnonContext;
@@ -64,7 +65,8 @@ pub async fn run(plan: &Plan, context: &AnonContext) {
 async fn divide(context: &AnonContext, times: u32) {
     let fold = |time| format!("ntile(10) OVER (ORDER BY md5(CAST(n AS VARCHAR) || '-{time}')) AS fold_{time}");
     let folds: Vec<String> = (1..=times).map(fold).collect();
-    // One partition reads the rows in the order of the file, so the folds are the same in every run.
+    // One partition reads the rows in the order of the file, so the folds are the same in every
+    // run.
     sql(context, "SET datafusion.execution.target_partitions = 1").await;
     let rows = format!(
         "SELECT *, {} FROM (SELECT *, row_number() OVER () AS n FROM adult)",
@@ -78,7 +80,8 @@ async fn divide(context: &AnonContext, times: u32) {
     .await;
 }
 
-/// Releases all rows but those of one fold, and returns the accuracies on that fold: of the release and of the source.
+/// Releases all rows but those of one fold, and returns the accuracies on that fold: of the release
+/// and of the source.
 async fn accuracy(
     context: &AnonContext,
     k: u32,

@@ -6,8 +6,9 @@ use anonsql::AnonContext;
 use anonsql::manifest::Manifest;
 use std::io::Write;
 
-/// The searches, by the name of their column: `r` labels ages by tight ranges, `h` by their hierarchy. The hierarchy of ages is
-/// a file, so RECODING LOCAL keeps to its labels; `range` is what it loses where these are left.
+/// The searches, by the name of their column: `r` labels ages by tight ranges, `h` by their
+/// hierarchy. The hierarchy of ages is a file, so RECODING LOCAL keeps to its labels; `range` is
+/// what it loses where these are left.
 const SEARCHES: [(&str, &str); 9] = [
     ("mondrian r", "SEARCH USING mondrian (ranges => exact)"),
     ("mondrian h", "SEARCH USING mondrian (numbers => hierarchy)"),

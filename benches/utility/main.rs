@@ -1,10 +1,11 @@
-//! What local recoding loses on Adult, and what classifiers still learn from it: `cargo bench --bench utility -- [--quick]
-//! [--only loss | rules | classifiers]`.
+//! What local recoding loses on Adult, and what classifiers still learn from it:
+//! `cargo bench --bench utility -- [--quick] [--only loss | rules | classifiers]`.
 //!
-//! Prints three tables. `loss`: the loss of each search over nine quasi-identifiers for k = 2, 5, 10 and 50, with the CPU
-//! time of the whole statement. `rules`: what local recoding loses with a code of ages or the labels of a hierarchy, beside
-//! what it loses without them. `classifiers`: the accuracy of naive Bayes and of a decision tree on rows that no release
-//! has seen, over ten folds twice, with the standard error of the mean. `--quick` takes k = 5 and 50, and three folds once.
+//! Prints three tables. `loss`: the loss of each search over nine quasi-identifiers for k = 2, 5,
+//! 10 and 50, with the CPU time of the whole statement. `rules`: what local recoding loses with a
+//! code of ages or the labels of a hierarchy, beside what it loses without them. `classifiers`: the
+//! accuracy of naive Bayes and of a decision tree on rows that no release has seen, over ten folds
+//! twice, with the standard error of the mean. `--quick` takes k = 5 and 50, and three folds once.
 //! It reads the tables under ANONSQL_SHARED (or ../shared).
 
 mod classifiers;

@@ -1,8 +1,9 @@
 //! Checks that every released row follows from the source.
 //!
-//! Take the columns that are released unchanged, and the quasi-identifiers whose hierarchy and level are known. In
-//! these columns every released row must be a row of the generalized source, and no row may occur more often in the
-//! release than in the source. A duplicated file, a changed value and an invented row all violate that.
+//! Take the columns that are released unchanged, and the quasi-identifiers whose hierarchy and
+//! level are known. In these columns every released row must be a row of the generalized source,
+//! and no row may occur more often in the release than in the source. A duplicated file, a changed
+//! value and an invented row all violate that.
 
 use super::check::none_of;
 use super::claim::Claim;
@@ -25,8 +26,8 @@ pub(super) struct Unchanged {
     pub(super) of_source: String,
 }
 
-/// Returns the columns that are released unchanged: by the manifest, or else the sensitive attributes of the claim that
-/// are not randomized.
+/// Returns the columns that are released unchanged: by the manifest, or else the sensitive
+/// attributes of the claim that are not randomized.
 pub(super) async fn unchanged(session: &SessionContext, claim: &Claim) -> Result<Vec<Unchanged>> {
     let evidence = claim.evidence.as_ref();
     let sensitive = || {
@@ -57,7 +58,8 @@ pub(super) async fn unchanged(session: &SessionContext, claim: &Claim) -> Result
     Ok(unchanged.collect())
 }
 
-/// Counts the released rows that exceed those of the source. Returns `None` if no column can be compared.
+/// Counts the released rows that exceed those of the source. Returns `None` if no column can be
+/// compared.
 pub(super) async fn check(
     session: &SessionContext,
     released: &ReleasedTable,
@@ -93,7 +95,8 @@ pub(super) async fn check(
         format!("SELECT {}, {more} FROM {from}", columns.join(", "))
     };
     let keys: Vec<String> = (0..names.len()).map(|i| format!("c{i}")).collect();
-    // Suppressed rows cannot be told from rows that look the same; the manifest gives only their number.
+    // Suppressed rows cannot be told from rows that look the same; the manifest gives only their
+    // number.
     let looks = format!(
         "1 AS n, CASE WHEN {} THEN 1 ELSE 0 END AS looks",
         released.is_starred_row()

@@ -1,5 +1,5 @@
-//! Collects the hierarchy and levels of every quasi-identifier: those that the statement names, and those that the
-//! manifest adds.
+//! Collects the hierarchy and levels of every quasi-identifier: those that the statement names, and
+//! those that the manifest adds.
 
 use super::claim::Claim;
 use super::evidence::Evidence;
@@ -19,8 +19,8 @@ struct Named {
     form: LabelForm,
 }
 
-/// Returns the hierarchy and levels of every quasi-identifier, from the statement and the manifest. Adds checks to
-/// `found` where the two name a hierarchy, and notes what cannot be checked.
+/// Returns the hierarchy and levels of every quasi-identifier, from the statement and the manifest.
+/// Adds checks to `found` where the two name a hierarchy, and notes what cannot be checked.
 pub(super) fn known(claim: &Claim, found: &mut Verification) -> Result<Vec<Known>> {
     let manifest = claim.evidence.as_ref().map(|e| &e.manifest);
     let of_manifest = manifest
@@ -54,7 +54,8 @@ pub(super) fn known(claim: &Claim, found: &mut Verification) -> Result<Vec<Known
     Ok(known)
 }
 
-/// Returns the codes of the hierarchy that the manifest names for a column, if it is known. They hold at every level.
+/// Returns the codes of the hierarchy that the manifest names for a column, if it is known. They
+/// hold at every level.
 fn codes(claim: &Claim, manifest: &Manifest, column: &str) -> Result<Option<Codes>> {
     let name = manifest.hierarchy_of(column).map(|h| &h.name);
     let known = name.and_then(|name| claim.hierarchies.get(name)).into_iter();
@@ -66,7 +67,8 @@ fn codes(claim: &Claim, manifest: &Manifest, column: &str) -> Result<Option<Code
     Ok(None)
 }
 
-/// Returns the quasi-identifiers that the statement names, followed by those that the manifest adds.
+/// Returns the quasi-identifiers that the statement names, followed by those that the manifest
+/// adds.
 fn named(claim: &Claim, of_manifest: &[String]) -> Vec<Named> {
     let columns = claim.columns();
     let claimed = claim.quasi_identifiers.iter().map(|q| Named {
@@ -87,8 +89,8 @@ fn named(claim: &Claim, of_manifest: &[String]) -> Vec<Named> {
     claimed.chain(added).collect()
 }
 
-/// Returns the hierarchy that the manifest names for a column: the session's of that name, or else the one that the manifest
-/// defines. Returns `None` if neither is the release's.
+/// Returns the hierarchy that the manifest names for a column: the session's of that name, or else
+/// the one that the manifest defines. Returns `None` if neither is the release's.
 fn hierarchy_of(
     claim: &Claim,
     manifest: &Manifest,

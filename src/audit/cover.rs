@@ -1,9 +1,10 @@
 //! Checks that the labels of every released row are true of a row of the source.
 //!
-//! If a column has one level, each value has one label there, and counting suffices ([`super::against`]). A local
-//! recoding may release labels of many levels, and ranges, which overlap. Each released row is then matched with a row
-//! of the source that is equal in the unchanged columns and that its labels cover, and no row of the source is used
-//! twice. Equal rows are matched together, as a flow from the distinct released rows to the distinct rows of the
+//! If a column has one level, each value has one label there, and counting suffices
+//! ([`super::against`]). A local recoding may release labels of many levels, and ranges, which
+//! overlap. Each released row is then matched with a row of the source that is equal in the
+//! unchanged columns and that its labels cover, and no row of the source is used twice. Equal rows
+//! are matched together, as a flow from the distinct released rows to the distinct rows of the
 //! source.
 
 use super::against::Unchanged;
@@ -27,8 +28,8 @@ use futures::StreamExt;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The largest number of pairs of a released row and a source row that a flow is computed over. Beyond it, each
-/// released row is counted on its own.
+/// The largest number of pairs of a released row and a source row that a flow is computed over.
+/// Beyond it, each released row is counted on its own.
 const PAIRS: usize = 1 << 21;
 
 /// A column whose labels are compared with the values of the source.
@@ -49,8 +50,8 @@ enum Proof {
     Points(Points),
 }
 
-/// Counts the released rows that cannot be matched. Also returns what could not be checked, for each column whose
-/// labels cannot be read.
+/// Counts the released rows that cannot be matched. Also returns what could not be checked, for
+/// each column whose labels cannot be read.
 pub(super) async fn check(
     session: &SessionContext,
     released: &ReleasedTable,
@@ -112,7 +113,8 @@ pub(super) async fn check(
         .concat()
         .join(", ");
     let order = [keys, vec!["side".into()]].concat().join(", ");
-    // Suppressed rows cannot be told from rows that look the same; the manifest gives only their number.
+    // Suppressed rows cannot be told from rows that look the same; the manifest gives only their
+    // number.
     let looks = format!(
         "0 AS side, CASE WHEN {} THEN 1 ELSE 0 END AS looks",
         released.is_starred_row()
@@ -139,7 +141,8 @@ pub(super) async fn check(
 }
 
 impl Covered {
-    /// Prepares a column for comparison; returns `None` if its labels cannot be read without a hierarchy.
+    /// Prepares a column for comparison; returns `None` if its labels cannot be read without a
+    /// hierarchy.
     async fn of(session: &SessionContext, released: &ReleasedTable, known: &Known) -> Result<Option<Self>> {
         let hierarchy = match &known.hierarchy {
             Some(hierarchy) => Arc::clone(hierarchy),
@@ -176,7 +179,8 @@ impl Covered {
         let cover = Cover::new(Arc::new(lookup), labels.clone())?;
         let is_read = |(i, label): (usize, Option<&str>)| label.is_none_or(|l| l == TOP) || cover.reads(i);
         if known.hierarchy.is_none() {
-            // Labels that are values are taken for themselves: a hierarchy that says otherwise can be named.
+            // Labels that are values are taken for themselves: a hierarchy that says otherwise can
+            // be named.
             let texts = cast(&values, &DataType::Utf8)?;
             let own: HashSet<Option<&str>> = texts.as_string::<i32>().iter().collect();
             let is_own = |label: Option<&str>| label.is_none_or(|l| l == TOP) || own.contains(&label);
@@ -239,8 +243,9 @@ struct Missing {
     is_whole: bool,
 }
 
-/// Counts the rows that cannot be matched. The columns of `sql` are `keys` unchanged columns, then the labels or
-/// values, the side (0 released, 1 source), whether the row looks suppressed, and the number of rows.
+/// Counts the rows that cannot be matched. The columns of `sql` are `keys` unchanged columns, then
+/// the labels or values, the side (0 released, 1 source), whether the row looks suppressed, and the
+/// number of rows.
 async fn unmatched(session: &SessionContext, sql: &str, keys: usize, covered: &mut [Covered]) -> Result<Missing> {
     let mut stream = session
         .sql(sql)
@@ -323,7 +328,8 @@ impl Block {
         }
         let all: u64 = rows[0].iter().sum();
         let unmatched = all - matched(&rows[0], &rows[1], &pairs);
-        // Some maximum matching leaves as few ordinary rows unmatched as a matching of these rows alone does.
+        // Some maximum matching leaves as few ordinary rows unmatched as a matching of these rows
+        // alone does.
         let first = match alike.is_empty() {
             true => unmatched,
             false => {

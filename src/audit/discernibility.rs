@@ -1,15 +1,18 @@
-//! The discernibility that a manifest says: of its metrics the one that follows from what VERIFY counts anyway.
+//! The discernibility that a manifest says: of its metrics the one that follows from what VERIFY
+//! counts anyway.
 //!
-//! The sum over kept classes of f^2, and f times the rows read over suppressed ones (definitions.md, dm). Whoever raises the
-//! rows read and the rows suppressed of a manifest together changes no sum of rows, but changes this one.
+//! The sum over kept classes of f^2, and f times the rows read over suppressed ones
+//! (definitions.md, dm). Whoever raises the rows read and the rows suppressed of a manifest
+//! together changes no sum of rows, but changes this one.
 
 use crate::error::Result;
 use crate::folder::{Check, MANIFEST, Manifest, Role};
 use crate::recount::ReleasedTable;
 use datafusion::prelude::SessionContext;
 
-/// Checks the discernibility of a manifest by the sizes of the released classes. Returns `None` if the manifest says none,
-/// or one of classes that the files do not show: of items, of guarding nodes, or of several batches.
+/// Checks the discernibility of a manifest by the sizes of the released classes. Returns `None` if
+/// the manifest says none, or one of classes that the files do not show: of items, of guarding
+/// nodes, or of several batches.
 pub(super) async fn check(
     manifest: &Manifest,
     session: &SessionContext,

@@ -1,7 +1,8 @@
 //! Compares the manifest of a release with its files.
 //!
-//! Some entries of the manifest are about the source: levels that no hierarchy of the session confirms, row counts,
-//! metrics. These are checked with AGAINST or not at all; [`Evidence::unchecked`] names those that are not.
+//! Some entries of the manifest are about the source: levels that no hierarchy of the session
+//! confirms, row counts, metrics. These are checked with AGAINST or not at all;
+//! [`Evidence::unchecked`] names those that are not.
 
 use super::budget;
 use super::check::{none_of, says};
@@ -50,13 +51,15 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    /// Returns the form in which texts of the release's files are compared: [`TEXT`] or [`CSV_TEXT`].
+    /// Returns the form in which texts of the release's files are compared: [`TEXT`] or
+    /// [`CSV_TEXT`].
     pub(super) fn text(&self) -> &'static str {
         let is_csv = self.manifest.output.iter().any(|file| file.name.ends_with(".csv"));
         if is_csv { CSV_TEXT } else { TEXT }
     }
 
-    /// Reads the manifest of a release, if there is one; `read` extracts the columns from its statement.
+    /// Reads the manifest of a release, if there is one; `read` extracts the columns from its
+    /// statement.
     pub(crate) fn of(place: Place, read: impl Fn(&str) -> Option<Stated>) -> Result<Option<Self>> {
         let found = match &place {
             Place::Folder(folder) => Manifest::read_sealed(folder)?,
@@ -80,7 +83,8 @@ impl Evidence {
         !self.manifest.batches.is_empty()
     }
 
-    /// Returns the URLs of the files of each batch. Returns `None` if one of them is not there, or if folders are columns.
+    /// Returns the URLs of the files of each batch. Returns `None` if one of them is not there, or
+    /// if folders are columns.
     pub(super) async fn batches(&self) -> Result<Option<Vec<Vec<String>>>> {
         let (there, root): (HashSet<String>, String) = match &self.place {
             Place::Folder(folder) => {
@@ -145,8 +149,9 @@ impl Evidence {
             SuppressedRows::Starred => Some(0),
         };
         let mut same_smallest = says("smallest class", manifest.reached_k, smallest);
-        // The manifest counts entities. If the entity column is not released, rows are counted instead, which are at
-        // least as many. The count may also be larger if suppressed rows can be told from a class only by their looks.
+        // The manifest counts entities. If the entity column is not released, rows are counted
+        // instead, which are at least as many. The count may also be larger if suppressed rows can
+        // be told from a class only by their looks.
         let is_no_fewer = has_hidden_entities || released.entity.is_some() && released.starred > 0;
         same_smallest.ok |= is_no_fewer && smallest >= manifest.reached_k;
         let mut checks = vec![
@@ -170,8 +175,8 @@ impl Evidence {
                 quote(&released.name),
                 released.is_starred()
             );
-            // A class that was generalized to the top looks the same, so there may be more starred rows, but never
-            // fewer.
+            // A class that was generalized to the top looks the same, so there may be more starred
+            // rows, but never fewer.
             let starred = count(session, &starred).await?;
             let mut check = says("starred rows", manifest.rows_suppressed, Some(starred));
             check.ok = manifest.rows_suppressed.is_some_and(|n| starred >= n);
@@ -200,7 +205,8 @@ impl Evidence {
         Ok(checks)
     }
 
-    /// Checks the columns by name and role, their levels, that all are named, and that the manifest's statement parses.
+    /// Checks the columns by name and role, their levels, that all are named, and that the
+    /// manifest's statement parses.
     fn columns(&self, columns: &[&str]) -> [Check; 4] {
         let manifest = &self.manifest;
         let there: HashSet<&str> = columns.iter().copied().collect();
@@ -247,7 +253,8 @@ impl Evidence {
         ]
     }
 
-    /// Counts the quasi-identifiers without a level and the other columns with one. A local recoding has no levels.
+    /// Counts the quasi-identifiers without a level and the other columns with one. A local
+    /// recoding has no levels.
     fn other_levels(&self) -> u64 {
         let manifest = &self.manifest;
         let of_columns: BTreeSet<String> = match manifest.partition {

@@ -1,7 +1,8 @@
-//! Checks the folder of a release: files that the manifest does not name, and content of files besides rows.
+//! Checks the folder of a release: files that the manifest does not name, and content of files
+//! besides rows.
 //!
-//! A name in the manifest is looked up among the files that exist, and never followed: a manifest that names `../other`
-//! or a link cannot make the check read anything outside its folder.
+//! A name in the manifest is looked up among the files that exist, and never followed: a manifest
+//! that names `../other` or a link cannot make the check read anything outside its folder.
 
 use super::check::{none_of, says};
 use crate::error::{Error, Result};
@@ -58,8 +59,8 @@ pub(super) fn names(folder: &Path) -> Result<HashSet<String>> {
     Ok(Contents::of(folder)?.files)
 }
 
-/// Checks the files by name, size and content, that the folder contains nothing else, and that the files contain only
-/// rows.
+/// Checks the files by name, size and content, that the folder contains nothing else, and that the
+/// files contain only rows.
 pub(super) fn check(folder: &Path, manifest: &Manifest) -> Result<[Check; 3]> {
     let contents = Contents::of(folder)?;
     let mut found = Found::default();
@@ -72,7 +73,8 @@ pub(super) fn check(folder: &Path, manifest: &Manifest) -> Result<[Check; 3]> {
     Ok(found.checks(manifest, unnamed + contents.others))
 }
 
-/// Checks the files of a release in an object store in the same way. Each is copied to a file that `temporary` makes.
+/// Checks the files of a release in an object store in the same way. Each is copied to a file that
+/// `temporary` makes.
 pub(super) async fn check_stored(release: &Release, temporary: impl Fn() -> Result<File>) -> Result<[Check; 3]> {
     let manifest = release.manifest();
     let names: HashSet<String> = release.names().await?.into_iter().collect();
@@ -140,8 +142,8 @@ fn rows_of_parquet(file: &File) -> Option<u64> {
     u64::try_from(reader.metadata().file_metadata().num_rows()).ok()
 }
 
-/// Returns true if a file contains only what a release contains: no additional metadata in the footer, no text in names
-/// that readers ignore, no bytes between the parts that the footer lists.
+/// Returns true if a file contains only what a release contains: no additional metadata in the
+/// footer, no text in names that readers ignore, no bytes between the parts that the footer lists.
 fn has_only_rows(file: File, name: &str, manifest: &Manifest) -> bool {
     if name.ends_with(".csv") {
         return has_header(file, &manifest.columns_of_files());
@@ -149,8 +151,8 @@ fn has_only_rows(file: File, name: &str, manifest: &Manifest) -> bool {
     is_plain_parquet(file, manifest).unwrap_or(false)
 }
 
-/// Returns true if a Parquet file contains only rows, and says what the manifest says of every file; `None` if it cannot be
-/// read.
+/// Returns true if a Parquet file contains only rows, and says what the manifest says of every
+/// file; `None` if it cannot be read.
 fn is_plain_parquet(mut file: File, manifest: &Manifest) -> Option<bool> {
     let bytes = file.seek(SeekFrom::End(-8)).ok()? + 8;
     let mut end = [0; 4];
@@ -172,6 +174,7 @@ fn is_plain_parquet(mut file: File, manifest: &Manifest) -> Option<bool> {
     let mut created_by = versions.map(|version| format!("anonsql {version}"));
     let is_ours = about.created_by().is_some_and(|name| created_by.any(|own| own == name));
     let own_names = is_ours && about.schema_descr().root_schema().name() == "arrow_schema";
-    // The signature of 4 bytes is at both ends, and the size of the footer (4 bytes) is before the last.
+    // The signature of 4 bytes is at both ends, and the size of the footer (4 bytes) is before the
+    // last.
     Some(is_known && own_names && bytes == 4 + data + footer + 8)
 }

@@ -1,12 +1,15 @@
-//! The largest number of rows of a release that can be matched with rows of its source, each used at most once.
+//! The largest number of rows of a release that can be matched with rows of its source, each used
+//! at most once.
 //!
 //! A maximum flow in a bipartite network, by Dinic's algorithm.
 //!
-//! Dinic, Algorithm for solution of a problem of maximum flow in networks with power estimation, 1970.
+//! Dinic, Algorithm for solution of a problem of maximum flow in networks with power estimation,
+//! 1970.
 
 use std::collections::VecDeque;
 
-/// Returns the maximum flow from `supplies` to `demands` over `edges`, each a pair of indices into the two.
+/// Returns the maximum flow from `supplies` to `demands` over `edges`, each a pair of indices into
+/// the two.
 pub(super) fn matched(supplies: &[u64], demands: &[u64], edges: &[(u32, u32)]) -> u64 {
     let mut network = Network::new(supplies, demands, edges);
     let mut flow = 0;
@@ -19,8 +22,8 @@ pub(super) fn matched(supplies: &[u64], demands: &[u64], edges: &[(u32, u32)]) -
 struct Network {
     /// The edges of each node.
     out: Vec<Vec<u32>>,
-    /// The target of each edge and its remaining capacity. The numbers of an edge and its reverse differ in the last
-    /// bit.
+    /// The target of each edge and its remaining capacity. The numbers of an edge and its reverse
+    /// differ in the last bit.
     to: Vec<u32>,
     room: Vec<u64>,
     levels: Vec<u32>,
@@ -61,7 +64,8 @@ impl Network {
         }
     }
 
-    /// Numbers the nodes by their distance from the source. Returns true if the sink can be reached.
+    /// Numbers the nodes by their distance from the source. Returns true if the sink can be
+    /// reached.
     fn level(&mut self) -> bool {
         self.levels = vec![FAR; self.out.len()];
         self.levels[SOURCE] = 0;
@@ -130,8 +134,8 @@ mod tests {
     }
 
     proptest! {
-        /// The maximum flow is the minimum cut (Ford and Fulkerson): the minimum over all sets of suppliers of the
-        /// supply outside the set plus the demand that the set reaches.
+        /// The maximum flow is the minimum cut (Ford and Fulkerson): the minimum over all sets of
+        /// suppliers of the supply outside the set plus the demand that the set reaches.
         #[test]
         fn the_flow_is_the_least_cut(
             supplies in prop::collection::vec(0u64..6, 0..6),

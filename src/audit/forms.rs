@@ -1,9 +1,11 @@
-//! Labels that are released in another form than TEXT: how they are read, and what of the source they are true of.
+//! Labels that are released in another form than TEXT: how they are read, and what of the source
+//! they are true of.
 //!
-//! Bounds are read as the text of a range. The other forms are single values. A released midpoint, mean or median is
-//! true of a value of the source if the bounds of the value's label enclose both, and a mode if both have the same label.
-//! That takes the hierarchy and the level: the ranges of a local recoding are not in a release of single values. NULL
-//! says nothing, and is true of every value.
+//! Bounds are read as the text of a range. The other forms are single values. A released midpoint,
+//! mean or median is true of a value of the source if the bounds of the value's label enclose both,
+//! and a mode if both have the same label. That takes the hierarchy and the level: the ranges of a
+//! local recoding are not in a release of single values. NULL says nothing, and is true of every
+//! value.
 
 use crate::error::Result;
 use crate::hierarchy::{Bounds, LabelForm, Lookup};
@@ -13,7 +15,8 @@ use arrow::datatypes::DataType;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Returns the released values of the labels of a level, for a form that follows from the label. Bounds are texts.
+/// Returns the released values of the labels of a level, for a form that follows from the label.
+/// Bounds are texts.
 pub(super) fn values_of_level(form: LabelForm, lookup: &Lookup, level: u8) -> Result<ArrayRef> {
     let bounds = Bounds::of_level(lookup, level)?;
     Ok(match form {
@@ -37,8 +40,8 @@ enum IsTrue {
 }
 
 impl Points {
-    /// Returns the single values `texts` of a column that is released at `level`; `None` if it cannot be said what they
-    /// are true of, because the labels of the level have no bounds.
+    /// Returns the single values `texts` of a column that is released at `level`; `None` if it
+    /// cannot be said what they are true of, because the labels of the level have no bounds.
     pub(super) fn of(form: LabelForm, lookup: &Lookup, level: u8, texts: &StringArray) -> Result<Option<Self>> {
         let codes = lookup.level(level).codes.clone();
         let is_true = match form {

@@ -1,4 +1,5 @@
-//! Checks that lists are sets: the order of a row's items, and how often it has them, would tell more than which it has.
+//! Checks that lists are sets: the order of a row's items, and how often it has them, would tell
+//! more than which it has.
 
 use super::check::none_of;
 use super::claim::Claim;
@@ -9,7 +10,8 @@ use crate::quoting::quote;
 use crate::recount::count;
 use datafusion::prelude::SessionContext;
 
-/// Returns one check for every column of lists that the manifest, or a model of the statement, calls sets of items.
+/// Returns one check for every column of lists that the manifest, or a model of the statement,
+/// calls sets of items.
 pub(super) async fn check(session: &SessionContext, claim: &Claim) -> Result<Vec<Check>> {
     let mut columns = claim
         .evidence

@@ -1,4 +1,5 @@
-//! The hierarchy and levels of a released quasi-identifier, and the generalization of other rows by them.
+//! The hierarchy and levels of a released quasi-identifier, and the generalization of other rows by
+//! them.
 
 use super::forms::values_of_level;
 use super::spelling::{CSV_TEXT, compared, converted};
@@ -20,7 +21,8 @@ pub(super) struct Known {
     pub(super) column: String,
     /// The hierarchy by which the column was generalized.
     pub(super) hierarchy: Option<Arc<Hierarchy>>,
-    /// The codes of the hierarchy that the column was released with, also where the levels of its labels are not known.
+    /// The codes of the hierarchy that the column was released with, also where the levels of its
+    /// labels are not known.
     pub(super) codes: Option<Codes>,
     /// The lowest and highest level of its labels.
     pub(super) levels: Option<(u8, u8)>,
@@ -62,8 +64,8 @@ impl Known {
         })
     }
 
-    /// Returns the form in which released values are compared with generalized values of a column of type `other`;
-    /// `None` if they cannot be compared.
+    /// Returns the form in which released values are compared with generalized values of a column
+    /// of type `other`; `None` if they cannot be compared.
     pub(super) async fn form(&self, session: &SessionContext, other: &DataType) -> Result<Option<&'static str>> {
         Ok(match self.level() {
             _ if self.form.is_of_class() => None,

@@ -1,15 +1,17 @@
-//! Checks that labels are of the promised level: no raw values in a column, or in the folder names of partitions; and
-//! that they say no more than the codes of their hierarchy (TOP CODE, BOTTOM CODE).
+//! Checks that labels are of the promised level: no raw values in a column, or in the folder names
+//! of partitions; and that they say no more than the codes of their hierarchy (TOP CODE, BOTTOM
+//! CODE).
 //!
 //! - A hierarchy that lists its values lists its labels too, and any other text is foreign.
 //! - With AGAINST, the labels are those of the source's values.
-//! - Without a source, a rule is applied to the label itself: a text that it generalizes further is not a label of that
-//!   level (`PREFIX (3)` leaves `123**` unchanged, and turns `12345` into `123**`).
+//! - Without a source, a rule is applied to the label itself: a text that it generalizes further is
+//!   not a label of that level (`PREFIX (3)` leaves `123**` unchanged, and turns `12345` into
+//!   `123**`).
 //! - If the hierarchy is not known at all, a value of the source counts as raw.
 //!
-//! `*`, or the single label of the hierarchy's last level, is a label of the top. Below the top it is accepted only if
-//! the hierarchy sends NULL or unmapped values there. The suppressed rows that the manifest counts are excluded
-//! beforehand.
+//! `*`, or the single label of the hierarchy's last level, is a label of the top. Below the top it
+//! is accepted only if the hierarchy sends NULL or unmapped values there. The suppressed rows that
+//! the manifest counts are excluded beforehand.
 
 use super::check::none_of;
 use super::known::Known;
@@ -28,7 +30,8 @@ use datafusion::prelude::SessionContext;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Returns one check for every quasi-identifier whose level is known and above 0, and whose labels are texts.
+/// Returns one check for every quasi-identifier whose level is known and above 0, and whose labels
+/// are texts.
 pub(super) async fn check(session: &SessionContext, released: &ReleasedTable, known: &[Known]) -> Result<Vec<Check>> {
     let mut checks = vec![];
     for known in known {
@@ -68,7 +71,8 @@ pub(super) async fn check(session: &SessionContext, released: &ReleasedTable, kn
             }
             None => continue,
         };
-        // A folder counts as one, because a folder with a raw name reveals the value however few rows it has.
+        // A folder counts as one, because a folder with a raw name reveals the value however few
+        // rows it has.
         let rows = rows.iter().map(|n| if known.is_folder { 1 } else { *n });
         let foreign = rows
             .zip(is_label)
@@ -80,7 +84,8 @@ pub(super) async fn check(session: &SessionContext, released: &ReleasedTable, kn
     Ok(checks)
 }
 
-/// Returns one check for every quasi-identifier whose hierarchy is known to have codes, at whatever level it is.
+/// Returns one check for every quasi-identifier whose hierarchy is known to have codes, at whatever
+/// level it is.
 pub(super) async fn check_codes(
     session: &SessionContext,
     released: &ReleasedTable,
@@ -154,8 +159,8 @@ fn of_levels(
     source: Option<HashSet<String>>,
     is_csv: bool,
 ) -> Result<Vec<bool>> {
-    // NULL remains NULL below the top, unless the hierarchy sends it there. In CSV, NULL may be an empty text, which is
-    // a label if the source has it or may have it.
+    // NULL remains NULL below the top, unless the hierarchy sends it there. In CSV, NULL may be an
+    // empty text, which is a label if the source has it or may have it.
     let may_be_empty = match &source {
         Some(labels) => labels.contains(""),
         None => hierarchy.rule().accepts(&DataType::Utf8).is_ok(),
@@ -181,7 +186,8 @@ fn of_levels(
     let is_label: Vec<bool> = match listed {
         Some(listed) => labels.iter().map(|l| l.is_some_and(|l| listed.contains(l))).collect(),
         None => {
-            // A source value `*` would remain unchanged too: only AGAINST can tell it from a label of the top.
+            // A source value `*` would remain unchanged too: only AGAINST can tell it from a label
+            // of the top.
             let (mut stays, mut stars) = (vec![false; labels.len()], false);
             for level in below_top {
                 let stay = unchanged(hierarchy, level, &texts)?;
@@ -205,7 +211,8 @@ fn of_levels(
         .collect())
 }
 
-/// Returns true if the rule masks a text of one character completely at `level`, so that its label looks like the top.
+/// Returns true if the rule masks a text of one character completely at `level`, so that its label
+/// looks like the top.
 fn masks_all(hierarchy: &Hierarchy, level: u8) -> Result<bool> {
     let rule = hierarchy.rule();
     if rule.accepts(&DataType::Utf8).is_err() {
@@ -217,9 +224,9 @@ fn masks_all(hierarchy: &Hierarchy, level: u8) -> Result<bool> {
     Ok(label.is_some_and(|l| l.iter().flatten().any(|l| l == TOP)))
 }
 
-/// Returns for each text whether the rule leaves it unchanged at `level`, or cannot parse it as a value. Each text is
-/// parsed as every type that the rule accepts, because labels of integers are printed differently from labels of
-/// floats.
+/// Returns for each text whether the rule leaves it unchanged at `level`, or cannot parse it as a
+/// value. Each text is parsed as every type that the rule accepts, because labels of integers are
+/// printed differently from labels of floats.
 fn unchanged(hierarchy: &Hierarchy, level: u8, texts: &ArrayRef) -> Result<Vec<bool>> {
     let types = [
         DataType::Utf8,

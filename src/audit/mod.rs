@@ -1,23 +1,26 @@
-//! The auditor: recounts promises on any table, released by anonsql or not, and finds what else gives a release away.
+//! The auditor: recounts promises on any table, released by anonsql or not, and finds what else
+//! gives a release away.
 //!
 //! Every row of the result is one check:
-//! - every privacy model, recounted on the rows; NULL is a value like any other, and suppressed rows form no class; a model
-//!   of the whole table is recounted with AGAINST, or where no row was suppressed ([`undecided`]);
-//! - the entries of the manifest ([`evidence`]): rows, classes, the smallest class, columns, and the content of its folder
-//!   and of its files ([`files`]);
+//! - every privacy model, recounted on the rows; NULL is a value like any other, and suppressed
+//!   rows form no class; a model of the whole table is recounted with AGAINST, or where no row was
+//!   suppressed ([`undecided`]);
+//! - the entries of the manifest ([`evidence`]): rows, classes, the smallest class, columns, and
+//!   the content of its folder and of its files ([`files`]);
 //! - lists that are no sets: whose items are in another order, or twice in a list ([`items`]);
 //! - the budget of a differentially private release ([`budget`]);
 //! - each batch of a release that grew, as a table of its own ([`batches`]);
-//! - labels of another level than was promised, in columns and in the folder names of partitions, and labels that say more than
-//!   a TOP CODE or BOTTOM CODE lets them ([`labels`]);
-//! - with AGAINST, rows that the source does not generalize to ([`against`]), rows of a local recoding whose labels are
-//!   not true of the source ([`cover`]), and rows left in the source's order ([`order`]).
+//! - labels of another level than was promised, in columns and in the folder names of partitions,
+//!   and labels that say more than a TOP CODE or BOTTOM CODE lets them ([`labels`]);
+//! - with AGAINST, rows that the source does not generalize to ([`against`]), rows of a local
+//!   recoding whose labels are not true of the source ([`cover`]), and rows left in the source's
+//!   order ([`order`]).
 //!
-//! Entries of a release that cannot be confirmed (no manifest, no source, another hierarchy than the release's) are
-//! listed too, and do not count as failures.
+//! Entries of a release that cannot be confirmed (no manifest, no source, another hierarchy than
+//! the release's) are listed too, and do not count as failures.
 //!
-//! The auditor takes its input as a value ([`Claim`]), shares no code with the search, and does not depend on the
-//! session.
+//! The auditor takes its input as a value ([`Claim`]), shares no code with the search, and does not
+//! depend on the session.
 
 mod against;
 mod batches;

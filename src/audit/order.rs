@@ -1,13 +1,15 @@
-//! Checks that rows are not left in the order of their source: someone with the source could then tell which row is
-//! whose.
+//! Checks that rows are not left in the order of their source: someone with the source could then
+//! tell which row is whose.
 //!
-//! The order counts as kept if and only if the released rows, in the columns that both have unchanged, are a
-//! subsequence of the source's rows in stored order, and neither of two harmless reasons explains it:
-//! - chance: to find randomly ordered rows one after the other takes about the sum of 1 / p(row) rows of the source, where
-//!   p is the share of equal rows in the source. The subsequence is evidence only if the source is shorter than that by five
-//!   standard deviations. Tables that are tiny, or constant in those columns, never reach this;
-//! - sorting: rows of one class are contiguous and ascend within it, as in a release. That order follows from the released
-//!   values alone and reveals nothing more.
+//! The order counts as kept if and only if the released rows, in the columns that both have
+//! unchanged, are a subsequence of the source's rows in stored order, and neither of two harmless
+//! reasons explains it:
+//! - chance: to find randomly ordered rows one after the other takes about the sum of 1 / p(row)
+//!   rows of the source, where p is the share of equal rows in the source. The subsequence is
+//!   evidence only if the source is shorter than that by five standard deviations. Tables that are
+//!   tiny, or constant in those columns, never reach this;
+//! - sorting: rows of one class are contiguous and ascend within it, as in a release. That order
+//!   follows from the released values alone and reveals nothing more.
 
 use super::against::Unchanged;
 use super::check::none_of;
@@ -27,7 +29,8 @@ use futures::StreamExt;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Counts the released rows that are in the source's order: all or none. `session` must read rows in stored order.
+/// Counts the released rows that are in the source's order: all or none. `session` must read rows
+/// in stored order.
 pub(super) async fn check(
     session: &SessionContext,
     known: &[Known],
@@ -75,7 +78,8 @@ async fn is_subsequence(session: &SessionContext, released: &str, whole: &str) -
 async fn is_evidence(session: &SessionContext, released: &str, whole: &str) -> Result<bool> {
     let counts = Hashes::of(session, whole).await?.counts().await?;
     let all = counts.values().sum::<u64>() as f64;
-    // Sorted by their terms, so that the rounding of the sum does not depend on the order of the map.
+    // Sorted by their terms, so that the rounding of the sum does not depend on the order of the
+    // map.
     let mut waits: Vec<(f64, f64)> = vec![];
     for (row, n) in Hashes::of(session, released).await?.counts().await? {
         let share = counts.get(&row).map_or(1.0, |c| *c as f64 / all);

@@ -1,4 +1,5 @@
-//! The population in the types of the source: the labels of a value depend on its type, and a person of 1.4 is nobody of 1.
+//! The population in the types of the source: the labels of a value depend on its type, and a
+//! person of 1.4 is nobody of 1.
 
 use super::claim::Claim;
 use super::evidence::Evidence;
@@ -10,8 +11,8 @@ use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
 use datafusion::logical_expr::{Expr, ident};
 
-/// Returns the rows of a population with each known column in the type of the source. Reading them fails with
-/// `ErrorKind::Data` if a value is none of that type.
+/// Returns the rows of a population with each known column in the type of the source. Reading them
+/// fails with `ErrorKind::Data` if a value is none of that type.
 pub(super) fn people(claim: &Claim, population: &DataFrame, known: &[Known]) -> Result<DataFrame> {
     let columns = population.schema().fields().iter().map(|field| {
         let name = field.name();
@@ -24,8 +25,8 @@ pub(super) fn people(claim: &Claim, population: &DataFrame, known: &[Known]) -> 
     Ok(population.clone().select(columns.collect::<Result<Vec<Expr>>>()?)?)
 }
 
-/// Returns the type that a column has in the source: by the manifest, by the source, or by what is released as it is. `None`
-/// if none of them tells it.
+/// Returns the type that a column has in the source: by the manifest, by the source, or by what is
+/// released as it is. `None` if none of them tells it.
 fn of_source(claim: &Claim, known: &Known) -> Option<DataType> {
     let column = &known.column;
     let typed = |rows: &DataFrame| {

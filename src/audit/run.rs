@@ -122,7 +122,8 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     Ok(found)
 }
 
-/// Describes the checked rows as a released table, with the columns of the manifest, or else those of the statement.
+/// Describes the checked rows as a released table, with the columns of the manifest, or else those
+/// of the statement.
 fn released(claim: &Claim) -> Result<ReleasedTable> {
     let manifest = claim.evidence.as_ref().map(|e| &e.manifest);
     let starred = manifest.filter(|m| m.suppressed_rows == SuppressedRows::Starred);

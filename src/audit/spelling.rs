@@ -16,9 +16,9 @@ pub(super) const TEXT: &str = "Utf8";
 /// The form in which the empty text and NULL are equal, as in a CSV file.
 pub(super) const CSV_TEXT: &str = "text of a CSV file";
 
-/// Converts the source's sensitive columns in the session's table to the form of the release's files, so that models
-/// compare like with like. Returns the columns that cannot be converted, because SQL writes their values differently
-/// from files.
+/// Converts the source's sensitive columns in the session's table to the form of the release's
+/// files, so that models compare like with like. Returns the columns that cannot be converted,
+/// because SQL writes their values differently from files.
 pub(super) async fn align(session: &SessionContext, sensitive: &[String], text: &'static str) -> Result<Vec<String>> {
     let whole = session.table(WHOLE).await?;
     let (mut unlike, mut columns, mut is_changed) = (vec![], vec![], false);
@@ -47,8 +47,8 @@ pub(super) async fn align(session: &SessionContext, sensitive: &[String], text: 
     Ok(unlike)
 }
 
-/// Reads the released `columns` in the time zones of the source. A Parquet file stores of a zone only whether there is one,
-/// and the text of a time depends on its zone.
+/// Reads the released `columns` in the time zones of the source. A Parquet file stores of a zone
+/// only whether there is one, and the text of a time depends on its zone.
 pub(super) async fn in_zones_of_source(session: &SessionContext, columns: &[String]) -> Result<()> {
     let (released, source) = (session.table(CHECKED).await?, session.table(WHOLE).await?);
     let (mut select, mut is_changed) = (vec![], false);
@@ -73,8 +73,8 @@ pub(super) async fn in_zones_of_source(session: &SessionContext, columns: &[Stri
     Ok(())
 }
 
-/// Returns a column of type `other` in the form of a released column of type `released`; `None` if SQL cannot convert
-/// it.
+/// Returns a column of type `other` in the form of a released column of type `released`; `None` if
+/// SQL cannot convert it.
 fn spelled(column: Expr, released: &DataType, other: &DataType, text: &'static str) -> Option<Expr> {
     let (released, other) = (plain_type(released), plain_type(other));
     if !is_text(released) {
@@ -107,8 +107,8 @@ fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
-/// Returns the form in which a column of the release and a column of another table are compared; `None` if values of
-/// the two types cannot be compared, as after a detour over CSV.
+/// Returns the form in which a column of the release and a column of another table are compared;
+/// `None` if values of the two types cannot be compared, as after a detour over CSV.
 pub(super) fn compared(released: &DataType, other: &DataType, text: &'static str) -> Option<&'static str> {
     let (released, other) = (plain_type(released), plain_type(other));
     match (released, other) {
@@ -119,7 +119,8 @@ pub(super) fn compared(released: &DataType, other: &DataType, text: &'static str
         (DataType::UInt64, DataType::UInt64) => Some("UInt64"),
         (DataType::UInt64, _) | (_, DataType::UInt64) => None,
         (a, b) if a.is_integer() && (b.is_integer() || matches!(b, DataType::Duration(_))) => Some("Int64"),
-        // Parquet has no seconds and one date type, and stores of a time zone only whether there is one.
+        // Parquet has no seconds and one date type, and stores of a time zone only whether there is
+        // one.
         (DataType::Timestamp(a, Some(_)), DataType::Timestamp(b, Some(_))) => Some(match a.max(b) {
             TimeUnit::Second | TimeUnit::Millisecond => "Timestamp(Millisecond, Some(\"UTC\"))",
             TimeUnit::Microsecond => "Timestamp(Microsecond, Some(\"UTC\"))",

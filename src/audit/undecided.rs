@@ -1,9 +1,10 @@
 //! Promises that the released rows alone cannot decide.
 //!
-//! A model that compares a class with the whole table, suppressed rows included, is only judged by the released rows if they
-//! are the whole table. Otherwise a release may look closer to its table than it is, or farther. The same is true of a model
-//! that weighs the values of persons, if the release does not say whose the rows are. Such a promise is a gap, beside which
-//! stands what the released rows alone reach.
+//! A model that compares a class with the whole table, suppressed rows included, is only judged by
+//! the released rows if they are the whole table. Otherwise a release may look closer to its table
+//! than it is, or farther. The same is true of a model that weighs the values of persons, if the
+//! release does not say whose the rows are. Such a promise is a gap, beside which stands what the
+//! released rows alone reach.
 
 use super::claim::Claim;
 use super::verification::Verification;
@@ -11,8 +12,8 @@ use crate::folder::Check;
 use crate::model::Monotonicity;
 use crate::recount::Promise;
 
-/// Moves the checks of promises that need the source from `checks` to `found`. `checks` are those of `promises`, in their
-/// order.
+/// Moves the checks of promises that need the source from `checks` to `found`. `checks` are those
+/// of `promises`, in their order.
 pub(super) fn set_apart(checks: &mut Vec<Check>, promises: &[Promise<'_>], claim: &Claim, found: &mut Verification) {
     let (whole, people) = (unknown(claim), hidden_entity(claim));
     let mut promises = promises.iter();
@@ -49,15 +50,17 @@ fn hidden_entity(claim: &Claim) -> Option<String> {
     claim.entity.is_none().then(why)
 }
 
-/// Returns true if a model weighs the values of a class, so that it matters whether a person has one row or several. A class
-/// has the same distinct values and no fewer rows when rows are counted.
+/// Returns true if a model weighs the values of a class, so that it matters whether a person has
+/// one row or several. A class has the same distinct values and no fewer rows when rows are
+/// counted.
 fn counts_values(promise: &Promise<'_>) -> bool {
     promise.model.reads().attribute && promise.model.monotonicity() != Monotonicity::Always
 }
 
 /// Returns why the distribution of the whole table is not known; `None` if it is.
 ///
-/// A release that grew promises its models of the released rows, because its batches have no source in common.
+/// A release that grew promises its models of the released rows, because its batches have no source
+/// in common.
 fn unknown(claim: &Claim) -> Option<&'static str> {
     let evidence = match (&claim.against, &claim.evidence) {
         (Some(_), _) => return None,

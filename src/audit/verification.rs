@@ -27,13 +27,15 @@ pub struct Verification {
     pub checks: Vec<Check>,
     /// What could not be checked, with the reason.
     pub unchecked: Vec<String>,
-    /// Of what could not be checked, the promises, labels and files that more information would check: a hierarchy of the
-    /// release, its manifest, or its source. A strict VERIFY does not pass with them.
+    /// Of what could not be checked, the promises, labels and files that more information would
+    /// check: a hierarchy of the release, its manifest, or its source. A strict VERIFY does not
+    /// pass with them.
     pub gaps: Vec<String>,
-    /// How many files were read, if no manifest says how many there are: a pattern may match fewer than was meant.
+    /// How many files were read, if no manifest says how many there are: a pattern may match fewer
+    /// than was meant.
     pub files_read: Option<u64>,
-    /// Of the gaps, the promises that only the source can decide (AGAINST), with what the released rows alone reach. `ok` is
-    /// false, because nothing was shown.
+    /// Of the gaps, the promises that only the source can decide (AGAINST), with what the released
+    /// rows alone reach. `ok` is false, because nothing was shown.
     pub undecided: Vec<Check>,
 }
 
@@ -49,7 +51,8 @@ impl Verification {
         self.unchecked.push(what);
     }
 
-    /// Adds a check that the hierarchy of a column is the one of the manifest. Returns the hierarchy if it is.
+    /// Adds a check that the hierarchy of a column is the one of the manifest. Returns the
+    /// hierarchy if it is.
     pub(super) fn same(
         &mut self,
         manifest: &Manifest,

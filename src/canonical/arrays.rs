@@ -32,8 +32,8 @@ pub(crate) fn has_spellings(data_type: &DataType) -> bool {
     }
 }
 
-/// Returns the same values with one spelling of each: one NaN, zero without a sign, and dates without a time of day. That
-/// holds for values in dictionaries, runs, lists and structs as well.
+/// Returns the same values with one spelling of each: one NaN, zero without a sign, and dates
+/// without a time of day. That holds for values in dictionaries, runs, lists and structs as well.
 pub(crate) fn one_spelling(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(respelled(array)?.unwrap_or_else(|| Arc::clone(array)))
 }
@@ -79,7 +79,8 @@ fn values<T: ArrowPrimitiveType>(
     (!is_one).then(|| Arc::new(values.unary::<_, T>(one)) as ArrayRef)
 }
 
-/// Returns an array that consists of others: the values of a dictionary, the items of lists, the columns of structs.
+/// Returns an array that consists of others: the values of a dictionary, the items of lists, the
+/// columns of structs.
 fn within(array: &ArrayRef) -> Result<Option<ArrayRef>> {
     let data = array.to_data();
     let mut is_same = true;
@@ -106,7 +107,8 @@ mod tests {
     use arrow::buffer::{OffsetBuffer, ScalarBuffer};
     use arrow::datatypes::{Field, Fields, Int32Type, UnionFields};
 
-    /// A NaN of another sign and payload than [`f64::NAN`], a negative zero, and both again in their one spelling.
+    /// A NaN of another sign and payload than [`f64::NAN`], a negative zero, and both again in
+    /// their one spelling.
     const OTHER: [f64; 4] = [f64::from_bits(0xfff8_0000_0000_0007), -0.0, f64::NAN, 0.0];
     const ONE: [f64; 4] = [f64::NAN, 0.0, f64::NAN, 0.0];
 

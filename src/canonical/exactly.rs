@@ -1,4 +1,5 @@
-//! Casts that keep every value: `exactly(value, type)` fails where a plain cast would cut, round or wrap.
+//! Casts that keep every value: `exactly(value, type)` fails where a plain cast would cut, round or
+//! wrap.
 
 use super::arrays::one_spelling;
 use crate::error::{Error, Result};
@@ -15,8 +16,9 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// Returns `values` of the type `from` as the same values of the type `to`. Rows with a value that `to` has not end the
-/// query with `ErrorKind::Data`, and types that no cast connects are a usage error. `called` is the column in errors.
+/// Returns `values` of the type `from` as the same values of the type `to`. Rows with a value that
+/// `to` has not end the query with `ErrorKind::Data`, and types that no cast connects are a usage
+/// error. `called` is the column in errors.
 pub(crate) fn exactly(values: Expr, from: &DataType, to: &DataType, called: &str) -> Result<Expr> {
     if from == to {
         return Ok(values);
@@ -110,7 +112,8 @@ fn is_same(one: &ArrayRef, other: &ArrayRef) -> Result<bool> {
     Ok(not_distinct(one, other)?.true_count() == one.len())
 }
 
-/// Returns true if each text says the value that was read from it. Texts say one number in many ways, as 7 and 7.0.
+/// Returns true if each text says the value that was read from it. Texts say one number in many
+/// ways, as 7 and 7.0.
 fn says(texts: &ArrayRef, values: &ArrayRef) -> Result<bool> {
     let texts = read(texts, &DataType::Utf8)?;
     let data_type = values.data_type();
@@ -144,7 +147,8 @@ mod tests {
     use arrow::array::{Float64Array, StringArray};
     use arrow::compute::cast;
 
-    /// Casts texts to `from` and then exactly to `to`. Returns the texts of what comes of it; `None` if that is refused.
+    /// Casts texts to `from` and then exactly to `to`. Returns the texts of what comes of it;
+    /// `None` if that is refused.
     fn kept(texts: &[&str], from: &DataType, to: &DataType) -> Option<Vec<String>> {
         let texts: ArrayRef = Arc::new(StringArray::from(texts.to_vec()));
         let values = cast(&texts, from).unwrap();

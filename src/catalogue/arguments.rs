@@ -23,8 +23,8 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Checks `args` against the parameters of `info`. Fails as a usage error if an argument is unknown, is given
-    /// twice, is missing or is out of range.
+    /// Checks `args` against the parameters of `info`. Fails as a usage error if an argument is
+    /// unknown, is given twice, is missing or is out of range.
     #[doc(hidden)]
     pub fn bind(info: &Info, args: &[Argument]) -> Result<Self> {
         Self::bind_as("parameter", info, args)
@@ -109,7 +109,8 @@ impl Arguments {
             .ok_or_else(|| Error::internal(format!("{}: parameter {name} has no value", self.entry)))
     }
 
-    /// Returns an optional parameter (default `""`) as `read` returns it, or `None` if it was not given.
+    /// Returns an optional parameter (default `""`) as `read` returns it, or `None` if it was not
+    /// given.
     pub fn given<'a, T>(&'a self, name: &str, read: impl Fn(&'a Self, &str) -> Result<T>) -> Result<Option<T>> {
         self.get(name)?.map(|_| read(self, name)).transpose()
     }
@@ -138,8 +139,8 @@ impl Arguments {
         }
     }
 
-    /// Returns a parameter that was written as a fraction, as its numerator and its denominator; `None` for another
-    /// number.
+    /// Returns a parameter that was written as a fraction, as its numerator and its denominator;
+    /// `None` for another number.
     pub(crate) fn fraction(&self, name: &str) -> Result<Option<(u32, u32)>> {
         Ok(match self.required(name)? {
             Value::Fraction(over, under) => Some((*over, *under)),

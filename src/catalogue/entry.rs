@@ -114,8 +114,8 @@ pub struct Info {
 }
 
 impl Info {
-    /// Returns the parameters as an example of a call has them: `t, distance => auto`. An optional parameter without a
-    /// default value stands in brackets.
+    /// Returns the parameters as an example of a call has them: `t, distance => auto`. An optional
+    /// parameter without a default value stands in brackets.
     pub(crate) fn arguments(&self) -> String {
         let written = |param: &Param| match param.default {
             None => param.name.to_string(),
@@ -170,8 +170,8 @@ pub struct Entry<B> {
     pub build: B,
 }
 
-/// Returns the entry of `slice` with this name (case-insensitive). Fails if there is none; the error calls the missing
-/// thing `what`.
+/// Returns the entry of `slice` with this name (case-insensitive). Fails if there is none; the
+/// error calls the missing thing `what`.
 pub fn find<'a, B>(what: &str, slice: &'a [Entry<B>], name: &str) -> Result<&'a Entry<B>> {
     slice
         .iter()

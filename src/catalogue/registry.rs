@@ -52,8 +52,8 @@ impl<E: Described + Copy> Catalogue<E> {
         found.copied()
     }
 
-    /// Returns the entry with this name (case-insensitive). Fails if there is none; the error proposes the nearest
-    /// name.
+    /// Returns the entry with this name (case-insensitive). Fails if there is none; the error
+    /// proposes the nearest name.
     pub fn find(&self, name: &str) -> Result<E> {
         self.get(name)
             .ok_or_else(|| Error::unknown(self.what, name, self.names()))

@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Result};
 
-/// Parses a size in bytes of at least 1 MB: `1GB` is 10⁹, `1GiB` is 2³⁰, a bare number counts bytes.
+/// Parses a size in bytes of at least 1 MB: `1GB` is 10⁹, `1GiB` is 2³⁰, a bare number counts
+/// bytes.
 pub fn size(text: &str) -> Result<usize> {
     let text = text.trim();
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());

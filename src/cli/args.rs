@@ -53,7 +53,8 @@ pub struct Args {
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Vec<PathBuf>,
 
-    /// Set a variable: $NAME stands for VALUE in statements, which is never read as SQL; may be given several times
+    /// Set a variable: $NAME stands for VALUE in statements, which is never read as SQL; may be
+    /// given several times
     #[arg(short = 'v', long = "variable", value_name = "NAME=VALUE", value_parser = variable)]
     pub variable: Vec<(String, String)>,
 
@@ -65,7 +66,8 @@ pub struct Args {
     #[arg(long, conflicts_with = "init")]
     pub no_init: bool,
 
-    /// Write results to this file instead of standard output; it appears when everything has succeeded
+    /// Write results to this file instead of standard output; it appears when everything has
+    /// succeeded
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub output: Option<PathBuf>,
 
@@ -81,8 +83,8 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<NonZeroUsize>,
 
-    /// Memory to stay within, such as 512MB or 1GiB: queries hold two thirds of it, and what does not fit is spilled to
-    /// disk [default: the machine's]
+    /// Memory to stay within, such as 512MB or 1GiB: queries hold two thirds of it, and what does
+    /// not fit is spilled to disk [default: the machine's]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory_limit: Option<usize>,
 
@@ -90,12 +92,13 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     pub temp_dir: Option<PathBuf>,
 
-    /// Bind, read and search, but write nothing: ANONYMIZE answers its summary with the outcome 'dry run'
+    /// Bind, read and search, but write nothing: ANONYMIZE answers its summary with the outcome
+    /// 'dry run'
     #[arg(long)]
     pub dry_run: bool,
 
-    /// What is only a warning is an error: open warnings and drift of ANONYMIZE, and what VERIFY cannot check for want of a
-    /// hierarchy or a manifest
+    /// What is only a warning is an error: open warnings and drift of ANONYMIZE, and what VERIFY
+    /// cannot check for want of a hierarchy or a manifest
     #[arg(long)]
     pub strict: bool,
 
@@ -103,18 +106,20 @@ pub struct Args {
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub log: Option<LogFormat>,
 
-    /// Emit an OpenLineage event when a release begins, stands or fails: to a file, or to a server by http(s)://host, with
-    /// the key of the server in OPENLINEAGE_API_KEY
+    /// Emit an OpenLineage event when a release begins, stands or fails: to a file, or to a server
+    /// by http(s)://host, with the key of the server in OPENLINEAGE_API_KEY
     #[arg(long, value_name = "FILE|URL")]
     pub lineage: Option<String>,
 
-    /// Let these workers read and write parts of releases: http://127.0.0.1:8000,http://127.0.0.1:8001,
-    /// dns+https://workers:8000 for all of a name, or df://127.0.0.1:50050 for a scheduler of Ballista; only in a build with
-    /// the feature cluster (or ballista)
+    /// Let these workers read and write parts of releases:
+    /// http://127.0.0.1:8000,http://127.0.0.1:8001, dns+https://workers:8000 for all of a name, or
+    /// df://127.0.0.1:50050 for a scheduler of Ballista; only in a build with the feature cluster
+    /// (or ballista)
     #[arg(long, value_name = "URLS")]
     pub cluster: Option<String>,
 
-    /// Show workers at https:// the certificate of this folder (tls.crt, tls.key), and trust those of its authority (ca.crt)
+    /// Show workers at https:// the certificate of this folder (tls.crt, tls.key), and trust those
+    /// of its authority (ca.crt)
     #[arg(long, value_name = "FOLDER")]
     pub cluster_tls: Option<String>,
 
@@ -141,9 +146,11 @@ pub enum LogFormat {
 /// Another job than running SQL.
 #[derive(Debug, Subcommand)]
 pub enum Job {
-    /// Execute parts of the statements of others (--cluster), until it is ended; only in a build with the feature cluster
+    /// Execute parts of the statements of others (--cluster), until it is ended; only in a build
+    /// with the feature cluster
     Worker(Worker),
-    /// Run a cluster of Ballista on this machine (--cluster df://), until it is ended; only in a build with the feature ballista
+    /// Run a cluster of Ballista on this machine (--cluster df://), until it is ended; only in a
+    /// build with the feature ballista
     #[command(subcommand)]
     Cluster(Part),
     /// Write an invented table: census, patients, bench, or the sample folder
@@ -164,8 +171,8 @@ pub struct Worker {
     /// The address to listen on; port 0 is any that is free
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8000")]
     pub listen: String,
-    /// Answer only who shows a certificate of the authority in this folder (ca.crt), and show its own (tls.crt, tls.key);
-    /// without it, a worker listens on loopback addresses only
+    /// Answer only who shows a certificate of the authority in this folder (ca.crt), and show its
+    /// own (tls.crt, tls.key); without it, a worker listens on loopback addresses only
     #[arg(long, value_name = "FOLDER")]
     pub tls: Option<PathBuf>,
     /// What it may take.
@@ -251,7 +258,8 @@ pub enum Input {
 }
 
 impl Args {
-    /// Parses the command line. The error is the help, the version or a usage error, ready to be printed.
+    /// Parses the command line. The error is the help, the version or a usage error, ready to be
+    /// printed.
     pub fn read(line: impl IntoIterator<Item = std::ffi::OsString>) -> Result<(Self, Vec<Input>), clap::Error> {
         let matches = Self::command().try_get_matches_from(line)?;
         let args = Self::from_arg_matches(&matches)?;

@@ -1,5 +1,6 @@
-//! SIGTERM and SIGHUP: a statement that runs is cancelled and cleans up, as after Ctrl-C, and the command ends with 128
-//! and the number of the signal. Without a statement the command ends at once.
+//! SIGTERM and SIGHUP: a statement that runs is cancelled and cleans up, as after Ctrl-C, and the
+//! command ends with 128 and the number of the signal. Without a statement the command ends at
+//! once.
 
 use crate::error::{Error, Result};
 use crate::lake::Keeper;
@@ -16,7 +17,8 @@ static RUNNING: Mutex<Option<(AbortHandle, Keeper)>> = Mutex::new(None);
 /// The time that is left to delete what a cancelled statement wrote to an object store.
 pub const CLEANING: Duration = Duration::from_secs(10);
 
-/// The time that a cancelled statement and the threads that still compute have before the process ends.
+/// The time that a cancelled statement and the threads that still compute have before the process
+/// ends.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Returns the exit code of the command if a signal ends it.
@@ -42,8 +44,8 @@ impl Drop for Running {
     }
 }
 
-/// Waits for signals on a thread of its own, because all others may compute. A signal that the process was told to ignore,
-/// such as SIGHUP by nohup, stays ignored.
+/// Waits for signals on a thread of its own, because all others may compute. A signal that the
+/// process was told to ignore, such as SIGHUP by nohup, stays ignored.
 #[cfg(unix)]
 pub fn watch() -> Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -82,7 +84,8 @@ pub fn watch() -> Result<()> {
     Ok(())
 }
 
-/// Returns the signals that the process was told to ignore, a bit each; none if the system does not say.
+/// Returns the signals that the process was told to ignore, a bit each; none if the system does not
+/// say.
 #[cfg(unix)]
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

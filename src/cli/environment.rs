@@ -65,8 +65,8 @@ pub fn session_with(limits: &Limits) -> Result<SessionContext> {
         )));
     }
     if let Some(limit) = limits.memory.or_else(memory) {
-        // Every sort gets an equal share of what the base frequency set leaves. If memory were granted first come,
-        // first served, the first sort could starve the others.
+        // Every sort gets an equal share of what the base frequency set leaves. If memory were
+        // granted first come, first served, the first sort could starve the others.
         let pool = TrackConsumersPool::new(FairSpillPool::new(handed_out(limit)), NAMED_CONSUMERS);
         environment = environment.with_memory_pool(Arc::new(pool));
     }
@@ -85,19 +85,22 @@ pub fn session_with(limits: &Limits) -> Result<SessionContext> {
     Ok(SessionContext::new_with_config_rt(config, Arc::new(environment)))
 }
 
-/// The memory in bytes of the process before any query: pages of the program, and the initial memory of its threads.
+/// The memory in bytes of the process before any query: pages of the program, and the initial
+/// memory of its threads.
 const OWN: usize = 72_000_000;
 /// The smallest memory limit, in bytes, that leaves enough for a job.
 const LEAST: usize = 100_000_000;
 
-/// Returns the part of a memory limit that the pool hands out. The rest is for memory that nobody reserves: the program
-/// itself, batches in transit, columns that are decoded and encoded, and what the allocator retains.
+/// Returns the part of a memory limit that the pool hands out. The rest is for memory that nobody
+/// reserves: the program itself, batches in transit, columns that are decoded and encoded, and what
+/// the allocator retains.
 fn handed_out(limit: usize) -> usize {
     limit.saturating_sub(OWN) / 3 * 2
 }
 
-/// Returns the memory in bytes of the machine, or of the container. With this limit, a request that needs more fails
-/// with an error, and the process is not killed. Returns `None` if the system does not report it.
+/// Returns the memory in bytes of the machine, or of the container. With this limit, a request that
+/// needs more fails with an error, and the process is not killed. Returns `None` if the system does
+/// not report it.
 fn memory() -> Option<usize> {
     let system = System::new_with_specifics(RefreshKind::nothing().with_memory(MemoryRefreshKind::everything()));
     // For a system that does not report its memory, `cgroup_limits` of sysinfo panics.

@@ -18,7 +18,8 @@ pub fn manual() -> Result<()> {
     print(&page().map_err(|e| Error::io("the manual page", e))?)
 }
 
-/// Returns the manual page. The examples keep their lines, and the jobs are described here: they have no pages.
+/// Returns the manual page. The examples keep their lines, and the jobs are described here: they
+/// have no pages.
 fn page() -> std::io::Result<Vec<u8>> {
     let mut text = vec![];
     let command = shown();

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug, Clone)]
 pub struct Log(Option<Arc<Runs>>);
 
-/// The identity of the runs of a process: a random number for the process, and the number of the statement.
+/// The identity of the runs of a process: a random number for the process, and the number of the
+/// statement.
 #[derive(Debug)]
 struct Runs {
     process: u64,

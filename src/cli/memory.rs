@@ -1,8 +1,9 @@
 //! Keeps the process within its memory limit.
 //!
-//! DataFusion's pool counts the memory that operators reserve. Memory that nobody reserves (pages of the program,
-//! columns that are decoded and encoded, what the allocator retains) is measured instead: the resident memory of the
-//! process is read while a statement runs, and a statement that exceeds the limit is ended with an error.
+//! DataFusion's pool counts the memory that operators reserve. Memory that nobody reserves (pages
+//! of the program, columns that are decoded and encoded, what the allocator retains) is measured
+//! instead: the resident memory of the process is read while a statement runs, and a statement that
+//! exceeds the limit is ended with an error.
 
 use super::args::Args;
 use super::environment::threads;
@@ -12,11 +13,11 @@ use tokio::time::{MissedTickBehavior, interval};
 
 /// The interval at which resident memory is read.
 const TICK: Duration = Duration::from_millis(4);
-/// The bytes by which a statement may exceed the limit before it is ended: memory is allocated in pieces, and freed
-/// late.
+/// The bytes by which a statement may exceed the limit before it is ended: memory is allocated in
+/// pieces, and freed late.
 const SLACK: usize = 16 << 20;
-/// The bytes by which a statement that was ended may exceed the limit while the program waits for it: a thread that
-/// computes continues until it next waits for something.
+/// The bytes by which a statement that was ended may exceed the limit while the program waits for
+/// it: a thread that computes continues until it next waits for something.
 const MORE_SLACK: usize = 40 << 20;
 
 /// The limit on the resident memory of this process.
@@ -44,7 +45,8 @@ impl Guard {
         )
     }
 
-    /// Waits until the process exceeds the limit so far that a statement which was ended is no longer waited for.
+    /// Waits until the process exceeds the limit so far that a statement which was ended is no
+    /// longer waited for.
     pub async fn far_exceeded(self) {
         self.passed(MORE_SLACK).await;
     }
@@ -71,9 +73,10 @@ impl Guard {
     }
 }
 
-/// Restarts the program with one allocator arena per thread if memory is limited. By default glibc gives every thread
-/// eight arenas, and each retains freed memory that nobody counts; with one per thread, a third less memory is
-/// resident. glibc reads the number only when a program starts. If the restart fails, the program continues unchanged.
+/// Restarts the program with one allocator arena per thread if memory is limited. By default glibc
+/// gives every thread eight arenas, and each retains freed memory that nobody counts; with one per
+/// thread, a third less memory is resident. glibc reads the number only when a program starts. If
+/// the restart fails, the program continues unchanged.
 pub fn restart_with_fewer_arenas(args: &Args) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     if args.memory_limit.is_some() && std::env::var_os(ARENAS).is_none() {

@@ -6,7 +6,8 @@ use crate::error::Error;
 use crate::plain;
 use std::io::Write;
 
-/// Prefixes with which DataFusion names its part that failed; they do not help the author of the SQL.
+/// Prefixes with which DataFusion names its part that failed; they do not help the author of the
+/// SQL.
 const PREFIXES: &[&str] = &[
     "Error during planning: ",
     "SQL error: ",
@@ -21,7 +22,8 @@ const PREFIXES: &[&str] = &[
     "Diagnostics: ",
 ];
 
-/// Returns the message of `error` without the debug notation of other crates, and with its first letter in lower case.
+/// Returns the message of `error` without the debug notation of other crates, and with its first
+/// letter in lower case.
 pub fn readable(error: &Error) -> String {
     let mut text = error.message();
     // A chain of contexts ends with the cause, which is what the user can fix.
@@ -41,7 +43,8 @@ pub fn readable(error: &Error) -> String {
     lower_first(text.trim())
 }
 
-/// Returns the text with its first letter in lower case, unless it starts with an abbreviation, a keyword or a name.
+/// Returns the text with its first letter in lower case, unless it starts with an abbreviation, a
+/// keyword or a name.
 fn lower_first(text: &str) -> String {
     let mut chars = text.chars();
     match (chars.next(), chars.next()) {

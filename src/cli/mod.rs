@@ -50,7 +50,8 @@ const ROWS_ON_A_TERMINAL: usize = 40;
 /// The time that the program waits at its end for threads that still compute.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The exit code where the reader of the output, such as `head`, has closed it: 128 and the number of SIGPIPE.
+/// The exit code where the reader of the output, such as `head`, has closed it: 128 and the number
+/// of SIGPIPE.
 const READER_GONE: u8 = 141;
 
 /// Runs the command of this process, and returns its exit code.
@@ -59,7 +60,8 @@ pub fn main() -> ExitCode {
     let (args, inputs) = match Args::read(std::env::args_os()) {
         Ok(read) => read,
         Err(e) => {
-            // Help and version were requested; everything else is wrong usage, whose message repeats the arguments.
+            // Help and version were requested; everything else is wrong usage, whose message
+            // repeats the arguments.
             let told = match e.use_stderr() {
                 true => write!(std::io::stderr(), "{}", plain::lines(&e.render().to_string())).and(Ok(1)),
                 false => e.print().and(Ok(0)),
@@ -71,7 +73,8 @@ pub fn main() -> ExitCode {
     let log = Log::new(args.log.is_some());
     let code = match panic::caught(|| run(&args, inputs, &log)) {
         Ok(()) => 0,
-        // Like a program that SIGPIPE ends: nobody reads the rest, which is no error of the statement.
+        // Like a program that SIGPIPE ends: nobody reads the rest, which is no error of the
+        // statement.
         Err(_) if output::reader_gone() => READER_GONE,
         Err(e) => {
             report(&e, &log);

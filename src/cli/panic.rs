@@ -1,4 +1,5 @@
-//! Turns a panic into an error with its source location. The panic's message is withheld, because it may quote data.
+//! Turns a panic into an error with its source location. The panic's message is withheld, because
+//! it may quote data.
 
 use crate::error::{Error, Result};
 use parking_lot::Mutex;

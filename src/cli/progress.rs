@@ -19,7 +19,8 @@ pub struct Facts {
     pub expected: Arc<AtomicU64>,
     /// The progress of the search, if the phase is one.
     pub search: Arc<Mutex<Option<Progress>>>,
-    /// When the first rows were seen. What comes before, such as sorting, says nothing about the time that a row takes.
+    /// When the first rows were seen. What comes before, such as sorting, says nothing about the
+    /// time that a row takes.
     first: Arc<Mutex<Option<Instant>>>,
     /// The counters of object stores, and what they were when the phase began.
     traffic: Arc<Traffic>,
@@ -62,7 +63,8 @@ impl Facts {
     }
 }
 
-/// Describes how many nodes were looked at, the best value so far, and the value that none can beat.
+/// Describes how many nodes were looked at, the best value so far, and the value that none can
+/// beat.
 pub fn searched(progress: &Progress) -> String {
     let Progress {
         nodes, of, best, bound, ..
@@ -82,7 +84,8 @@ pub fn searched(progress: &Progress) -> String {
     text
 }
 
-/// Returns a number with a comma between every three digits, or its magnitude if it is too long to be read.
+/// Returns a number with a comma between every three digits, or its magnitude if it is too long to
+/// be read.
 fn grouped(number: u128) -> String {
     match u64::try_from(number) {
         Ok(number) if number < 1_000_000_000_000 => HumanCount(number).to_string(),
@@ -90,8 +93,8 @@ fn grouped(number: u128) -> String {
     }
 }
 
-/// Describes rows that were counted `since` the first of them. What is expected may be an estimate, so a phase that goes
-/// on is never said to be complete.
+/// Describes rows that were counted `since` the first of them. What is expected may be an estimate,
+/// so a phase that goes on is never said to be complete.
 fn counted(rows: u64, expected: u64, since: Duration) -> String {
     if expected == 0 {
         return match rows {

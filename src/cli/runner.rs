@@ -21,8 +21,8 @@ use tokio::runtime::{Builder, Runtime};
 pub struct Runner {
     context: AnonContext,
     workers: Workers,
-    /// The runtime that waits for statements and Ctrl-C on the main thread. The workers may all be computing, and would
-    /// not notice Ctrl-C.
+    /// The runtime that waits for statements and Ctrl-C on the main thread. The workers may all be
+    /// computing, and would not notice Ctrl-C.
     supervisor: Runtime,
     watch: Arc<Watch>,
     guard: Guard,
@@ -50,8 +50,8 @@ struct Done {
 }
 
 impl Runner {
-    /// Creates a runner of statements in `context` on `workers`. `watch` follows the runs, and `guard` limits their
-    /// memory.
+    /// Creates a runner of statements in `context` on `workers`. `watch` follows the runs, and
+    /// `guard` limits their memory.
     pub fn new(
         context: AnonContext,
         workers: Workers,
@@ -113,7 +113,8 @@ impl Runner {
         let statements = self.context.script(text)?;
         let several = statements.len() > 1;
         for (index, statement) in statements.enumerate() {
-            // A parse error names its line and column; a later error gets the number of the statement.
+            // A parse error names its line and column; a later error gets the number of the
+            // statement.
             self.run(statement?)
                 .map_err(|e| match several && e.kind() != ErrorKind::Interrupted {
                     true => e.context(format!("statement {}", index + 1)),
@@ -207,11 +208,12 @@ impl Runner {
                     }
                     excess = &mut exceeded => Some(excess),
                 };
-                // The first Ctrl-C makes a search return its best node. Any other job, and a second Ctrl-C, is
-                // cancelled.
+                // The first Ctrl-C makes a search return its best node. Any other job, and a second
+                // Ctrl-C, is cancelled.
                 if !(self.watch.interrupt_search() && first && excess.is_none()) {
                     task.abort();
-                    // A computing thread stops when it next waits for something; the user does not wait for that.
+                    // A computing thread stops when it next waits for something; the user does not
+                    // wait for that.
                     let done = tokio::select! {
                         done = task => outcome(done),
                         () = tokio::time::sleep(PATIENCE) => Err(self.given_up()),
@@ -232,7 +234,8 @@ impl Runner {
         done
     }
 
-    /// Leaves the threads of a cancelled statement that go on computing, and returns the error of the statement.
+    /// Leaves the threads of a cancelled statement that go on computing, and returns the error of
+    /// the statement.
     fn given_up(&self) -> Error {
         if let Err(e) = self.workers.leave_behind() {
             return e;
@@ -245,8 +248,9 @@ impl Runner {
         interruption()
     }
 
-    /// Prepares for statements that are typed: Ctrl-C ends a statement and not the session, also while a pager or an editor
-    /// runs, and what is typed while a statement runs waits for the prompt.
+    /// Prepares for statements that are typed: Ctrl-C ends a statement and not the session, also
+    /// while a pager or an editor runs, and what is typed while a statement runs waits for the
+    /// prompt.
     pub fn expect_typing(&mut self) {
         self.typed = true;
         #[cfg(unix)]
@@ -256,8 +260,8 @@ impl Runner {
         });
     }
 
-    /// Ends the session. Threads that still compute are waited for no longer than `patience`, and not at all if they
-    /// exceed the memory limit by far.
+    /// Ends the session. Threads that still compute are waited for no longer than `patience`, and
+    /// not at all if they exceed the memory limit by far.
     pub fn shutdown(self, patience: Duration) {
         drop(self.context);
         let patience = if self.guard.is_far_exceeded() {

@@ -25,7 +25,8 @@ where
     ended.map_err(|e| Error::from_task(what, &e))?
 }
 
-/// Says where a process listens. Whoever started it with port 0 reads the port here. Nobody may listen.
+/// Says where a process listens. Whoever started it with port 0 reads the port here. Nobody may
+/// listen.
 pub fn ready(address: SocketAddr) {
     let mut out = std::io::stdout();
     let _ = writeln!(out, "anonsql {} listens on {address}", env!("CARGO_PKG_VERSION"));

@@ -1,7 +1,8 @@
 //! What is typed while a statement runs: it waits for the prompt.
 
-/// While this value lives, the terminal neither shows what is typed, which would stand between the rows, nor reads it by
-/// lines, of which the system keeps 4,096 bytes. Ctrl-C and Ctrl-Z act as always.
+/// While this value lives, the terminal neither shows what is typed, which would stand between the
+/// rows, nor reads it by lines, of which the system keeps 4,096 bytes. Ctrl-C and Ctrl-Z act as
+/// always.
 pub struct TypeAhead(#[cfg(unix)] Option<nix::sys::termios::Termios>);
 
 impl TypeAhead {
@@ -34,7 +35,8 @@ impl Drop for TypeAhead {
     }
 }
 
-/// Sets the mode of the terminal, and leaves what was typed. A failure is ignored: what is typed is then shown.
+/// Sets the mode of the terminal, and leaves what was typed. A failure is ignored: what is typed is
+/// then shown.
 #[cfg(unix)]
 fn set(mode: &nix::sys::termios::Termios) {
     use nix::sys::termios::{SetArg, tcsetattr};

@@ -1,4 +1,5 @@
-//! Follows the runs of a session: progress bars on a terminal, events in the log, and the flag that ends a search.
+//! Follows the runs of a session: progress bars on a terminal, events in the log, and the flag that
+//! ends a search.
 
 use super::lineage::Lineage;
 use super::log::Log;
@@ -20,7 +21,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The observer of the command: it shows progress bars, logs phases and has the flag that ends a search.
+/// The observer of the command: it shows progress bars, logs phases and has the flag that ends a
+/// search.
 pub struct Watch {
     bars: bool,
     quiet: bool,
@@ -51,8 +53,8 @@ struct Active {
 }
 
 impl Watch {
-    /// Creates an observer that shows progress bars if `bars`, prints no warnings if `quiet`, and writes to `log`. It
-    /// tells what `traffic` counts.
+    /// Creates an observer that shows progress bars if `bars`, prints no warnings if `quiet`, and
+    /// writes to `log`. It tells what `traffic` counts.
     pub fn new(bars: bool, quiet: bool, log: Log, traffic: Arc<Traffic>) -> Self {
         Self {
             bars,
@@ -86,13 +88,15 @@ impl Watch {
         }
     }
 
-    /// Returns the seconds of the phases of the statement, and the figures of its release as fields of an event.
+    /// Returns the seconds of the phases of the statement, and the figures of its release as fields
+    /// of an event.
     pub fn summary(&self) -> (Map<String, Value>, Vec<(&'static str, Value)>) {
         let mut state = self.state.lock();
         (std::mem::take(&mut state.phases), std::mem::take(&mut state.released))
     }
 
-    /// Sets the flag that ends a search. Returns true if a search is running, which will then return its best node.
+    /// Sets the flag that ends a search. Returns true if a search is running, which will then
+    /// return its best node.
     pub fn interrupt_search(&self) -> bool {
         let state = self.state.lock();
         state.interrupt.store(true, Ordering::Relaxed);
@@ -106,8 +110,8 @@ impl Watch {
         }
     }
 
-    /// Waits until a search without a limit has run for `patience`, and returns what is known of it and how to bound
-    /// it. Returns once a statement.
+    /// Waits until a search without a limit has run for `patience`, and returns what is known of it
+    /// and how to bound it. Returns once a statement.
     pub async fn long_search(&self, patience: Duration) -> String {
         loop {
             if let Some(text) = self.unlimited(patience) {

@@ -8,8 +8,9 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
 
-/// The runtime of the statements. A cancelled task stops when it next waits for something, and the inner loop of a join
-/// may compute for minutes before it does. Its runtime is then left behind, and the next statement has a new one.
+/// The runtime of the statements. A cancelled task stops when it next waits for something, and the
+/// inner loop of a join may compute for minutes before it does. Its runtime is then left behind,
+/// and the next statement has a new one.
 pub struct Workers {
     threads: NonZeroUsize,
     /// The runtime, and who waits for its work.
@@ -17,7 +18,8 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts a runtime with so many threads. The session's pool, which is as large, computes while they wait.
+    /// Starts a runtime with so many threads. The session's pool, which is as large, computes while
+    /// they wait.
     pub fn start(threads: NonZeroUsize) -> Result<Self> {
         Ok(Self {
             threads,
@@ -42,8 +44,8 @@ impl Workers {
         work()
     }
 
-    /// Leaves the runtime to itself: its work is cancelled, and its threads end when they have computed what they are at.
-    /// Later tasks run on a new one.
+    /// Leaves the runtime to itself: its work is cancelled, and its threads end when they have
+    /// computed what they are at. Later tasks run on a new one.
     pub fn leave_behind(&self) -> Result<()> {
         let new = running(self.threads)?;
         let (runtime, waiter) = std::mem::replace(&mut *self.running.lock(), new);

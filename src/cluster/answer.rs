@@ -1,7 +1,7 @@
 //! What a worker answers: rows, signs of life, or what went wrong.
 //!
-//! On its way an error becomes a text. Errors of ours are therefore written with their kind, and read again by the driver.
-//! Everything else that ends an answer is a lost worker.
+//! On its way an error becomes a text. Errors of ours are therefore written with their kind, and
+//! read again by the driver. Everything else that ends an answer is a lost worker.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::operator::{Operator, Parcel, Rows, Travels};
@@ -73,7 +73,8 @@ fn is_lost(error: &DataFusionError) -> bool {
     error.to_string().contains(LOST)
 }
 
-/// Returns the error of rows that another worker did not send, as one of ours: operators keep what those say.
+/// Returns the error of rows that another worker did not send, as one of ours: operators keep what
+/// those say.
 pub(super) fn lost(error: &DataFusionError) -> DataFusionError {
     told(error)
         .unwrap_or_else(|| Error::new(ErrorKind::Unavailable, LOST))

@@ -13,7 +13,8 @@ use tonic::transport::{Channel, Endpoint};
 use tower::service_fn;
 use url::Url;
 
-/// How long a connection may take, and how long a ping may go unanswered before the connection counts as lost.
+/// How long a connection may take, and how long a ping may go unanswered before the connection
+/// counts as lost.
 pub(crate) const SILENCE: Duration = Duration::from_secs(10);
 /// How often a connection is pinged.
 const PING: Duration = Duration::from_secs(5);
@@ -21,7 +22,8 @@ const PING: Duration = Duration::from_secs(5);
 /// What connects to workers.
 pub(super) type Connect = dyn ChannelResolver + Send + Sync;
 
-/// The connections of a process, each opened when it is first needed. A connection that was lost is opened anew.
+/// The connections of a process, each opened when it is first needed. A connection that was lost is
+/// opened anew.
 #[derive(Default)]
 pub(super) struct Channels {
     open: Mutex<HashMap<Url, Channel>>,

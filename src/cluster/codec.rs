@@ -1,7 +1,7 @@
 //! How operators of ours are written into a plan for another machine, and read from it there.
 //!
-//! A plan travels as DataFusion writes it. For an operator of ours it asks a codec: here a list of kinds, one for each
-//! operator that may stand in such a plan.
+//! A plan travels as DataFusion writes it. For an operator of ours it asks a codec: here a list of
+//! kinds, one for each operator that may stand in such a plan.
 
 use crate::error::{Error, Result};
 use crate::operator::bytes::{next, put, stream, unpackable};
@@ -84,15 +84,16 @@ pub(crate) struct Seen {
     pub(crate) schema: SchemaRef,
 }
 
-/// Looks at an operator without reading it. Fails with `ErrorKind::Usage` if it is of another version.
+/// Looks at an operator without reading it. Fails with `ErrorKind::Usage` if it is of another
+/// version.
 #[cfg(feature = "ballista")]
 pub(crate) fn seen(mut bytes: &[u8]) -> Result<Seen> {
     let (name, schema) = labelled(&mut bytes)?;
     Ok(Seen { name, schema })
 }
 
-/// Reads what precedes the parcel of an operator: its name and its schema. Fails with `ErrorKind::Usage` if it is of another
-/// version.
+/// Reads what precedes the parcel of an operator: its name and its schema. Fails with
+/// `ErrorKind::Usage` if it is of another version.
 fn labelled(bytes: &mut &[u8]) -> Result<(String, SchemaRef)> {
     let label: Label = serde_json::from_slice(next(bytes)?).map_err(unpackable)?;
     if label.version != VERSION {

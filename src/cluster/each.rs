@@ -27,7 +27,8 @@ pub(crate) struct Each {
 }
 
 impl Each {
-    /// Returns what `plan` makes of each partition of `input`. `plan` is over [`Rest::of`] the schema of `input`.
+    /// Returns what `plan` makes of each partition of `input`. `plan` is over [`Rest::of`] the
+    /// schema of `input`.
     pub(super) fn over(
         input: Arc<dyn ExecutionPlan>,
         plan: Arc<dyn ExecutionPlan>,

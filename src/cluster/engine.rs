@@ -18,10 +18,11 @@ use tokio::time::timeout;
 /// How long a task may move nothing before it is given up.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What executes plans on other machines. An error that is `None` is a lost machine: what it had is asked for again.
+/// What executes plans on other machines. An error that is `None` is a lost machine: what it had is
+/// asked for again.
 pub(super) trait Engine: Send + Sync {
-    /// Returns the members that answer. Fails with `ErrorKind::Usage` if one is of another version, and with
-    /// `ErrorKind::Unavailable` if none answers.
+    /// Returns the members that answer. Fails with `ErrorKind::Usage` if one is of another version,
+    /// and with `ErrorKind::Unavailable` if none answers.
     fn greet(&self) -> BoxFuture<'_, Result<Vec<Member>>>;
 
     /// Returns those of these members that still answer. Fails as [`Engine::greet`] does.
@@ -30,7 +31,8 @@ pub(super) trait Engine: Send + Sync {
     /// Returns into how many parts rows are dealt out for these members.
     fn parts(&self, members: &[Member]) -> usize;
 
-    /// Returns the rows of a plan of one partition, which a member executes. `attempts` is how often it was tried before.
+    /// Returns the rows of a plan of one partition, which a member executes. `attempts` is how
+    /// often it was tried before.
     fn rows<'a>(
         &'a self,
         member: &'a Member,
@@ -59,7 +61,8 @@ pub(crate) struct Shuffle<'a> {
     pub(crate) take: &'a Take<'a>,
 }
 
-/// Returns the plan, of one partition, over a source of the rows of a part; of any part if no number is given.
+/// Returns the plan, of one partition, over a source of the rows of a part; of any part if no
+/// number is given.
 pub(crate) type Take<'a> =
     dyn Fn(Option<usize>, Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> + Send + Sync + 'a;
 

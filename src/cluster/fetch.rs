@@ -23,7 +23,8 @@ pub(crate) struct Fetch {
     pub(super) from: Vec<(Url, Key)>,
     /// The number of the partition.
     pub(super) partition: usize,
-    /// Whether the rows were fetched. There is no second time: other workers do not keep what they have sent.
+    /// Whether the rows were fetched. There is no second time: other workers do not keep what they
+    /// have sent.
     #[serde(skip)]
     pub(super) fetched: Fetched,
 }

@@ -20,9 +20,10 @@ pub(crate) struct Member {
     pub(crate) threads: NonZeroUsize,
 }
 
-/// Returns the URLs of workers, with those that are now behind the names that are looked up. A worker that is known by an
-/// address alone has the name that its certificate is for as the fragment of its URL. Fails with `ErrorKind::Usage` if a name
-/// leads to other machines without encryption.
+/// Returns the URLs of workers, with those that are now behind the names that are looked up. A
+/// worker that is known by an address alone has the name that its certificate is for as the
+/// fragment of its URL. Fails with `ErrorKind::Usage` if a name leads to other machines without
+/// encryption.
 pub(super) async fn found(addresses: &Addresses) -> Result<Vec<Url>> {
     let mut urls = vec![];
     for Address { url, is_looked_up, .. } in addresses.all() {
@@ -51,8 +52,8 @@ pub(super) async fn found(addresses: &Addresses) -> Result<Vec<Url>> {
     Ok(urls)
 }
 
-/// Returns the workers that answer. Fails with `ErrorKind::Usage` if one is of another version, and with `ErrorKind::Unavailable`
-/// if none answers.
+/// Returns the workers that answer. Fails with `ErrorKind::Usage` if one is of another version, and
+/// with `ErrorKind::Unavailable` if none answers.
 pub(super) async fn greet(channels: &Connect, urls: &[Url]) -> Result<Vec<Member>> {
     let answers = join_all(urls.iter().map(|url| ask(channels, url))).await;
     let mut members = vec![];

@@ -28,9 +28,9 @@ pub(super) const fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Listens on `address` and executes plans with the memory, the threads and the temporary files of `session`, until the
-/// process ends. With a folder of certificates, only who shows one is answered; without, only this machine. `ready` is told
-/// the address once plans are accepted.
+/// Listens on `address` and executes plans with the memory, the threads and the temporary files of
+/// `session`, until the process ends. With a folder of certificates, only who shows one is
+/// answered; without, only this machine. `ready` is told the address once plans are accepted.
 pub(crate) async fn serve(
     session: &SessionContext,
     (address, certificates): (&str, Option<&Path>),
@@ -88,7 +88,8 @@ fn session_of(
     }
     merged.set_extension(Arc::new(Pulse::default()));
     *config = merged;
-    // The protocol asks its own codec for a function that the session does not have, and never ours.
+    // The protocol asks its own codec for a function that the session does not have, and never
+    // ours.
     let known = context.builder.scalar_functions().get_or_insert_default();
     known.extend(functions());
     context

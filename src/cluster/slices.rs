@@ -1,4 +1,5 @@
-//! Slices of a source: plans of some of its files each, whose rows together are those of the source.
+//! Slices of a source: plans of some of its files each, whose rows together are those of the
+//! source.
 
 use super::answer::Pulse;
 use crate::error::{Error, Result};
@@ -26,12 +27,14 @@ use std::sync::Arc;
 
 /// The least bytes of a slice. A smaller one takes longer to send than to read.
 const LEAST_BYTES: usize = 1 << 20;
-/// About the most bytes of a slice: what is lost with a worker, and what the driver holds until a slice is complete.
+/// About the most bytes of a slice: what is lost with a worker, and what the driver holds until a
+/// slice is complete.
 const MOST_BYTES: u64 = 1 << 26;
 
-/// Returns about `wanted` plans of one partition each, whose rows together are those of `plan`. Returns `None` if `plan` is
-/// anything else than Parquet files, in this file system or a store that others reach, with some columns, computed columns
-/// and conditions on rows: what a row becomes must not depend on other rows.
+/// Returns about `wanted` plans of one partition each, whose rows together are those of `plan`.
+/// Returns `None` if `plan` is anything else than Parquet files, in this file system or a store
+/// that others reach, with some columns, computed columns and conditions on rows: what a row
+/// becomes must not depend on other rows.
 pub(crate) fn slices(
     plan: &Arc<dyn ExecutionPlan>,
     wanted: usize,
@@ -42,7 +45,8 @@ pub(crate) fn slices(
     groups.into_iter().map(|group| reading.only(group)).collect()
 }
 
-/// Returns the plan of each file of such a plan, with the location of the file. Its rows are in the order of the file.
+/// Returns the plan of each file of such a plan, with the location of the file. Its rows are in the
+/// order of the file.
 pub(crate) fn by_file(
     plan: &Arc<dyn ExecutionPlan>,
     session: &SessionConfig,
@@ -155,7 +159,8 @@ fn size(file: &PartitionedFile) -> u64 {
         .map_or(whole, |range| u64::try_from(range.end - range.start).unwrap_or(whole))
 }
 
-/// A slice on its way to a worker, which reads it there as sources are read: see `source::read_again`.
+/// A slice on its way to a worker, which reads it there as sources are read: see
+/// `source::read_again`.
 #[derive(Debug)]
 pub(crate) struct Sent;
 

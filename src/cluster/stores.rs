@@ -1,7 +1,8 @@
-//! The object stores of a worker: what a plan names is opened here, with the credentials of this machine's environment.
+//! The object stores of a worker: what a plan names is opened here, with the credentials of this
+//! machine's environment.
 //!
-//! With a plan comes where the objects of `s3://` are (`anonsql.s3.*`), which is no secret. So the stores of drivers that say
-//! different things are apart.
+//! With a plan comes where the objects of `s3://` are (`anonsql.s3.*`), which is no secret. So the
+//! stores of drivers that say different things are apart.
 
 use crate::error::{Error, Result};
 use crate::settings::S3;
@@ -27,7 +28,8 @@ pub(super) fn headers_of(s3: &S3) -> Result<HeaderMap> {
     Ok(HeaderMap::from_iter([(S3_IS, value)]))
 }
 
-/// The environments of a worker, which share its memory and its disk, by what drivers say of `s3://`.
+/// The environments of a worker, which share its memory and its disk, by what drivers say of
+/// `s3://`.
 #[derive(Debug)]
 pub(super) struct Environments {
     own: Arc<RuntimeEnv>,

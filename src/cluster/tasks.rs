@@ -106,7 +106,8 @@ impl Cluster {
         self.engine.shuffle(members, shuffle, attempts).await
     }
 
-    /// Executes a plan of one partition, and returns all of its rows. An error that is `None` is a lost machine.
+    /// Executes a plan of one partition, and returns all of its rows. An error that is `None` is a
+    /// lost machine.
     async fn execute(
         &self,
         member: &Member,
@@ -125,8 +126,9 @@ impl Cluster {
         Ok(batches)
     }
 
-    /// Executes plans of one partition each on workers. The rows of a plan are received together once they are complete, in
-    /// any order of the plans. A plan whose worker was lost is given to another.
+    /// Executes plans of one partition each on workers. The rows of a plan are received together
+    /// once they are complete, in any order of the plans. A plan whose worker was lost is given to
+    /// another.
     pub(crate) fn gather(&self, members: &[Member], plans: Vec<Arc<dyn ExecutionPlan>>) -> Gathered {
         let left = plans.len();
         let queue = Arc::new(Queue {
@@ -143,7 +145,8 @@ impl Cluster {
             }
         }
         let done = SpawnedTask::spawn(async move {
-            // What is left of the tasks is dropped with the first error, and so nothing more is received.
+            // What is left of the tasks is dropped with the first error, and so nothing more is
+            // received.
             while let Some(ended) = tasks.join_next().await {
                 ended.map_err(|e| Error::from_task("a task of the cluster", &e))??;
             }
@@ -158,7 +161,8 @@ impl Cluster {
         }
     }
 
-    /// Gives waiting plans to a worker, one after the other, until all plans are done or the worker is lost.
+    /// Gives waiting plans to a worker, one after the other, until all plans are done or the worker
+    /// is lost.
     async fn work(&self, member: &Member, queue: &Queue, complete: &mpsc::Sender<Vec<RecordBatch>>) -> Result<()> {
         let held = MemoryConsumer::new("anonsql rows of workers").register(&self.memory);
         while let Some(next) = queue.next().await {

@@ -1,7 +1,8 @@
 //! Encrypted connections on which both sides show a certificate.
 //!
-//! A folder has what one side needs, under the names that a secret of Kubernetes or cert-manager gives it: its certificate
-//! (`tls.crt`), its key (`tls.key`), and the authority that has signed the certificates of all (`ca.crt`).
+//! A folder has what one side needs, under the names that a secret of Kubernetes or cert-manager
+//! gives it: its certificate (`tls.crt`), its key (`tls.key`), and the authority that has signed
+//! the certificates of all (`ca.crt`).
 
 use crate::error::{Error, ErrorKind, Result};
 use futures::{Stream, stream};
@@ -45,7 +46,8 @@ pub(super) struct Tls {
 }
 
 impl Tls {
-    /// Reads the files of a folder. Fails with `ErrorKind::Usage` if one of them is not what it should be.
+    /// Reads the files of a folder. Fails with `ErrorKind::Usage` if one of them is not what it
+    /// should be.
     pub(super) fn read(folder: &Path) -> Result<Self> {
         let file = |name: &str| folder.join(name);
         let chain = certificates(&file(CERTIFICATE))?;
@@ -76,7 +78,8 @@ impl Tls {
         })
     }
 
-    /// Connects to a worker, whose certificate must be for its name: the fragment of its URL, or else the host.
+    /// Connects to a worker, whose certificate must be for its name: the fragment of its URL, or
+    /// else the host.
     pub(super) async fn connect(self, url: Url) -> io::Result<TokioIo<client::TlsStream<TcpStream>>> {
         let wrong = || io::Error::from(io::ErrorKind::InvalidInput);
         let (host, port) = url.host_str().zip(url.port_or_known_default()).ok_or_else(wrong)?;
@@ -87,7 +90,8 @@ impl Tls {
         Ok(TokioIo::new(self.connector.connect(name, open).await?))
     }
 
-    /// Returns the connections whose other side has shown a certificate. What has not for a while is closed.
+    /// Returns the connections whose other side has shown a certificate. What has not for a while
+    /// is closed.
     pub(super) fn accepted(self, listener: TcpListener) -> impl Stream<Item = io::Result<Accepted>> {
         let (ready, connections) = mpsc::channel(WAITING);
         tokio::spawn(async move {

@@ -1,4 +1,5 @@
-//! Who is told of workers that fail: a statement goes on without them, and somebody has to look at them.
+//! Who is told of workers that fail: a statement goes on without them, and somebody has to look at
+//! them.
 
 use datafusion::prelude::SessionConfig;
 use std::sync::Arc;

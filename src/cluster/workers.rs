@@ -1,4 +1,5 @@
-//! The engine of `anonsql worker`: tasks by the protocol of `datafusion-distributed`, given by the driver itself.
+//! The engine of `anonsql worker`: tasks by the protocol of `datafusion-distributed`, given by the
+//! driver itself.
 
 use super::answer::{Answer, told};
 use super::channels::{Channels, Connect};
@@ -150,8 +151,8 @@ impl Engine for Workers {
         })
     }
 
-    /// Gives each worker one of the plans that make rows, and over the rows that it fetches from all of them the plan of its
-    /// part.
+    /// Gives each worker one of the plans that make rows, and over the rows that it fetches from
+    /// all of them the plan of its part.
     fn shuffle<'a>(
         &'a self,
         members: &'a [Member],
@@ -170,7 +171,8 @@ impl Engine for Workers {
                 schema = Some(make.schema());
                 let by = Partitioning::Hash(vec![Arc::clone(&shuffle.by)], shuffle.parts);
                 let dealt = RepartitionExec::try_new(make, by).map_err(failed)?;
-                // The protocol would take a repartition at the head of a task for its own, and remove it.
+                // The protocol would take a repartition at the head of a task for its own, and
+                // remove it.
                 let plan = Arc::new(OperatorExec::looking(Arc::new(dealt), Answer));
                 known.push(self.give(&member.url, &key(number), plan).await.map_err(failed)?);
                 from.push((member.url.clone(), key(number)));

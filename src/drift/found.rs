@@ -3,7 +3,8 @@
 use crate::error::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 
-/// One thing that is otherwise than when the earlier release was made. It contains names and counts, and no data value.
+/// One thing that is otherwise than when the earlier release was made. It contains names and
+/// counts, and no data value.
 ///
 /// ```
 /// let read: anonsql::manifest::Drift = serde_json::from_str(
@@ -27,7 +28,8 @@ pub struct Drift {
     /// The number of classes that fell below the promise.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub classes: Option<u64>,
-    /// The number of rows: with those values, in those classes, or that would have to be suppressed.
+    /// The number of rows: with those values, in those classes, or that would have to be
+    /// suppressed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rows: Option<u64>,
     /// The number of rows that may be suppressed.

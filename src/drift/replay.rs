@@ -23,7 +23,8 @@ pub struct ReplaySummary {
     pub on_drift: OnDrift,
     /// Whether the earlier release's node was applied. If not, a search found another one.
     pub applied: bool,
-    /// Whether the columns of the source were compared. A manifest of an older version does not have them.
+    /// Whether the columns of the source were compared. A manifest of an older version does not
+    /// have them.
     pub schema_compared: bool,
     /// What is otherwise than when the earlier release was made.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]

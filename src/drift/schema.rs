@@ -43,8 +43,8 @@ pub enum Change {
     Type,
 }
 
-/// Returns the changes from the columns `before` to the columns `now`, each with the names of its columns: first of those
-/// columns that `is_used` names, and then of the others.
+/// Returns the changes from the columns `before` to the columns `now`, each with the names of its
+/// columns: first of those columns that `is_used` names, and then of the others.
 pub fn changes(
     before: &[SourceColumn],
     now: &[SourceColumn],

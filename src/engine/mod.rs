@@ -1,5 +1,6 @@
-//! The one path of every front end from a [`Job`](crate::job::Job) to its [`Release`](crate::observe::Release). Each stage
-//! is a folder, and `run` calls the stages in order.
+//! The one path of every front end from a [`Job`](crate::job::Job) to its
+//! [`Release`](crate::observe::Release). Each stage is a folder, and `run` calls the stages in
+//! order.
 
 mod apply;
 #[cfg(feature = "cluster")]

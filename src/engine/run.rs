@@ -19,7 +19,8 @@ use crate::staging::{or_removed, removed};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a run that has ended waits until its lease, and if it failed what it wrote, is deleted from an object store.
+/// How long a run that has ended waits until its lease, and if it failed what it wrote, is deleted
+/// from an object store.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Anonymizes to the target of a checked job ([`Job::check`]).
@@ -80,8 +81,8 @@ async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &
     Ok(Placed::Published(Box::new(published)))
 }
 
-/// Decides about the classes. Returns `None` if the rows are to be added to a release, none of them can be, and all of them
-/// may wait.
+/// Decides about the classes. Returns `None` if the rows are to be added to a release, none of them
+/// can be, and all of them may wait.
 async fn added(job: &Arc<Job>, scanned: Scanned, observer: &Arc<dyn Observer>) -> Result<Option<Decision>> {
     let rows = scanned.sets.base().rows;
     let may_wait = job.grows().is_some() && job.suppression.rows(rows) >= rows;
@@ -107,8 +108,8 @@ fn waiting(job: &Job, error: Error) -> Error {
     }
 }
 
-/// Returns the paths and URLs of the tables and of the files that a job reads, as far as they are known. The files of a
-/// table are left out.
+/// Returns the paths and URLs of the tables and of the files that a job reads, as far as they are
+/// known. The files of a table are left out.
 fn sources(job: &Job) -> Vec<String> {
     let pins = &job.source.pins;
     let tables: Vec<String> = pins.versions().map(|version| version.name()).collect();
@@ -130,8 +131,9 @@ pub async fn release_rows(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Resul
     publish_rows(job, (&decision, findings), &written, &recounted, observer).await
 }
 
-/// Returns the figures that the release of a job would have, without writing anything. Nothing is recounted, so there are
-/// no checks. Returns `None` if the target exists and the statement keeps it.
+/// Returns the figures that the release of a job would have, without writing anything. Nothing is
+/// recounted, so there are no checks. Returns `None` if the target exists and the statement keeps
+/// it.
 pub async fn foresee(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Option<Release>> {
     let own = Arc::clone(job);
     if blocking("looking at the target", move || own.keeps_target()).await? {
@@ -164,9 +166,9 @@ async fn evaluator(job: &Arc<Job>, scanned: Scanned, observer: &Arc<dyn Observer
     Ok(Arc::new(blocking("preparing the search", evaluator).await?))
 }
 
-/// Returns the recounted figures of what a job would release, and the values of `metrics` there, which are the
-/// metrics of the evaluator. A value is `None` if rows were suppressed for their own limits after the classes were
-/// counted, because it is then unknown.
+/// Returns the recounted figures of what a job would release, and the values of `metrics` there,
+/// which are the metrics of the evaluator. A value is `None` if rows were suppressed for their own
+/// limits after the classes were counted, because it is then unknown.
 pub async fn measure(
     job: &Arc<Job>,
     evaluator: &Arc<Evaluator>,

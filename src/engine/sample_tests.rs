@@ -1,4 +1,5 @@
-//! Nothing of a differentially private release tells of rows that were not drawn, or of classes that are too small.
+//! Nothing of a differentially private release tells of rows that were not drawn, or of classes
+//! that are too small.
 
 use super::publish::Placed;
 use super::run::{release_rows, release_to};
@@ -86,7 +87,8 @@ fn request(people: &[Person], folder: &Path) -> Job {
     job
 }
 
-/// Returns the released rows, and everything that a release says: the bytes of every file, the figures, the events.
+/// Returns the released rows, and everything that a release says: the bytes of every file, the
+/// figures, the events.
 async fn release(people: &[Person]) -> (u64, BTreeMap<String, Vec<u8>>) {
     let scratch = tempfile::tempdir().unwrap();
     let mut said = BTreeMap::new();
@@ -135,14 +137,15 @@ fn events(told: &Told) -> Vec<u8> {
         .into_bytes()
 }
 
-/// Neighbouring tables whose common rows have the same draws: where the one row more is not drawn, or is in a class that
-/// is too small, no byte differs.
+/// Neighbouring tables whose common rows have the same draws: where the one row more is not drawn,
+/// or is in a class that is too small, no byte differs.
 #[tokio::test]
 async fn what_is_said_follows_from_the_released_classes_alone() {
     let mut found: BTreeMap<u64, Vec<BTreeMap<String, Vec<u8>>>> = BTreeMap::new();
     for size in 300..312 {
         for (age, few) in [(31, 0), (39, 1), (34, 2)] {
-            // Other values of the same decade, in another order, and people of a decade that is never released.
+            // Other values of the same decade, in another order, and people of a decade that is
+            // never released.
             let mut people: Vec<Person> = (0..size)
                 .map(|i| (if i % 3 == 0 { 37 } else { age }, "a", "flu"))
                 .collect();

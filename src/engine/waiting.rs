@@ -1,4 +1,5 @@
-//! The rows of a batch that are not released, as they are in the source: they wait for a later batch (APPEND).
+//! The rows of a batch that are not released, as they are in the source: they wait for a later
+//! batch (APPEND).
 
 use super::apply::{plan, recoding_among};
 use super::decide::Decision;
@@ -13,9 +14,9 @@ use datafusion::physical_plan::execute_stream;
 use futures::TryStreamExt;
 use std::sync::Arc;
 
-/// Puts the rows that a batch leaves, for the release of the manifest with this text. Returns their place with the
-/// checksum of the manifest: other files there are not needed once the release is in its place. Fails with `ErrorKind::Verification` if they are not all rows that are not
-/// released.
+/// Puts the rows that a batch leaves, for the release of the manifest with this text. Returns their
+/// place with the checksum of the manifest: other files there are not needed once the release is in
+/// its place. Fails with `ErrorKind::Verification` if they are not all rows that are not released.
 pub(super) async fn put_rest(
     (job, target): (&Job, &Target),
     decision: &Decision,
@@ -38,7 +39,8 @@ pub(super) async fn put_rest(
     Ok(Some((waiting.clone(), manifest.sha256)))
 }
 
-/// Puts all rows of a batch beside those that wait, for the release that stands: no row could be added to it.
+/// Puts all rows of a batch beside those that wait, for the release that stands: no row could be
+/// added to it.
 pub(super) async fn put_all(
     job: &Job,
     (target, standing): (&Target, &Manifest),

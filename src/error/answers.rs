@@ -1,11 +1,13 @@
-//! What a store or server answered, in messages: its status and its error code, without the rest of the answer. Stores repeat
-//! what they were asked in it, which may be the id of a key, a signature or a token.
+//! What a store or server answered, in messages: its status and its error code, without the rest of
+//! the answer. Stores repeat what they were asked in it, which may be the id of a key, a signature
+//! or a token.
 
 /// What the client of a store writes before a status and an answer.
 const STATUS: &str = "Server returned non-2xx status code: ";
 /// What it writes before an answer whose status says that all is well, and whose text does not.
 const ANSWER: &str = "Server returned error response: ";
-/// What stands before the code of an error in the answers of stores, and after it: XML of S3 and Azure, JSON of Google.
+/// What stands before the code of an error in the answers of stores, and after it: XML of S3 and
+/// Azure, JSON of Google.
 const CODES: [(&str, &str); 4] = [
     ("<Code>", "</Code>"),
     ("\"code\":\"", "\""),
@@ -15,7 +17,8 @@ const CODES: [(&str, &str); 4] = [
 /// The most characters of a code; a longer text is another thing.
 const LONGEST: usize = 64;
 
-/// Returns the text with nothing of an answer in it but the status and the code. An answer goes on to the end of a text.
+/// Returns the text with nothing of an answer in it but the status and the code. An answer goes on
+/// to the end of a text.
 pub(super) fn without_answers(text: String) -> String {
     let at = |mark: &str| text.find(mark).map(|i| i + mark.len());
     let (kept, answer) = match (at(STATUS), at(ANSWER)) {

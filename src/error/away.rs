@@ -8,12 +8,14 @@ use datafusion::object_store;
 const REQUEST: &str = "Error performing ";
 /// What precedes the status of an answer in its text.
 const STATUS: &str = "status code: ";
-/// The beginnings of answers that are about a busy server, as S3 gives them with the status 200, too.
+/// The beginnings of answers that are about a busy server, as S3 gives them with the status 200,
+/// too.
 const BUSY: [&str; 3] = ["InternalError", "SlowDown", "ServiceUnavailable"];
 /// The servers that give a machine of a cloud the keys of its role.
 const METADATA_SERVERS: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "169.254.170.2"];
 
-/// Returns the kind of an error of a store: `Unavailable` if the store did not answer, or answered that it cannot now.
+/// Returns the kind of an error of a store: `Unavailable` if the store did not answer, or answered
+/// that it cannot now.
 pub(super) fn kind_of_store(error: &object_store::Error) -> ErrorKind {
     match error {
         object_store::Error::Generic { store, source } => match is_away(store, &source.to_string()) {
@@ -24,13 +26,15 @@ pub(super) fn kind_of_store(error: &object_store::Error) -> ErrorKind {
     }
 }
 
-/// Returns true if a query failed because a request to a store did. Readers of Parquet and CSV pass such an error on as a text.
+/// Returns true if a query failed because a request to a store did. Readers of Parquet and CSV pass
+/// such an error on as a text.
 pub(super) fn is_of_lost_request(error: &DataFusionError) -> bool {
     Error::says_away(&error.to_string())
 }
 
 impl Error {
-    /// Returns true if a text that another crate made of an error is that of a request to a store that is away.
+    /// Returns true if a text that another crate made of an error is that of a request to a store
+    /// that is away.
     pub(crate) fn says_away(text: &str) -> bool {
         let is_request = text.contains("Generic ") && text.contains(REQUEST);
         is_request && is_away("", text)
@@ -50,7 +54,8 @@ fn is_away(store: &str, text: &str) -> bool {
     }
 }
 
-/// Returns true if what did not answer is the server that gives a machine the keys of its role: there are no credentials.
+/// Returns true if what did not answer is the server that gives a machine the keys of its role:
+/// there are no credentials.
 pub(super) fn is_without_role(text: &str) -> bool {
     METADATA_SERVERS.iter().any(|server| text.contains(server))
 }

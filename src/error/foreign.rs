@@ -11,14 +11,16 @@ use std::fmt;
 use tokio::task::JoinError;
 
 impl Error {
-    /// Converts an error that DataFusion raised while it read data, and withholds everything that may be a value of a
-    /// person: quoted text, and, unless the error is about memory or files, all words but those that such errors are made
-    /// of, and all lines after the first. The original error is dropped too, so that no log can print it.
+    /// Converts an error that DataFusion raised while it read data, and withholds everything that
+    /// may be a value of a person: quoted text, and, unless the error is about memory or files, all
+    /// words but those that such errors are made of, and all lines after the first. The original
+    /// error is dropped too, so that no log can print it.
     pub(crate) fn from_data(error: DataFusionError) -> Self {
         Self::withheld(error, "")
     }
 
-    /// Converts an error like `from_data`. What stands in the text `typed` by the user is no data, and remains.
+    /// Converts an error like `from_data`. What stands in the text `typed` by the user is no data,
+    /// and remains.
     fn withheld(error: DataFusionError, typed: &str) -> Self {
         let root = error.find_root();
         if let Some(own) = own(&error) {
@@ -48,7 +50,8 @@ impl Error {
         }
     }
 
-    /// Returns the same error without anything that may be a value if another crate raised it, also one that was typed.
+    /// Returns the same error without anything that may be a value if another crate raised it, also
+    /// one that was typed.
     pub(crate) fn without_foreign_values(mut self) -> Self {
         if self.is_foreign {
             let said = redact(&self.message, "");
@@ -57,8 +60,9 @@ impl Error {
         self
     }
 
-    /// Converts an error of a DataFusion statement that may have read data before it failed, such as CREATE TABLE AS.
-    /// Errors about the statement itself are shown in full, and of others what stands in the text of the statement.
+    /// Converts an error of a DataFusion statement that may have read data before it failed, such
+    /// as CREATE TABLE AS. Errors about the statement itself are shown in full, and of others what
+    /// stands in the text of the statement.
     pub(crate) fn from_statement(error: DataFusionError, statement: &str) -> Self {
         let root = error.find_root();
         let is_about_tables = match root {
@@ -71,8 +75,8 @@ impl Error {
         }
     }
 
-    /// Converts the error of the task `what`, which panicked or was cancelled. The text of a panic is withheld,
-    /// because it may quote data.
+    /// Converts the error of the task `what`, which panicked or was cancelled. The text of a panic
+    /// is withheld, because it may quote data.
     pub(crate) fn from_task(what: &str, error: &JoinError) -> Self {
         match error.is_panic() {
             true => Self::internal(format!("{what} ended by a panic")),
@@ -120,7 +124,8 @@ impl From<Error> for DataFusionError {
     }
 }
 
-/// Returns our own error, if DataFusion carried one through a plan, or the error of a task of DataFusion's.
+/// Returns our own error, if DataFusion carried one through a plan, or the error of a task of
+/// DataFusion's.
 fn own(error: &DataFusionError) -> Option<Error> {
     match error.find_root() {
         DataFusionError::ExecutionJoin(task) => Some(Error::from_task("a task of a query", task)),
@@ -165,7 +170,8 @@ fn kind_of(error: &DataFusionError) -> ErrorKind {
     }
 }
 
-/// The beginning of the error for a URL that the session has no object store for. It names the URL of the statement.
+/// The beginning of the error for a URL that the session has no object store for. It names the URL
+/// of the statement.
 const NO_STORE: &str = "No suitable object store found for ";
 
 /// Returns true if the error can contain values that were read.
@@ -181,13 +187,14 @@ fn may_tell_values(error: &DataFusionError) -> bool {
     }
 }
 
-/// Returns true if the error quotes a whole row, as the CSV reader does. Such an error is never about the statement.
+/// Returns true if the error quotes a whole row, as the CSV reader does. Such an error is never
+/// about the statement.
 fn tells_rows(error: &DataFusionError) -> bool {
     matches!(error, DataFusionError::ArrowError(e, _) if matches!(e.as_ref(), ArrowError::ParseError(said) if said.contains("Row data: ")))
 }
 
-/// Returns the text of an error. DataFusion, Arrow and Parquet each add their name before the text, so an error that
-/// passed all of them has three names; this text has the name of its origin only.
+/// Returns the text of an error. DataFusion, Arrow and Parquet each add their name before the text,
+/// so an error that passed all of them has three names; this text has the name of its origin only.
 fn text(error: &DataFusionError) -> String {
     match error {
         DataFusionError::ParquetError(e) => parquet(&e.to_string()),
@@ -210,8 +217,8 @@ fn text(error: &DataFusionError) -> String {
     }
 }
 
-/// Returns the text of an error without DataFusion's request to report a bug. Behind the request stands what is wrong
-/// with the statement, if anything is.
+/// Returns the text of an error without DataFusion's request to report a bug. Behind the request
+/// stands what is wrong with the statement, if anything is.
 fn without_appeal(said: String) -> String {
     let Some((before, appeal)) = said.split_once("\nThis issue was likely caused by a bug in DataFusion's code.")
     else {
@@ -223,8 +230,8 @@ fn without_appeal(said: String) -> String {
     }
 }
 
-/// Returns the text of an error. If a cloud's metadata server did not answer, which gives a machine the keys of its role, the
-/// environment has no keys, and the text says that instead.
+/// Returns the text of an error. If a cloud's metadata server did not answer, which gives a machine
+/// the keys of its role, the environment has no keys, and the text says that instead.
 fn without_metadata(said: String) -> String {
     match away::is_without_role(&said) {
         true => "there are no credentials for this store: neither the environment has keys, nor this machine a role; set \

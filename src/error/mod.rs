@@ -1,9 +1,10 @@
 //! The error type: what went wrong, who is at fault, and what to do next.
 //!
-//! The kind decides the exit code of the command. Messages name columns, hierarchies and counts. They never contain a
-//! data value unless the caller asked for it. An error that another crate raised while it read data is therefore
-//! passed through `Error::from_data`, which keeps what it says about the schema and drops what may be a value. No
-//! message shows the credentials that a URL in it may have, or the text that a store answered.
+//! The kind decides the exit code of the command. Messages name columns, hierarchies and counts.
+//! They never contain a data value unless the caller asked for it. An error that another crate
+//! raised while it read data is therefore passed through `Error::from_data`, which keeps what it
+//! says about the schema and drops what may be a value. No message shows the credentials that a URL
+//! in it may have, or the text that a store answered.
 
 mod answers;
 mod away;
@@ -52,9 +53,11 @@ pub enum ErrorKind {
     Verification,
     /// The target exists and may not be overwritten (exit code 5).
     TargetExists,
-    /// A store or a worker does not answer, or another run was faster: the same statement may succeed later (exit code 6).
+    /// A store or a worker does not answer, or another run was faster: the same statement may
+    /// succeed later (exit code 6).
     Unavailable,
-    /// The data drifted from the release of USING MANIFEST, and somebody has to look at it (exit code 7).
+    /// The data drifted from the release of USING MANIFEST, and somebody has to look at it (exit
+    /// code 7).
     Drift,
     /// The user interrupted the work before there was an answer (exit code 1).
     Interrupted,
@@ -140,8 +143,8 @@ impl Error {
         Self::new(ErrorKind::Io, format!("{what}: {source}")).with_source(source)
     }
 
-    /// Creates an error of kind `Usage`: `what` (a column, a model, ...) called `name` is unknown. The message names
-    /// the nearest of `known`, or all of them if none is near.
+    /// Creates an error of kind `Usage`: `what` (a column, a model, ...) called `name` is unknown.
+    /// The message names the nearest of `known`, or all of them if none is near.
     pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
         let nearest = known

@@ -1,8 +1,8 @@
 //! Texts of other crates without what may be a value of a person.
 //!
-//! A value can be any text: it can have quotes, colons and whole sentences in it. So nothing of a foreign text is trusted
-//! because of where it stands. What remains is what the user typed, and [`vocabulary`](super::vocabulary): the words that
-//! such texts are made of.
+//! A value can be any text: it can have quotes, colons and whole sentences in it. So nothing of a
+//! foreign text is trusted because of where it stands. What remains is what the user typed, and
+//! [`vocabulary`](super::vocabulary): the words that such texts are made of.
 
 use super::vocabulary::{is_type, is_word};
 
@@ -10,8 +10,9 @@ const QUOTES: [char; 3] = ['\'', '"', '`'];
 /// What stands for the parts that are withheld.
 const WITHHELD: &str = "…";
 
-/// Returns the text with an ellipsis for all that stands between its first and its last quote, or after its only one. A
-/// value can have quotes of its own, so those between tell nothing. What stands in `typed` stays.
+/// Returns the text with an ellipsis for all that stands between its first and its last quote, or
+/// after its only one. A value can have quotes of its own, so those between tell nothing. What
+/// stands in `typed` stays.
 pub(super) fn redact(text: &str, typed: &str) -> String {
     let is_quote = |(at, c): &(usize, char)| QUOTES.contains(c) && !is_apostrophe(text, *at);
     let Some((first, opening)) = text.char_indices().find(is_quote) else {
@@ -48,7 +49,8 @@ fn is_apostrophe(text: &str, at: usize) -> bool {
     text[at..].starts_with('\'') && after == "t" && is_word(&before.to_lowercase())
 }
 
-/// Returns true if `part` stands in the text `typed` by the user, and not as a piece of a longer word.
+/// Returns true if `part` stands in the text `typed` by the user, and not as a piece of a longer
+/// word.
 fn is_typed(part: &str, typed: &str) -> bool {
     let is_bounded = |(at, found): (usize, &str)| {
         let (before, after) = (
@@ -65,8 +67,8 @@ const PLACES: &[&str] = &["line ", "field ", "column ", "index "];
 /// Words before a value.
 const BEFORE_VALUES: &[&str] = &["got ", "found "];
 
-/// Returns the text with an ellipsis for every run of words that are neither of the vocabulary nor typed, and for all that
-/// follows a colon. A label before the text, such as `Cast error:`, stays.
+/// Returns the text with an ellipsis for every run of words that are neither of the vocabulary nor
+/// typed, and for all that follows a colon. A label before the text, such as `Cast error:`, stays.
 pub(super) fn in_known_words(text: &str, typed: &str) -> String {
     let (label, said) = text.split_at(label(text));
     match said.split_once(": ") {

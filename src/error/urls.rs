@@ -1,5 +1,5 @@
-//! URLs in messages, without the parts that are credentials: a user's name and password before the host, and the query,
-//! which in a signed URL is as good as a password.
+//! URLs in messages, without the parts that are credentials: a user's name and password before the
+//! host, and the query, which in a signed URL is as good as a password.
 
 /// Returns the text with an ellipsis in place of the credentials of each URL in it.
 pub(super) fn without_credentials(text: String) -> String {

@@ -1,5 +1,5 @@
-//! The words that the errors of DataFusion and Arrow are made of. None of them can be a value that tells of a person by
-//! itself: there are no names, numbers or truth values.
+//! The words that the errors of DataFusion and Arrow are made of. None of them can be a value that
+//! tells of a person by itself: there are no names, numbers or truth values.
 
 /// Returns true for a word of the vocabulary. Capital letters are those of a value.
 pub(super) fn is_word(word: &str) -> bool {

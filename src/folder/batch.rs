@@ -25,14 +25,15 @@ pub struct Batch {
     /// The run that wrote the batch, if the release is in an object store.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run: Option<String>,
-    /// The checksum in the manifest of the release that the batch was added to; absent for the first batch.
+    /// The checksum in the manifest of the release that the batch was added to; absent for the
+    /// first batch.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<String>,
     /// SHA-256 of the full statement with the files that it read; absent if it read none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub source_sha256: Option<String>,
-    /// What tells the content of each file that the batch read from that of any other, whatever it is called: its SHA-256, or
-    /// what its store calls its content.
+    /// What tells the content of each file that the batch read from that of any other, whatever it
+    /// is called: its SHA-256, or what its store calls its content.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub inputs: Vec<String>,
     /// The level of each quasi-identifier.

@@ -1,8 +1,8 @@
 //! What OVERWRITE may replace: a folder that contains only files that its manifest names.
 //!
-//! Anything else in a folder belongs to somebody: a table of the session, a hierarchy, notes, `.git`. It is neither
-//! replaced nor removed. Paths outside the folder that a manifest names are ignored: only entries of the folder are
-//! checked, and links are not followed.
+//! Anything else in a folder belongs to somebody: a table of the session, a hierarchy, notes,
+//! `.git`. It is neither replaced nor removed. Paths outside the folder that a manifest names are
+//! ignored: only entries of the folder are checked, and links are not followed.
 
 use super::manifest::MANIFEST;
 use crate::error::{Error, ErrorKind, Result};
@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 /// The most names that an error lists.
 const TOLD: usize = 5;
 
-/// Checks that `target` does not exist or is a release. Fails with `ErrorKind::TargetExists` if there is anything
-/// else, and names it.
+/// Checks that `target` does not exist or is a release. Fails with `ErrorKind::TargetExists` if
+/// there is anything else, and names it.
 pub(crate) fn check(target: &Path) -> Result<()> {
     let refused = |why: String| {
         Err(Error::new(
@@ -65,8 +65,8 @@ pub(super) fn named(paths: impl IntoIterator<Item = PathBuf>) -> String {
     }
 }
 
-/// Returns what is in the folder of a release without being of it, and is not hidden from readers that list folders: files
-/// of rows, and folders.
+/// Returns what is in the folder of a release without being of it, and is not hidden from readers
+/// that list folders: files of rows, and folders.
 pub(super) fn read_by_others(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let is_read = |path: &PathBuf| {
         let is_hidden = path.iter().any(|part| part.to_string_lossy().starts_with(['.', '_']));
@@ -76,7 +76,8 @@ pub(super) fn read_by_others(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(Contents::of(folder)?.strangers.into_iter().filter(is_read).collect())
 }
 
-/// Removes the files of a release, and its folder if nothing else is in it. Returns true if the folder was removed.
+/// Removes the files of a release, and its folder if nothing else is in it. Returns true if the
+/// folder was removed.
 pub(crate) fn remove(folder: &Path) -> io::Result<bool> {
     let contents = Contents::of(folder)?;
     for file in &contents.files {
@@ -85,7 +86,8 @@ pub(crate) fn remove(folder: &Path) -> io::Result<bool> {
     for inner in contents.folders.iter().rev() {
         unless_filled(fs::remove_dir(folder.join(inner)))?;
     }
-    // The manifest is removed last, because it says which of the remaining files belong to the release.
+    // The manifest is removed last, because it says which of the remaining files belong to the
+    // release.
     if !Contents::of(folder)?.strangers.is_empty() {
         return Ok(false);
     }
@@ -117,8 +119,8 @@ struct NamedFile {
 }
 
 impl Named {
-    /// Reads the names from the manifest. Returns `None` if there is no manifest, or if a file of that name is
-    /// something else.
+    /// Reads the names from the manifest. Returns `None` if there is no manifest, or if a file of
+    /// that name is something else.
     fn by_manifest(folder: &Path) -> io::Result<Option<Self>> {
         match fs::read(folder.join(MANIFEST)) {
             Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory) => Ok(None),

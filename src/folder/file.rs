@@ -28,19 +28,22 @@ pub fn sha256(text: &str) -> String {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FileSummary {
-    /// The name of an input file, the URL of an input object or of a Delta table, the catalog and name of a DuckLake table, or
-    /// the path of an output file relative to the target folder.
+    /// The name of an input file, the URL of an input object or of a Delta table, the catalog and
+    /// name of a DuckLake table, or the path of an output file relative to the target folder.
     pub name: String,
     /// The size of the file, or of all files of a Delta or DuckLake table, in bytes.
     pub bytes: u64,
-    /// SHA-256 of the file's bytes, in hexadecimal. Empty for an input object, which its e_tag and version identify.
+    /// SHA-256 of the file's bytes, in hexadecimal. Empty for an input object, which its e_tag and
+    /// version identify.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub sha256: String,
-    /// What the store of an object calls its content: it changes when the content does. Of a DuckLake table, a checksum of the
-    /// numbers of the rows that the catalog itself has or takes away.
+    /// What the store of an object calls its content: it changes when the content does. Of a
+    /// DuckLake table, a checksum of the numbers of the rows that the catalog itself has or takes
+    /// away.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub e_tag: Option<String>,
-    /// The version of an object in a store that keeps versions, or of a Delta table, or the snapshot of a DuckLake table.
+    /// The version of an object in a store that keeps versions, or of a Delta table, or the
+    /// snapshot of a DuckLake table.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub version: Option<String>,
     /// The number of rows of an output file.
@@ -81,8 +84,9 @@ impl FileSummary {
         }
     }
 
-    /// Returns what tells the content from another of the same name. The number of a version does not: a Delta table has a
-    /// new one after every commit, and a DuckLake table after every commit to any table of its catalog.
+    /// Returns what tells the content from another of the same name. The number of a version does
+    /// not: a Delta table has a new one after every commit, and a DuckLake table after every commit
+    /// to any table of its catalog.
     fn content(&self) -> String {
         let version = self.version.as_ref().filter(|_| !self.is_table());
         let tags = [&self.e_tag, &version.cloned()].map(|tag| tag.as_deref().unwrap_or_default().to_string());
@@ -95,8 +99,9 @@ impl FileSummary {
         (!files.is_empty()).then(|| sha256(&format!("{statement_sha256} {}", files.join(", "))))
     }
 
-    /// Returns what tells the content from any other, whatever it is called and wherever it is; `None` if nothing does. The files
-    /// of a table have identities of their own, and so have the rows that stand in a catalog.
+    /// Returns what tells the content from any other, whatever it is called and wherever it is;
+    /// `None` if nothing does. The files of a table have identities of their own, and so have the
+    /// rows that stand in a catalog.
     pub(crate) fn identity(&self) -> Option<String> {
         let tag = self.e_tag.as_ref().map(|tag| tag.trim_matches('"'));
         match (self.sha256.is_empty(), self.is_table()) {

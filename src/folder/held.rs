@@ -4,8 +4,8 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
 
-/// Locks a folder. Returns the lock if no process holds the folder and the name still belongs to it, and `None` if
-/// not.
+/// Locks a folder. Returns the lock if no process holds the folder and the name still belongs to
+/// it, and `None` if not.
 pub(crate) fn hold(folder: &Path) -> io::Result<Option<File>> {
     let file = match File::open(folder) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),

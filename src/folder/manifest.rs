@@ -1,4 +1,5 @@
-//! The manifest beside a release. It contains everything needed to repeat and check the release, and no data value.
+//! The manifest beside a release. It contains everything needed to repeat and check the release,
+//! and no data value.
 
 use super::batch::Batch;
 use super::file::{FileSummary, sha256};
@@ -50,11 +51,11 @@ const LARGEST: u64 = 64 << 20;
 pub struct Manifest {
     /// The version of anonsql that wrote the manifest.
     pub version: String,
-    /// SHA-256 of the manifest's text with an empty string as this value. It detects careless changes only, because
-    /// anybody who changes the manifest on purpose can compute it again.
+    /// SHA-256 of the manifest's text with an empty string as this value. It detects careless
+    /// changes only, because anybody who changes the manifest on purpose can compute it again.
     pub sha256: String,
-    /// The statement in canonical form. The literals of its queries are replaced by `?`, unless the request keeps the
-    /// full statement.
+    /// The statement in canonical form. The literals of its queries are replaced by `?`, unless the
+    /// request keeps the full statement.
     pub statement: String,
     /// SHA-256 of the full statement.
     pub statement_sha256: String,
@@ -66,8 +67,9 @@ pub struct Manifest {
     /// The partition of the release, for local recoding.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub partition: Option<PartitionSummary>,
-    /// The columns of the table that was anonymized, released or not, with which later data is compared. Empty in
-    /// manifests of versions before there was ON DRIFT, and for differential privacy.
+    /// The columns of the table that was anonymized, released or not, with which later data is
+    /// compared. Empty in manifests of versions before there was ON DRIFT, and for differential
+    /// privacy.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub source: Vec<SourceColumn>,
     /// How the node of an earlier release was used (USING MANIFEST).
@@ -90,8 +92,9 @@ pub struct Manifest {
     /// The summary of each column of sets of items.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub items: Vec<ItemSetSummary>,
-    /// The budget of a differentially private release. What would tell of rows that are not in the release is then
-    /// absent from the manifest: the rows read and suppressed, the losses, and the files that were read.
+    /// The budget of a differentially private release. What would tell of rows that are not in the
+    /// release is then absent from the manifest: the rows read and suppressed, the losses, and the
+    /// files that were read.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub differential_privacy: Option<Budget>,
     /// The number of rows read.
@@ -120,7 +123,8 @@ pub struct Manifest {
     pub search: SearchSummary,
     /// The files that were read.
     pub input: Vec<FileSummary>,
-    /// The run that wrote the release, if it is in an object store and the files of each run are in a folder of their own.
+    /// The run that wrote the release, if it is in an object store and the files of each run are in
+    /// a folder of their own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run: Option<String>,
     /// What the footer of each written file says, if it says anything.
@@ -128,13 +132,13 @@ pub struct Manifest {
     pub footer: Footer,
     /// The files that were written.
     pub output: Vec<FileSummary>,
-    /// The batches of a release that grew (APPEND), oldest first. What the manifest says elsewhere of rows, classes and checks is
-    /// then of all of them together; `node` is that of the first, and the statement, the input and the search are those of the
-    /// last.
+    /// The batches of a release that grew (APPEND), oldest first. What the manifest says elsewhere
+    /// of rows, classes and checks is then of all of them together; `node` is that of the first,
+    /// and the statement, the input and the search are those of the last.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub batches: Vec<Batch>,
-    /// The report's file name, if the report is in the folder too. The report contains the checksum of the manifest,
-    /// so its own checksum cannot be here.
+    /// The report's file name, if the report is in the folder too. The report contains the checksum
+    /// of the manifest, so its own checksum cannot be here.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub report: Option<String>,
 }
@@ -159,7 +163,8 @@ impl Manifest {
         self.columns.iter().find(|c| c.name == column)?.hierarchy.as_ref()
     }
 
-    /// Returns the type that a column had in the table that was anonymized, if the manifest tells it.
+    /// Returns the type that a column had in the table that was anonymized, if the manifest tells
+    /// it.
     pub(crate) fn type_in_source(&self, column: &str) -> Option<DataType> {
         self.source.iter().find(|c| c.name == column)?.data_type.parse().ok()
     }
@@ -173,7 +178,8 @@ impl Manifest {
         Ok((&used.definition, &used.digest) == (&this.definition, &this.digest))
     }
 
-    /// Checks that a column was released with this hierarchy. Fails with `ErrorKind::Usage` if it was another.
+    /// Checks that a column was released with this hierarchy. Fails with `ErrorKind::Usage` if it
+    /// was another.
     pub(crate) fn require_hierarchy(&self, column: &str, hierarchy: &Hierarchy) -> Result<()> {
         if self.used(column, hierarchy)? {
             return Ok(());
@@ -194,7 +200,8 @@ impl Manifest {
         )))
     }
 
-    /// Returns the only batch of a release that did not grow yet, or the last one as if it were alone.
+    /// Returns the only batch of a release that did not grow yet, or the last one as if it were
+    /// alone.
     pub(crate) fn as_batch(&self) -> Batch {
         Batch {
             version: self.version.clone(),
@@ -220,7 +227,8 @@ impl Manifest {
         FileSummary::source_sha256(&self.statement_sha256, &self.input)
     }
 
-    /// Returns true if a batch of this release has this checksum of its statement with the files that it read.
+    /// Returns true if a batch of this release has this checksum of its statement with the files
+    /// that it read.
     pub(crate) fn has_batch_of(&self, source_sha256: &str) -> bool {
         let is_it = |batch: &Batch| batch.source_sha256.as_deref() == Some(source_sha256);
         self.all_batches().iter().any(is_it)
@@ -247,7 +255,8 @@ impl Manifest {
         columns.map(|c| c.name.clone()).collect()
     }
 
-    /// Returns the form of a quasi-identifier's labels; `None` if the manifest does not have the column.
+    /// Returns the form of a quasi-identifier's labels; `None` if the manifest does not have the
+    /// column.
     pub(crate) fn form_of(&self, column: &str) -> Option<LabelForm> {
         let labels = &self.columns.iter().find(|c| c.name == column)?.labels;
         let named = |word: &String| LabelForm::ALL.into_iter().find(|form| form.word() == word);
@@ -274,8 +283,8 @@ impl Manifest {
         Ok(text(&sealed)? + "\n")
     }
 
-    /// Returns the released columns that are stored in the files, in their order. Columns that are names of folders
-    /// are not.
+    /// Returns the released columns that are stored in the files, in their order. Columns that are
+    /// names of folders are not.
     pub(crate) fn columns_of_files(&self) -> Vec<&str> {
         let folders: HashSet<&str> = self.partitioned_by.iter().map(String::as_str).collect();
         let columns = self.columns.iter().map(|c| c.name.as_str());
@@ -287,7 +296,8 @@ impl Manifest {
         Ok(Self::read_sealed(folder)?.map(|(manifest, _)| manifest))
     }
 
-    /// Reads the manifest like [`Manifest::read`]. Also returns whether its text is unchanged since it was written.
+    /// Reads the manifest like [`Manifest::read`]. Also returns whether its text is unchanged since
+    /// it was written.
     pub(crate) fn read_sealed(folder: &Path) -> Result<Option<(Self, bool)>> {
         let path = folder.join(MANIFEST);
         let failed = |e| Error::io(format!("cannot read {}", path.display()), e);
@@ -308,7 +318,8 @@ impl Manifest {
     }
 }
 
-/// Reads a manifest that is called `path` in errors. Also returns whether its text is unchanged since it was written.
+/// Reads a manifest that is called `path` in errors. Also returns whether its text is unchanged
+/// since it was written.
 pub(crate) fn parse(text: &[u8], path: &str) -> Result<(Manifest, bool)> {
     // The parser's error may quote the text, so it is not shown.
     let manifest: Manifest = serde_json::from_slice(text).map_err(|e| {

@@ -1,5 +1,5 @@
-//! The folder of a release: its manifest, the folders of its partitions, the check of what OVERWRITE may replace, and
-//! which process holds it.
+//! The folder of a release: its manifest, the folders of its partitions, the check of what
+//! OVERWRITE may replace, and which process holds it.
 
 mod batch;
 mod contents;

@@ -1,9 +1,10 @@
 //! The folders of PARTITIONED BY: `column=value`, spelled so that every reader finds the rows.
 //!
-//! A value is spelled like DataFusion and object stores spell it; Hive, Spark and DuckDB read that spelling too. It
-//! must be exactly this spelling, because DataFusion looks for `WHERE c = '*'` in the folder `c=%2A` only. There is
-//! no such common spelling for column names: some readers decode them and some do not, and a reader silently skips
-//! rows in a folder that it does not recognize. A column whose name would have to be encoded is therefore refused.
+//! A value is spelled like DataFusion and object stores spell it; Hive, Spark and DuckDB read that
+//! spelling too. It must be exactly this spelling, because DataFusion looks for `WHERE c = '*'` in
+//! the folder `c=%2A` only. There is no such common spelling for column names: some readers decode
+//! them and some do not, and a reader silently skips rows in a folder that it does not recognize. A
+//! column whose name would have to be encoded is therefore refused.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::plain_type;
@@ -21,7 +22,8 @@ pub const NULL_FOLDER: &str = "__HIVE_DEFAULT_PARTITION__";
 /// The most bytes of a name in a file system.
 const LONGEST: usize = 255;
 
-/// Checks that a column of this name and type can name folders. Fails with `ErrorKind::Usage` if it cannot.
+/// Checks that a column of this name and type can name folders. Fails with `ErrorKind::Usage` if it
+/// cannot.
 pub(crate) fn check_column(column: &str, data_type: &DataType) -> Result<()> {
     let values = plain_type(data_type);
     if values.is_binary() || values.is_nested() {
@@ -41,14 +43,15 @@ pub(crate) fn check_column(column: &str, data_type: &DataType) -> Result<()> {
     )))
 }
 
-/// Returns the name of the folder for the rows with this value. Fails with `ErrorKind::Data` for a value that cannot
-/// be part of a name.
+/// Returns the name of the folder for the rows with this value. Fails with `ErrorKind::Data` for a
+/// value that cannot be part of a name.
 pub(crate) fn name(column: &str, value: Option<&str>) -> Result<String> {
     let refused = |why: String| Err(Error::data(format!("PARTITIONED BY {column:?}: {why}")));
     let value = match value {
         None => NULL_FOLDER,
         Some(NULL_FOLDER) => return refused(format!("a value is {NULL_FOLDER}, which stands for NULL in folders")),
-        // The whole segment is encoded at once, because a value `.` alone would be spelled differently.
+        // The whole segment is encoded at once, because a value `.` alone would be spelled
+        // differently.
         Some(value) => value,
     };
     let name = PathPart::from(format!("{column}={value}"));

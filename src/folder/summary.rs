@@ -78,9 +78,10 @@ pub struct HierarchySummary {
     /// The CREATE HIERARCHY statement, if it contains nothing taken from data.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub definition: Option<String>,
-    /// HMAC-SHA-256 of the hierarchy's values and labels if there is no definition. It is keyed by the statement and
-    /// the seed, so two releases do not reveal whether they used the same hierarchy. The key can be computed from the
-    /// manifest, so anybody who guesses the whole hierarchy can confirm the guess.
+    /// HMAC-SHA-256 of the hierarchy's values and labels if there is no definition. It is keyed by
+    /// the statement and the seed, so two releases do not reveal whether they used the same
+    /// hierarchy. The key can be computed from the manifest, so anybody who guesses the whole
+    /// hierarchy can confirm the guess.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub digest: Option<String>,
 }
@@ -121,13 +122,13 @@ pub struct PersonalSummary {
     pub rows_by_level: Vec<u64>,
     /// The number of rows whose limit no generalization met; they were suppressed.
     pub limits_not_met: u64,
-    /// The number of all rows suppressed because of limits: those, and the rest of classes that became too small
-    /// without them.
+    /// The number of all rows suppressed because of limits: those, and the rest of classes that
+    /// became too small without them.
     pub rows_suppressed: u64,
 }
 
-/// A column of sets of items that was generalized item by item. The labels themselves are data values, which only the
-/// release contains.
+/// A column of sets of items that was generalized item by item. The labels themselves are data
+/// values, which only the release contains.
 ///
 /// ```
 /// let read: anonsql::manifest::ItemSetSummary = serde_json::from_str(
@@ -148,8 +149,8 @@ pub struct ItemSetSummary {
     pub items_removed: u64,
     /// The number of released rows that had such an item.
     pub rows_reduced: u64,
-    /// The mean loss of the items of the released rows: the share of the other leaves of the hierarchy that an item's
-    /// label stands for, and 1 for an item that was removed.
+    /// The mean loss of the items of the released rows: the share of the other leaves of the
+    /// hierarchy that an item's label stands for, and 1 for an item that was removed.
     pub loss: f64,
     /// The part of the loss that is due to items that were removed.
     pub loss_by_removal: f64,
@@ -178,8 +179,8 @@ pub struct RandomizedColumn {
     pub values: u64,
     /// The mutual information of the released classes and the original column, in bits.
     pub information_before: f64,
-    /// The mutual information of the released classes and the released column, in bits. The difference is the utility
-    /// that the permutation costs.
+    /// The mutual information of the released classes and the released column, in bits. The
+    /// difference is the utility that the permutation costs.
     pub information_after: f64,
 }
 
@@ -197,7 +198,8 @@ pub struct RandomizedColumn {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Budget {
-    /// The greatest change of the probability of a release by one row more or less, as the logarithm of a factor.
+    /// The greatest change of the probability of a release by one row more or less, as the
+    /// logarithm of a factor.
     pub epsilon: f64,
     /// The probability beyond that.
     pub delta: f64,
@@ -209,13 +211,15 @@ pub struct Budget {
     pub mechanism: String,
     /// How many releases the folder has held one after the other, this one included.
     pub releases: u64,
-    /// The sum of their epsilons: what somebody learns who has all of them, if they are of the same people.
+    /// The sum of their epsilons: what somebody learns who has all of them, if they are of the same
+    /// people.
     pub epsilon_of_all: f64,
     /// The sum of their deltas.
     pub delta_of_all: f64,
 }
 
-/// The figures of a partition. The labels themselves are data values, which only the release contains.
+/// The figures of a partition. The labels themselves are data values, which only the release
+/// contains.
 ///
 /// ```
 /// let read: anonsql::manifest::PartitionSummary = serde_json::from_str(
@@ -248,7 +252,8 @@ pub struct PartitionSummary {
 pub enum SuppressedRows {
     /// Suppressed rows are not in the release.
     Dropped,
-    /// Suppressed rows are in the release with `*` in every quasi-identifier and NULL in every sensitive column.
+    /// Suppressed rows are in the release with `*` in every quasi-identifier and NULL in every
+    /// sensitive column.
     Starred,
 }
 
@@ -288,10 +293,12 @@ pub struct Check {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SearchSummary {
-    /// Whether equal values have equal labels in every row. Absent in manifests before there was RECODING.
+    /// Whether equal values have equal labels in every row. Absent in manifests before there was
+    /// RECODING.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub recoding: Option<Recoding>,
-    /// The algorithm in the words of a statement: the one whose partition was released, if RECODING LOCAL chose it.
+    /// The algorithm in the words of a statement: the one whose partition was released, if RECODING
+    /// LOCAL chose it.
     pub algorithm: String,
     /// The algorithms that RECODING LOCAL chose from.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]

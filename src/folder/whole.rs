@@ -1,7 +1,8 @@
 //! Whether what stands in a folder is a whole release, which IF NOT EXISTS keeps.
 //!
-//! A folder without entries is not a release: a scheduler or a person made it for one. Everything else that is not a whole
-//! release is somebody's, and is neither kept as if it were the release nor written over.
+//! A folder without entries is not a release: a scheduler or a person made it for one. Everything
+//! else that is not a whole release is somebody's, and is neither kept as if it were the release
+//! nor written over.
 
 use super::contents::{check as check_replaceable, named, read_by_others};
 use super::manifest::{MANIFEST, Manifest};
@@ -32,8 +33,8 @@ pub(crate) fn is_free(folder: &Path) -> Result<bool> {
     }
 }
 
-/// Returns the manifest of the whole release that stands in `folder`; `None` if nothing stands there. Fails with
-/// `ErrorKind::TargetExists` if anything else does, and says what.
+/// Returns the manifest of the whole release that stands in `folder`; `None` if nothing stands
+/// there. Fails with `ErrorKind::TargetExists` if anything else does, and says what.
 pub(crate) fn whole(folder: &Path) -> Result<Option<Manifest>> {
     if is_free(folder)? {
         // Of a file and of a link it says that they are no folder.

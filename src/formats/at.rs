@@ -22,7 +22,8 @@ const AT: char = '@';
 const TIMES: &[&str] = &["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f"];
 
 impl At {
-    /// Splits the name of a table of the schema `delta` or `ducklake` into its path and its version.
+    /// Splits the name of a table of the schema `delta` or `ducklake` into its path and its
+    /// version.
     pub(crate) fn of_name(name: &str) -> (&str, Self) {
         let Some((path, at)) = name.rsplit_once(AT) else {
             return (name, Self::Newest);

@@ -4,10 +4,11 @@ use crate::error::Error;
 use arrow::datatypes::SchemaRef;
 use std::collections::BTreeMap;
 
-/// Of what an entry says of a release, the property that names its run. An entry without it is of another tool.
+/// Of what an entry says of a release, the property that names its run. An entry without it is of
+/// another tool.
 pub(crate) const RELEASE: &str = "anonsql.release";
-/// What an entry calls the text of the manifest. The properties of the table do not have it: other tools show and share
-/// them.
+/// What an entry calls the text of the manifest. The properties of the table do not have it: other
+/// tools show and share them.
 pub(super) const MANIFEST_TEXT: &str = "anonsql.manifest_text";
 
 /// A data file that was written, and that the log is to name.
@@ -26,11 +27,13 @@ pub(crate) struct Addition {
 /// What the next version of a table has that the one before does not.
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
-    /// Whether the files of the version before stay. Otherwise all of them are removed, and the columns may be others.
+    /// Whether the files of the version before stay. Otherwise all of them are removed, and the
+    /// columns may be others.
     pub(crate) adds: bool,
     /// The data files.
     pub(crate) additions: Vec<Addition>,
-    /// The columns, including those of partitions, in types that a table can hold ([`super::stored`]).
+    /// The columns, including those of partitions, in types that a table can hold
+    /// ([`super::stored`]).
     pub(crate) schema: SchemaRef,
     /// The partition columns, outermost first.
     pub(crate) partitioned_by: Vec<String>,

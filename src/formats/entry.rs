@@ -19,7 +19,8 @@ pub struct Entry {
     pub(super) lacks: &'static str,
     /// Checks what stands behind the word, and returns it as errors quote it.
     pub(super) called: fn(&str) -> Result<String>,
-    /// Returns true for the name of a table of the format in a manifest, and for the name of no file.
+    /// Returns true for the name of a table of the format in a manifest, and for the name of no
+    /// file.
     pub(super) is_table: fn(&str) -> bool,
     /// How its tables are read; `None` in a build without it.
     pub(super) format: Option<&'static dyn TableFormat>,
@@ -41,13 +42,14 @@ pub(super) struct Log {
 /// How the tables of a format are read.
 #[async_trait]
 pub(crate) trait TableFormat: Send + Sync {
-    /// Opens a version of the table that a statement calls so. Fails with `ErrorKind::Usage` if there is none.
+    /// Opens a version of the table that a statement calls so. Fails with `ErrorKind::Usage` if
+    /// there is none.
     async fn open(&self, state: &SessionState, name: &str, at: &At) -> Result<Arc<dyn PinnedTable>>;
 }
 
 impl Entry {
-    /// Opens a version of the table that a statement calls so. Fails with `ErrorKind::Usage` if there is none, or if this
-    /// build does not have the format.
+    /// Opens a version of the table that a statement calls so. Fails with `ErrorKind::Usage` if
+    /// there is none, or if this build does not have the format.
     pub(crate) async fn open(&self, state: &SessionState, name: &str, at: &At) -> Result<Arc<dyn PinnedTable>> {
         let called = (self.called)(name)?;
         let format = self
@@ -61,13 +63,14 @@ impl Entry {
         self.log.is_some()
     }
 
-    /// Returns the name of the folder with the log of a table, if releases are committed to tables of the format.
+    /// Returns the name of the folder with the log of a table, if releases are committed to tables
+    /// of the format.
     pub(crate) fn log_folder(&self) -> Option<&'static str> {
         self.log.map(|log| log.folder)
     }
 
-    /// Returns how releases are committed to tables of the format. Fails with `ErrorKind::Usage`, in an error about `what`, if
-    /// this build does not have the format.
+    /// Returns how releases are committed to tables of the format. Fails with `ErrorKind::Usage`,
+    /// in an error about `what`, if this build does not have the format.
     pub(crate) fn committing(&self, what: impl fmt::Display) -> Result<&'static dyn LogFormat> {
         let log = self.log.and_then(|log| log.format);
         log.ok_or_else(|| self.missing(what))

@@ -1,4 +1,5 @@
-//! Looking up the files that a version of a table names: they must be there, with the sizes that it says.
+//! Looking up the files that a version of a table names: they must be there, with the sizes that it
+//! says.
 
 use super::pinned::PinnedFile;
 use crate::error::{Error, Result};
@@ -26,8 +27,9 @@ pub(super) struct NamedFile {
     pub(super) bytes: u64,
 }
 
-/// Returns the state of files, in their order. `version` is what errors call the version, and `gone` says why a file of it may
-/// be gone. Fails with `ErrorKind::Data` if one is gone, or has another size.
+/// Returns the state of files, in their order. `version` is what errors call the version, and
+/// `gone` says why a file of it may be gone. Fails with `ErrorKind::Data` if one is gone, or has
+/// another size.
 pub(super) async fn looked_up(
     store: &Arc<dyn ObjectStore>,
     files: Vec<NamedFile>,

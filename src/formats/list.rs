@@ -11,8 +11,9 @@ use std::sync::Arc;
 /// Every table format, also those that this build does not have.
 pub static FORMATS: &[Entry] = &[delta::ENTRY, ducklake::ENTRY];
 
-/// Opens a version of the table at a place, of whichever format it is; `None` if there is no table. Fails with
-/// `ErrorKind::Usage` if there is no such version, or if this build does not have the format.
+/// Opens a version of the table at a place, of whichever format it is; `None` if there is no table.
+/// Fails with `ErrorKind::Usage` if there is no such version, or if this build does not have the
+/// format.
 pub(crate) async fn find(place: &Place, at: &At) -> Result<Option<Arc<dyn LoggedTable>>> {
     for entry in FORMATS {
         let Some(log) = entry.log else { continue };

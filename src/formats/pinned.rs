@@ -42,7 +42,8 @@ pub(crate) trait PinnedTable: fmt::Debug + Send + Sync {
     /// Returns the word of the format.
     fn format(&self) -> &'static str;
 
-    /// Returns the local path or the URL of the table, or the path of its catalog with its name there.
+    /// Returns the local path or the URL of the table, or the path of its catalog with its name
+    /// there.
     fn name(&self) -> String;
 
     /// Returns what a manifest calls the table.
@@ -64,7 +65,8 @@ pub(crate) trait PinnedTable: fmt::Debug + Send + Sync {
     /// Returns true if a file with this name is one of the table's.
     fn has_file(&self, name: &str) -> bool;
 
-    /// Looks up the state of each file. Fails with `ErrorKind::Data` if one is gone, or is not the one of the version.
+    /// Looks up the state of each file. Fails with `ErrorKind::Data` if one is gone, or is not the
+    /// one of the version.
     async fn files(&self) -> Result<Vec<PinnedFile>>;
 
     /// Returns the rows of the version as a table of the session.
@@ -78,14 +80,15 @@ pub(crate) trait PinnedTable: fmt::Debug + Send + Sync {
         asked: Asked<'_>,
     ) -> Result<Arc<dyn ExecutionPlan>>;
 
-    /// Returns true if what the table says of its files decides whether a row of this schema in them can pass a filter. A
-    /// filter that is not decided stays outside of the scan.
+    /// Returns true if what the table says of its files decides whether a row of this schema in
+    /// them can pass a filter. A filter that is not decided stays outside of the scan.
     fn decides(&self, filter: &Expr, schema: &Schema) -> bool {
         let _ = (filter, schema);
         false
     }
 
-    /// Returns true if the plan of a scan finds rows by their places in files, so that its readers may not be changed.
+    /// Returns true if the plan of a scan finds rows by their places in files, so that its readers
+    /// may not be changed.
     fn reads_by_place(&self) -> bool {
         false
     }
@@ -111,7 +114,8 @@ pub(crate) trait LoggedTable: PinnedTable {
     /// Returns true if rows of the files are deleted in this version.
     fn deletes_rows(&self) -> bool;
 
-    /// Returns the text of the manifest of the release that a run committed; `None` if the log does not have it any more.
+    /// Returns the text of the manifest of the release that a run committed; `None` if the log does
+    /// not have it any more.
     async fn manifest_in_log(&self, run: &str) -> Result<Option<String>>;
 
     /// Makes a change the version after this one.
@@ -121,7 +125,8 @@ pub(crate) trait LoggedTable: PinnedTable {
 /// How tables with a log are found and made.
 #[async_trait]
 pub(crate) trait LogFormat: fmt::Debug + Send + Sync {
-    /// Opens a version of the table at a place with a log. Fails with `ErrorKind::Usage` if there is no such version.
+    /// Opens a version of the table at a place with a log. Fails with `ErrorKind::Usage` if there
+    /// is no such version.
     async fn at(&self, place: &Place, at: &At) -> Result<Arc<dyn LoggedTable>>;
 
     /// Makes a change the first version of the table at a place.

@@ -5,8 +5,8 @@ use crate::spill::Overflow;
 use arrow::buffer::MutableBuffer;
 use arrow::datatypes::ToByteSlice;
 
-/// Keys of one layout with their counts in a file. The file is written once, and then read any number of times, also
-/// by several threads at once.
+/// Keys of one layout with their counts in a file. The file is written once, and then read any
+/// number of times, also by several threads at once.
 #[derive(Debug)]
 pub(crate) struct KeyFile {
     overflow: Overflow,
@@ -26,7 +26,8 @@ struct Block {
 }
 
 impl KeyFile {
-    /// The most keys of a block. A block, and what is computed from it, then fits the second-level cache.
+    /// The most keys of a block. A block, and what is computed from it, then fits the second-level
+    /// cache.
     const BLOCK: usize = 1 << 14;
 
     /// Creates a file without keys.
@@ -66,8 +67,8 @@ impl KeyFile {
         Ok(())
     }
 
-    /// Calls `f` with all keys and their counts, one part at a time, until it returns false. Without counts, each key
-    /// counts 1.
+    /// Calls `f` with all keys and their counts, one part at a time, until it returns false.
+    /// Without counts, each key counts 1.
     pub(crate) fn for_each(&self, mut f: impl FnMut(&[u64], Option<&[u64]>) -> Result<bool>) -> Result<()> {
         let mut buffer = MutableBuffer::new(0);
         for block in &self.blocks {

@@ -1,10 +1,12 @@
-//! From rows to counts: encoded columns, the base frequency set, roll-up, and the bounded cache of evaluated nodes.
+//! From rows to counts: encoded columns, the base frequency set, roll-up, and the bounded cache of
+//! evaluated nodes.
 //!
-//! One scan of the source finds the distinct combinations of quasi-identifier values with their counts; every node
-//! of the lattice is a GROUP BY of that set, or of the set of a more specific node ([`FrequencySet::roll_up`]).
+//! One scan of the source finds the distinct combinations of quasi-identifier values with their
+//! counts; every node of the lattice is a GROUP BY of that set, or of the set of a more specific
+//! node ([`FrequencySet::roll_up`]).
 //!
-//! The folders are in the order of the work: `encode` (values to codes), `scan` (rows to counts), `set` (counts to
-//! the classes of any node). The keys of combinations are those of `key`.
+//! The folders are in the order of the work: `encode` (values to codes), `scan` (rows to counts),
+//! `set` (counts to the classes of any node). The keys of combinations are those of `key`.
 
 mod encode;
 mod key_file;

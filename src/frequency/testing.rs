@@ -1,7 +1,7 @@
 //! Random tables with their hierarchies, for tests of values computed from a frequency set.
 //!
-//! Columns are small numbers with NULLs. Tests compute their expected values from [`Table::rows`] and
-//! [`Groups::label`] by plain loops; [`Table::base`] uses the code under test.
+//! Columns are small numbers with NULLs. Tests compute their expected values from [`Table::rows`]
+//! and [`Groups::label`] by plain loops; [`Table::base`] uses the code under test.
 
 use super::{Base, Columns, DetailRequest, FrequencySet, Scan};
 use crate::hierarchy::{Hierarchy, Lookup, OnNull, OnUnmapped, TOP, values};
@@ -28,7 +28,8 @@ pub(crate) struct Row {
     pub(crate) label: Option<i64>,
 }
 
-/// A hierarchy over the values `0..n`. For each level from 1 to below the top it contains the group of each value.
+/// A hierarchy over the values `0..n`. For each level from 1 to below the top it contains the group
+/// of each value.
 #[derive(Debug, Clone)]
 pub(crate) struct Groups {
     values: i64,
@@ -72,7 +73,8 @@ impl Groups {
     }
 }
 
-/// A table with a hierarchy per quasi-identifier, one for the sensitive attribute, and a population.
+/// A table with a hierarchy per quasi-identifier, one for the sensitive attribute, and a
+/// population.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
     pub(crate) rows: Vec<Row>,
@@ -96,8 +98,8 @@ impl Table {
         Lattice::with_tops(&self.groups.iter().map(Groups::height).collect::<Vec<u8>>())
     }
 
-    /// Returns the labels of a class. Its key contains the least ground code of each group, which may be that of a
-    /// suppressed value. Any mapped code of the group has the labels of the class.
+    /// Returns the labels of a class. Its key contains the least ground code of each group, which
+    /// may be that of a suppressed value. Any mapped code of the group has the labels of the class.
     pub(crate) fn class_key(&self, base: &Base, set: &FrequencySet, class: usize) -> Vec<Option<String>> {
         let node = set.node();
         let ground = (0..self.groups.len()).map(|column| {
@@ -111,7 +113,8 @@ impl Table {
         self.key(&ground.collect::<Vec<_>>(), node).unwrap()
     }
 
-    /// Returns the generalized values of quasi-identifiers; `None` if the hierarchies suppress the row.
+    /// Returns the generalized values of quasi-identifiers; `None` if the hierarchies suppress the
+    /// row.
     pub(crate) fn key(&self, quasi_identifiers: &[Option<i64>], node: &Node) -> Option<Vec<Option<String>>> {
         let columns = quasi_identifiers.iter().zip(&self.groups).zip(node.levels());
         columns
@@ -157,7 +160,8 @@ impl Table {
         details
     }
 
-    /// Scans the table in two partitions, and returns the base frequency set with all details and the population.
+    /// Scans the table in two partitions, and returns the base frequency set with all details and
+    /// the population.
     pub(crate) fn base(&self) -> Base {
         let spill_space = SpillSpace::memory(Arc::new(UnboundedMemoryPool::default()));
         let (sample, population) = self.whole_scan(&spill_space, usize::MAX);
@@ -173,8 +177,8 @@ impl Table {
         Base::new(scan, None, lookups, self.bottom(), &spill_space).unwrap()
     }
 
-    /// Returns the base set of [`Table::base`] in spill files, scanned in small batches, with `share` bytes of combinations
-    /// per partition.
+    /// Returns the base set of [`Table::base`] in spill files, scanned in small batches, with
+    /// `share` bytes of combinations per partition.
     pub(crate) fn spilled_whole_base(&self, share: usize) -> Base {
         let spill_space = SpillSpace::unlimited();
         let (sample, population) = self.whole_scan(&spill_space, share);

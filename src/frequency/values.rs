@@ -7,8 +7,8 @@ use arrow::datatypes::{Int64Type, SchemaRef};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// Returns the distinct values of `value` over the rows of `table`, both given as SQL, in ascending order with NULL
-/// last, and the number of rows of each.
+/// Returns the distinct values of `value` over the rows of `table`, both given as SQL, in ascending
+/// order with NULL last, and the number of rows of each.
 pub async fn distinct_values(session: &SessionContext, value: &str, table: &str) -> Result<(ArrayRef, Vec<u64>)> {
     let sql = format!("SELECT {value}, count(*) FROM {table} GROUP BY 1 ORDER BY 1 ASC NULLS LAST");
     let frame = session.sql(&sql).await?;

@@ -1,13 +1,15 @@
-//! The bench table: only quasi-identifiers, as strings, with exactly the requested number of distinct combinations.
+//! The bench table: only quasi-identifiers, as strings, with exactly the requested number of
+//! distinct combinations.
 //!
-//! The combinations are a sample of the population without repetition. `n` combinations are divided among the values of
-//! the first column in proportion to their weights (systematic sampling: cumulative weights times n, rounded with one
-//! random offset), each value's share among the values of the next column, and so on; a value never gets more
-//! combinations than the later columns can tell apart. Combination p of n is therefore computed from p alone, and
-//! nothing is stored.
+//! The combinations are a sample of the population without repetition. `n` combinations are divided
+//! among the values of the first column in proportion to their weights (systematic sampling:
+//! cumulative weights times n, rounded with one random offset), each value's share among the values
+//! of the next column, and so on; a value never gets more combinations than the later columns can
+//! tell apart. Combination p of n is therefore computed from p alone, and nothing is stored.
 //!
-//! Every combination has one row. The other rows are people generated column by column from the population, restricted
-//! to values that some combination has. So a few combinations are common and most are rare, as in real tables.
+//! Every combination has one row. The other rows are people generated column by column from the
+//! population, restricted to values that some combination has. So a few combinations are common and
+//! most are rare, as in real tables.
 
 use super::draw::{Scatter, Weights, mix, scale, stream};
 use super::population::{OLDEST, Population, YOUNGEST};
@@ -29,7 +31,8 @@ pub struct BenchShape {
 }
 
 impl Default for BenchShape {
-    /// Returns the nine columns of the Adult table, with as many combinations as a population of the table's size has.
+    /// Returns the nine columns of the Adult table, with as many combinations as a population of
+    /// the table's size has.
     fn default() -> Self {
         Self {
             columns: ADULT.len(),
@@ -42,9 +45,10 @@ impl BenchShape {
     /// The possible numbers of columns.
     pub const COLUMNS: RangeInclusive<usize> = 2..=ADULT.len() + MORE.len();
 
-    /// Returns the shape with the first `columns` columns. Without `combinations`, the table has as many as a
-    /// population of its size (800,000 for 10 million rows and more), but at most as many as the columns can tell
-    /// apart. Fails with a usage error if the number of columns is not in [`Self::COLUMNS`].
+    /// Returns the shape with the first `columns` columns. Without `combinations`, the table has as
+    /// many as a population of its size (800,000 for 10 million rows and more), but at most as many
+    /// as the columns can tell apart. Fails with a usage error if the number of columns is not in
+    /// [`Self::COLUMNS`].
     pub fn new(columns: usize, combinations: Option<u64>) -> Result<Self> {
         if !Self::COLUMNS.contains(&columns) {
             let (low, high) = (Self::COLUMNS.start(), Self::COLUMNS.end());
@@ -92,8 +96,8 @@ const MORE: [(&str, usize); 15] = [
     ("pension", 3),
 ];
 
-/// The number of distinct combinations by the number of rows: as in Adult at its size, 800,000 from ten million rows
-/// on.
+/// The number of distinct combinations by the number of rows: as in Adult at its size, 800,000 from
+/// ten million rows on.
 const NATURAL: [(u64, u64); 7] = [
     (0, 0),
     (1, 1),
@@ -183,8 +187,8 @@ impl Bench {
         });
     }
 
-    /// Descends from column to column: divides the combinations among a column's values and continues with the value
-    /// that `choose` returns.
+    /// Descends from column to column: divides the combinations among a column's values and
+    /// continues with the value that `choose` returns.
     fn descend(&self, codes: &mut [usize], mut choose: impl FnMut(&Weights, &Split) -> usize) {
         let mut n = self.combinations;
         let mut state = mix(self.seed);
@@ -216,7 +220,8 @@ impl Bench {
     }
 }
 
-/// The number of attempts at a value from the population before any value of an existing combination is taken.
+/// The number of attempts at a value from the population before any value of an existing
+/// combination is taken.
 const TRIES: usize = 8;
 
 fn column(i: usize) -> Column {
@@ -257,7 +262,8 @@ struct Split<'a> {
 }
 
 impl<'a> Split<'a> {
-    /// Divides `n` in proportion to `weights`, with no share above `capacity`; `state` decides the rounding.
+    /// Divides `n` in proportion to `weights`, with no share above `capacity`; `state` decides the
+    /// rounding.
     fn new(weights: &'a Weights, n: u64, capacity: u64, state: u64) -> Self {
         let offset = scale(state, weights.total());
         let mut split = Self {
@@ -333,7 +339,8 @@ impl Rows for Bench {
         let mut codes = vec![0; self.columns.len()];
         let mut keys: Vec<Vec<i32>> = self.columns.iter().map(|_| Vec::with_capacity(n)).collect();
         for row in range {
-            // The rows of the first places, scattered over the table, ensure that no combination is missing.
+            // The rows of the first places, scattered over the table, ensure that no combination is
+            // missing.
             match self.places.at(row) {
                 place if place < self.combinations => self.combination(place, &mut codes),
                 _ => self.person(rng, &mut codes),
@@ -375,7 +382,8 @@ mod tests {
 
     #[test]
     fn the_combinations_are_as_many_as_asked() -> Result<()> {
-        // 148 is every combination of the first two columns, and 20,720 of the first five is 1/4 of all.
+        // 148 is every combination of the first two columns, and 20,720 of the first five is 1/4 of
+        // all.
         for (columns, combinations) in [(2, 1), (2, 148), (5, 20_720), (9, 1_000), (24, 30_000)] {
             let counts = counts(BenchShape::new(columns, Some(combinations))?, 40_000)?;
             assert_eq!(counts.len() as u64, combinations, "{columns} columns");
@@ -389,7 +397,8 @@ mod tests {
         let counts = counts(BenchShape::default(), 200_000)?;
         let mut sizes: Vec<u64> = counts.into_values().collect();
         sizes.sort_unstable_by(|a, b| b.cmp(a));
-        // If all were equally common, the top tenth of the combinations would have about a sixth of the rows.
+        // If all were equally common, the top tenth of the combinations would have about a sixth of
+        // the rows.
         let top: u64 = sizes[..sizes.len() / 10].iter().sum();
         assert!(top > 55_000, "the top tenth has {top} of 200,000 rows");
         let alone = sizes.iter().filter(|n| **n == 1).count();

@@ -1,4 +1,5 @@
-//! A census-like table: one row per person, with identifiers, quasi-identifiers and sensitive columns.
+//! A census-like table: one row per person, with identifiers, quasi-identifiers and sensitive
+//! columns.
 
 use super::draw::{Scatter, bell, below, chance, low, stream};
 use super::names::full_name;
@@ -18,7 +19,8 @@ use std::sync::Arc;
 
 /// The year on whose first day the ages are computed.
 const YEAR: i32 = 2026;
-/// The number of social security numbers that begin with 9. Such numbers are never issued, so none belongs to a person.
+/// The number of social security numbers that begin with 9. Such numbers are never issued, so none
+/// belongs to a person.
 const NUMBERS: u64 = 100_000_000;
 
 pub(super) struct Census {
@@ -46,8 +48,8 @@ impl ZipCodes {
     /// Writes a random code to `out`, which is cleared first.
     pub(super) fn draw(&self, rng: &mut impl Rng, out: &mut String) {
         let area = low(rng, 24).min(low(rng, 24));
-        // Groups of six areas share their first two digits, so that prefixes of two, three and four digits are
-        // meaningful.
+        // Groups of six areas share their first two digits, so that prefixes of two, three and four
+        // digits are meaningful.
         let prefix = 100 * (area / 6 * 2 + 1) + 10 * (area % 6) + area % 3;
         let code = low(rng, 40).min(low(rng, 40));
         push_digits(out, prefix * 100 + code * 2 + area % 2, 5);
@@ -204,8 +206,8 @@ fn push_ssn(out: &mut String, number: u32) {
     out.insert(3, '-');
 }
 
-/// Returns a yearly income in cents, above or below 50,000 dollars as the salary class says, mostly in steps of 100
-/// dollars.
+/// Returns a yearly income in cents, above or below 50,000 dollars as the salary class says, mostly
+/// in steps of 100 dollars.
 fn income_cents(rng: &mut impl Rng, over: usize) -> u32 {
     let dollars = match over {
         0 => 4_000 + bell(rng, 46_000),

@@ -1,4 +1,5 @@
-//! Seeded random numbers in integer arithmetic, so that a table has the same bytes on every machine.
+//! Seeded random numbers in integer arithmetic, so that a table has the same bytes on every
+//! machine.
 
 use crate::arithmetic::gcd;
 use rand::{Rng, SeedableRng};
@@ -26,13 +27,15 @@ pub(super) fn chance(rng: &mut impl Rng, percent: u32) -> bool {
     below(rng, 100) < percent
 }
 
-/// Returns a number below `bound` with a bell-shaped distribution: the mean of four uniform numbers.
+/// Returns a number below `bound` with a bell-shaped distribution: the mean of four uniform
+/// numbers.
 pub(super) fn bell(rng: &mut impl Rng, bound: u32) -> u32 {
     let sum: u64 = (0..4).map(|_| u64::from(below(rng, bound))).sum();
     (sum / 4) as u32
 }
 
-/// Returns a number below `bound` that is more often low than high: the lesser of two uniform numbers.
+/// Returns a number below `bound` that is more often low than high: the lesser of two uniform
+/// numbers.
 pub(super) fn low(rng: &mut impl Rng, bound: u32) -> u32 {
     below(rng, bound).min(below(rng, bound))
 }

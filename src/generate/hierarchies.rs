@@ -1,4 +1,5 @@
-//! Writes hierarchies in the format of ARX: no header, `;` between levels, the ground value first, `*` last.
+//! Writes hierarchies in the format of ARX: no header, `;` between levels, the ground value first,
+//! `*` last.
 
 use super::medical::{CHAPTERS, diagnoses};
 use super::vocabulary::{self as words, Value};

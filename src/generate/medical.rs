@@ -1,4 +1,5 @@
-//! Diagnoses by codes of ICD-10-CM (2024): a few of each block, with 3 to 8 characters, and shares that are invented.
+//! Diagnoses by codes of ICD-10-CM (2024): a few of each block, with 3 to 8 characters, and shares
+//! that are invented.
 
 use super::draw::Weights;
 

@@ -1,7 +1,8 @@
-//! A hospital table: one row per visit, several per patient; a patient keeps name, sex, year of birth, zip and insurer.
+//! A hospital table: one row per visit, several per patient; a patient keeps name, sex, year of
+//! birth, zip and insurer.
 //!
-//! Visits come in blocks of [`BLOCK_VISITS`] that [`BLOCK_PATIENTS`] patients share unevenly, so that each block can be
-//! generated without the others.
+//! Visits come in blocks of [`BLOCK_VISITS`] that [`BLOCK_PATIENTS`] patients share unevenly, so
+//! that each block can be generated without the others.
 
 use super::census::{Codes, ZipCodes, category, days};
 use super::draw::{Weights, below, chance, low, stream};
@@ -53,7 +54,8 @@ impl Patients {
         let in_chapter = (0..CHAPTERS.len()).map(|chapter| {
             let first = diagnoses.iter().take_while(|d| d.chapter < chapter).count();
             let count = diagnoses.iter().filter(|d| d.chapter == chapter).count() as u32;
-            // Shares fall as one over the rank; ranks are scattered over the chapter so that its blocks differ.
+            // Shares fall as one over the rank; ranks are scattered over the chapter so that its
+            // blocks differ.
             (first, Weights::new((0..count).map(|i| 1_000 / (1 + i * 5 % count))))
         });
         Self {

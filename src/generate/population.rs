@@ -1,4 +1,5 @@
-//! The dependencies between the columns of a person: shares that depend on age, sex, education and origin.
+//! The dependencies between the columns of a person: shares that depend on age, sex, education and
+//! origin.
 //!
 //! Both the census and the bench table use these shares, by the index of a value in its vocabulary.
 

@@ -16,8 +16,8 @@ impl Value {
         Self { label, weight, groups }
     }
 
-    /// Returns the widest group, on which the conditional shares of [`super::population`] depend; the label if there is
-    /// none.
+    /// Returns the widest group, on which the conditional shares of [`super::population`] depend;
+    /// the label if there is none.
     pub(super) fn kind(&self) -> &'static str {
         self.groups.last().copied().unwrap_or(self.label)
     }

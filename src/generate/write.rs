@@ -14,8 +14,8 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::Path;
 
-/// The number of rows in a row group: small enough to hold several in memory, large enough for dictionaries to pay off.
-/// A multiple of the block sizes of all tables.
+/// The number of rows in a row group: small enough to hold several in memory, large enough for
+/// dictionaries to pay off. A multiple of the block sizes of all tables.
 pub(super) const GROUP_ROWS: u64 = 1 << 18;
 
 /// A table whose rows are generated from their numbers.
@@ -32,8 +32,8 @@ pub(super) fn write(table: &dyn Rows, total: u64, threads: NonZeroUsize, out: &P
     let file = File::create(out).map_err(|e| Error::io(out.display(), e))?;
     let written = write_to(table, total, threads, file);
     if written.is_err() {
-        // The first error is reported, not that of the removal; a remaining file has no footer and cannot be read
-        // anyway.
+        // The first error is reported, not that of the removal; a remaining file has no footer and
+        // cannot be read anyway.
         let _ = std::fs::remove_file(out);
     }
     written.map_err(|e| e.context(out.display()))
@@ -44,7 +44,8 @@ fn write_to(table: &dyn Rows, total: u64, threads: NonZeroUsize, file: File) -> 
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_created_by("anonsql generate".into())
         .build();
-    // Dictionary arrays only make writing faster: without Arrow's metadata they are read as plain strings.
+    // Dictionary arrays only make writing faster: without Arrow's metadata they are read as plain
+    // strings.
     let options = ArrowWriterOptions::new()
         .with_properties(properties)
         .with_skip_arrow_metadata(true);

@@ -38,7 +38,8 @@ pub enum Data {
     Object(Vec<u8>),
 }
 
-/// The arguments of a clause, by part. A part without a keyword is named; any other part has its keywords as name.
+/// The arguments of a clause, by part. A part without a keyword is named; any other part has its
+/// keywords as name.
 ///
 /// ```
 /// use anonsql::error::{Error, Result};
@@ -59,7 +60,8 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Returns arguments from the content of the parts and from the data that was read for columns and queries.
+    /// Returns arguments from the content of the parts and from the data that was read for columns
+    /// and queries.
     pub(crate) fn new(given: Vec<(&'static str, Given)>, data: Vec<(&'static str, Data)>) -> Self {
         Self { given, data }
     }
@@ -132,7 +134,8 @@ impl Arguments {
         })
     }
 
-    /// Returns the distinct values of the column in a part, ascending and NULL last, with the number of rows of each.
+    /// Returns the distinct values of the column in a part, ascending and NULL last, with the
+    /// number of rows of each.
     pub fn counts(&self, part: &str) -> Option<(&ArrayRef, &[u64])> {
         self.data.iter().find_map(|(name, data)| match data {
             Data::Counts(values, counts) if *name == part => Some((values, counts.as_slice())),

@@ -1,12 +1,15 @@
-//! The bounds of labels: the least and the greatest value that a label stands for, as values of the column's type.
+//! The bounds of labels: the least and the greatest value that a label stands for, as values of the
+//! column's type.
 //!
-//! Bounds follow from what a reader has, the text of the label, and never from the values of the table. So they reveal
-//! nothing that the text does not. A text is read as one value, as a range (`20-24`, `-5 to -1`, `[20, 24]`, `[20.0,
-//! 25.0)`), as a half line (`<20`, `>=90`, `90+`), or as a span of the calendar (`2024-05`, `2024-Q2`, `1990s`). The
-//! bounds of a half line are NULL on its open side. `*` and NULL say nothing and have no bounds.
+//! Bounds follow from what a reader has, the text of the label, and never from the values of the
+//! table. So they reveal nothing that the text does not. A text is read as one value, as a range
+//! (`20-24`, `-5 to -1`, `[20, 24]`, `[20.0, 25.0)`), as a half line (`<20`, `>=90`, `90+`), or as
+//! a span of the calendar (`2024-05`, `2024-Q2`, `1990s`). The bounds of a half line are NULL on
+//! its open side. `*` and NULL say nothing and have no bounds.
 //!
-//! Bounds are included in the range. Whole numbers, decimals, dates and timestamps are computed exactly: `[20, 25)` ends
-//! at the last value before 25. A range of floating-point numbers ends at the number that its label names.
+//! Bounds are included in the range. Whole numbers, decimals, dates and timestamps are computed
+//! exactly: `[20, 25)` ends at the last value before 25. A range of floating-point numbers ends at
+//! the number that its label names.
 
 use super::calendar::Calendar;
 use super::ground;
@@ -48,8 +51,8 @@ impl std::fmt::Debug for Bounds {
 }
 
 impl Bounds {
-    /// Returns the bounds of the labels of a level. Fails if the column has no order, or if a label has no bounds, or
-    /// other bounds than those of the values under it.
+    /// Returns the bounds of the labels of a level. Fails if the column has no order, or if a label
+    /// has no bounds, or other bounds than those of the values under it.
     pub fn of_level(lookup: &Lookup, level: u8) -> Result<Self> {
         let reader = Reader::of(lookup)?;
         let bounds = match level {
@@ -172,8 +175,8 @@ impl Bounds {
             .collect()
     }
 
-    /// Returns the value in the middle of each label's bounds, halves rounded down, and the end of a half line. NULL for
-    /// a label that says nothing.
+    /// Returns the value in the middle of each label's bounds, halves rounded down, and the end of
+    /// a half line. NULL for a label that says nothing.
     pub fn midpoints(&self) -> Result<ArrayRef> {
         match &self.numbers {
             Numbers::Whole(units, ends) => units.write(ends.iter().map(|(low, high)| match (low, high) {
@@ -195,8 +198,9 @@ impl Bounds {
         spelled(&low, &high)
     }
 
-    /// Returns a function that returns true if the bounds of label number `.0` enclose value number `.1` of `texts`. A
-    /// label that says nothing encloses every value, and a text that is no value is in no bounds.
+    /// Returns a function that returns true if the bounds of label number `.0` enclose value number
+    /// `.1` of `texts`. A label that says nothing encloses every value, and a text that is no value
+    /// is in no bounds.
     pub fn enclosing_texts(&self, texts: &StringArray) -> Result<Box<dyn Fn(usize, usize) -> bool + Send + Sync>> {
         let values = ground::parse(texts, &self.data_type)?;
         let (low, high) = self.ends()?;
@@ -206,8 +210,8 @@ impl Bounds {
         }))
     }
 
-    /// Returns true if the bounds of each label are known to enclose the value at the same place of `values`. A label
-    /// that says nothing encloses every value.
+    /// Returns true if the bounds of each label are known to enclose the value at the same place of
+    /// `values`. A label that says nothing encloses every value.
     pub fn enclose(&self, values: &ArrayRef) -> Result<bool> {
         let (low, high) = self.ends()?;
         let encloses = enclosing(&low, &high, values)?;
@@ -215,8 +219,9 @@ impl Bounds {
     }
 }
 
-/// Returns bounds as texts: `[low, high]`, with nothing at an open end; NULL if both ends are open. Times that have a zone
-/// are written in UTC, because a Parquet file stores of a zone only whether there is one.
+/// Returns bounds as texts: `[low, high]`, with nothing at an open end; NULL if both ends are open.
+/// Times that have a zone are written in UTC, because a Parquet file stores of a zone only whether
+/// there is one.
 pub(crate) fn spelled(low: &ArrayRef, high: &ArrayRef) -> Result<StringArray> {
     let text = |ends: &ArrayRef| {
         let ends = cast(ends, &in_utc(ends.data_type()))?;

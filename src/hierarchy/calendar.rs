@@ -1,4 +1,5 @@
-//! The spans of labels of the calendar: the first and the last instant of `2024-05`, `2024-Q2` or `1990s`.
+//! The spans of labels of the calendar: the first and the last instant of `2024-05`, `2024-Q2` or
+//! `1990s`.
 
 use super::truncate::time_zone;
 use crate::error::Result;
@@ -40,8 +41,8 @@ impl Calendar {
         Some((self.units(start, true)?, self.units(end, false)? - 1))
     }
 
-    /// Returns the local time `at` in units. A clock that is set back shows a time twice: `first` says which of the two.
-    /// A time that a clock skips is the next one that it shows.
+    /// Returns the local time `at` in units. A clock that is set back shows a time twice: `first`
+    /// says which of the two. A time that a clock skips is the next one that it shows.
     fn units(&self, at: NaiveDateTime, first: bool) -> Option<i128> {
         let seconds = match self.zone {
             None => at.and_utc().timestamp(),

@@ -1,5 +1,5 @@
-//! The cells of a column, to which the ends of ranges are moved: the groups of its hierarchy where these are intervals, or
-//! else those of its width ([`Grid`]).
+//! The cells of a column, to which the ends of ranges are moved: the groups of its hierarchy where
+//! these are intervals, or else those of its width ([`Grid`]).
 
 use super::bounds::Bounds;
 use super::grid::Grid;
@@ -20,8 +20,9 @@ impl Lookup {
     }
 }
 
-/// Returns the grid whose cells are the groups of a hierarchy: those of the first level with a group of more than one
-/// value. Returns `None` if the labels of that level are no intervals in the order of the values.
+/// Returns the grid whose cells are the groups of a hierarchy: those of the first level with a
+/// group of more than one value. Returns `None` if the labels of that level are no intervals in the
+/// order of the values.
 fn of_hierarchy(lookup: &Lookup) -> Result<Option<Grid>> {
     for level in 1..lookup.top() {
         let Ok(bounds) = Bounds::of_level(lookup, level) else {

@@ -11,7 +11,8 @@ pub(super) struct Changed {
 }
 
 impl Changed {
-    /// Returns the codes that begin with one of `beginnings`, and have `label`; `None` if neither is given.
+    /// Returns the codes that begin with one of `beginnings`, and have `label`; `None` if neither
+    /// is given.
     pub(super) fn try_new(beginnings: Vec<String>, label: Option<String>) -> Result<Option<Self>> {
         let Some(label) = label else {
             return match beginnings.is_empty() {
@@ -34,8 +35,9 @@ impl Changed {
         Ok(Some(Self { beginnings, label }))
     }
 
-    /// Returns the label of a code that is changed. One that begins as the label does is changed too, or the label would
-    /// be of codes that the next level tells apart. `at` separates the parts of a code.
+    /// Returns the label of a code that is changed. One that begins as the label does is changed
+    /// too, or the label would be of codes that the next level tells apart. `at` separates the
+    /// parts of a code.
     pub(super) fn label(&self, code: &str, at: Option<&str>) -> Option<&str> {
         let begins = |beginning: &String| {
             let rest = code.strip_prefix(beginning.as_str());

@@ -1,7 +1,7 @@
 //! The clause of a kind in CREATE HIERARCHY, as data.
 //!
-//! A kind declares which keywords its clause has and what follows each. The statement is parsed, checked and printed
-//! from this declaration, so a kind has no parser of its own.
+//! A kind declares which keywords its clause has and what follows each. The statement is parsed,
+//! checked and printed from this declaration, so a kind has no parser of its own.
 
 use super::arguments::Arguments;
 use super::rule::GeneralizationRule;
@@ -95,7 +95,8 @@ impl PartialEq for Kind {
 pub struct Clause {
     /// The keywords at the start of the clause: `AS INTERVALS`.
     pub start: &'static str,
-    /// The syntax for help: `AS INTERVALS (5, 10, 20) [ORIGIN 0]`. It contains every keyword of the clause.
+    /// The syntax for help: `AS INTERVALS (5, 10, 20) [ORIGIN 0]`. It contains every keyword of the
+    /// clause.
     pub syntax: &'static str,
     /// The parts that follow.
     pub parts: &'static [Part],
@@ -118,7 +119,8 @@ pub enum Part {
     OneOf(&'static [(&'static str, Takes)]),
 }
 
-/// The content of a part. The last text of each variant is what an error says was expected: `a width`.
+/// The content of a part. The last text of each variant is what an error says was expected:
+/// `a width`.
 ///
 /// ```
 /// use anonsql::extend::hierarchy::{Item, Takes};
@@ -135,7 +137,8 @@ pub enum Takes {
     Rows(&'static str, Item, &'static str),
     /// `(key value, ...)`
     Options,
-    /// `table.column`: the rule is made from the distinct values of the column and the number of rows of each.
+    /// `table.column`: the rule is made from the distinct values of the column and the number of
+    /// rows of each.
     Column,
     /// A query, in parentheses or to the end of the clause: the rule is made from its rows.
     Query,

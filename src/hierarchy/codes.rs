@@ -1,8 +1,10 @@
-//! Codes: the promise of a hierarchy that nothing tells values beyond TOP CODE or BOTTOM CODE apart.
+//! Codes: the promise of a hierarchy that nothing tells values beyond TOP CODE or BOTTOM CODE
+//! apart.
 //!
-//! A code holds for the column, and not for a level: the values that it hides have one label at every level, level 0
-//! included, and no range, bound or single value that stands for one of them may say more. [`Codes::are_told_by`] reads
-//! what was released, as a reader does, and shares no code with the choice of labels.
+//! A code holds for the column, and not for a level: the values that it hides have one label at
+//! every level, level 0 included, and no range, bound or single value that stands for one of them
+//! may say more. [`Codes::are_told_by`] reads what was released, as a reader does, and shares no
+//! code with the choice of labels.
 
 use super::date_format::DateFormat;
 use super::line::Line;
@@ -28,7 +30,8 @@ pub enum Side {
     Above,
 }
 
-/// The codes of a hierarchy: values below `bottom` are one to a reader, and so are values from `top` on.
+/// The codes of a hierarchy: values below `bottom` are one to a reader, and so are values from
+/// `top` on.
 ///
 /// ```
 /// use anonsql::extend::hierarchy::Codes;
@@ -71,9 +74,9 @@ impl Codes {
         format!("values of {column} that say more than {self}")
     }
 
-    /// Returns true if a released text of a column of this type tells apart what a code hides: a label, the text of bounds
-    /// (`[90, ]`), or with `is_point` one value that stands for a label. `None` and the empty text say nothing, and what
-    /// cannot be read counts as told.
+    /// Returns true if a released text of a column of this type tells apart what a code hides: a
+    /// label, the text of bounds (`[90, ]`), or with `is_point` one value that stands for a label.
+    /// `None` and the empty text say nothing, and what cannot be read counts as told.
     pub(crate) fn are_told_by(&self, text: Option<&str>, is_point: bool, data_type: &DataType) -> bool {
         let Some(text) = text.filter(|text| !text.is_empty()) else {
             return false;
@@ -94,8 +97,9 @@ impl Codes {
         }
     }
 
-    /// The same of values that are whole numbers of units of 10^-`scale`: the ends and the codes are moved to the next value
-    /// inside, so that `>=12.5`, `[13, ]` and `>12` are one range of whole numbers. `None` if they cannot be counted.
+    /// The same of values that are whole numbers of units of 10^-`scale`: the ends and the codes
+    /// are moved to the next value inside, so that `>=12.5`, `[13, ]` and `>12` are one range of
+    /// whole numbers. `None` if they cannot be counted.
     fn are_told_by_units(&self, low: End, high: End, is_point: bool, scale: i32) -> Option<bool> {
         let counted = |number: Option<Number>| match number {
             Some(number) => Some(Some(number.ceil_at(scale)?)),

@@ -1,9 +1,10 @@
 //! Proof that a released label covers a value, so that a release says nothing false of a row.
 //!
-//! The proof uses only what a reader has, the text of the label, and the value itself. How and by which algorithm the
-//! label was chosen plays no part. A label covers a value if it is the value's own label at some level of the
-//! hierarchy, the value itself, or a range of numbers, dates or timestamps with the value between its ends, both
-//! included, of which one may be open (`[20, 24]`, `>=85`, `<=34`).
+//! The proof uses only what a reader has, the text of the label, and the value itself. How and by
+//! which algorithm the label was chosen plays no part. A label covers a value if it is the value's
+//! own label at some level of the hierarchy, the value itself, or a range of numbers, dates or
+//! timestamps with the value between its ends, both included, of which one may be open (`[20, 24]`,
+//! `>=85`, `<=34`).
 
 use super::bounds::spelled;
 use super::ground;
@@ -29,7 +30,8 @@ pub struct Cover {
     null_is_any: bool,
 }
 
-/// The ends of each label that is a value or a range of values, compared as values of the column's type.
+/// The ends of each label that is a value or a range of values, compared as values of the column's
+/// type.
 struct Ends {
     is_read: Vec<bool>,
     /// Whether the lower and the upper end are open.
@@ -84,7 +86,8 @@ impl Cover {
         self.ends.as_ref().is_some_and(|ends| ends.enclose(value, text)) && !self.lookup.values().is_null(value)
     }
 
-    /// Returns for each label the ground codes that it covers, ascending. The values of the lookup must ascend.
+    /// Returns for each label the ground codes that it covers, ascending. The values of the lookup
+    /// must ascend.
     pub fn covered(&self) -> Vec<Vec<u32>> {
         let values = self.lookup.values();
         let known = values.len() - values.null_count();
@@ -110,7 +113,8 @@ impl Cover {
         covered.collect()
     }
 
-    /// Returns true if label number `label` parses as a value of the column, or as a range of such values.
+    /// Returns true if label number `label` parses as a value of the column, or as a range of such
+    /// values.
     pub fn reads(&self, label: usize) -> bool {
         self.ends.as_ref().is_some_and(|ends| ends.is_read[label])
     }
@@ -194,7 +198,8 @@ impl Ends {
     }
 }
 
-/// A [`Cover`] that remembers which pairs of a value and a label it has proven, so that a row costs one lookup.
+/// A [`Cover`] that remembers which pairs of a value and a label it has proven, so that a row costs
+/// one lookup.
 #[derive(Debug)]
 pub struct Proven {
     cover: Arc<Cover>,

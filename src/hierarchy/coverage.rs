@@ -1,4 +1,5 @@
-//! The coverage of a column by a hierarchy: the result of CHECK HIERARCHY, and the reason for refusals before a run.
+//! The coverage of a column by a hierarchy: the result of CHECK HIERARCHY, and the reason for
+//! refusals before a run.
 
 use super::exceptions::{OnNull, OnUnmapped};
 use super::ground;
@@ -57,13 +58,15 @@ impl Lookup {
 }
 
 impl Hierarchy {
-    /// Returns the coverage of a column with these distinct values and the rows of each. NaN and infinity are unmapped.
+    /// Returns the coverage of a column with these distinct values and the rows of each. NaN and
+    /// infinity are unmapped.
     pub fn coverage(&self, values: &ArrayRef, counts: &[u64]) -> Result<Coverage> {
         let is_unmapped = self.unmapped(values)?;
         Coverage::count(values, counts, |i| is_unmapped[i])
     }
 
-    /// Returns, for each of the distinct values of a column, true if it has no label. NULL may be either.
+    /// Returns, for each of the distinct values of a column, true if it has no label. NULL may be
+    /// either.
     pub fn unmapped(&self, values: &ArrayRef) -> Result<Vec<bool>> {
         let told = |e: Error| e.context(format!("hierarchy {}", self.name()));
         self.rule().accepts(values.data_type()).map_err(told)?;
@@ -73,7 +76,8 @@ impl Hierarchy {
         Ok((0..values.len()).map(is_unmapped).collect())
     }
 
-    /// Fails if ON UNMAPPED ERROR or NULLS ERROR rules out the column. The error counts values and rows.
+    /// Fails if ON UNMAPPED ERROR or NULLS ERROR rules out the column. The error counts values and
+    /// rows.
     pub fn admit(&self, column: &str, coverage: &Coverage) -> Result<()> {
         if self.on_unmapped() == OnUnmapped::Error && coverage.values_unmapped > 0 {
             return Err(Error::data(format!(

@@ -44,7 +44,8 @@ impl DateFormat {
         self.read(&written).is_some_and(|at| at.time() != NaiveTime::MIN)
     }
 
-    /// Reads a date or a timestamp; `None` if the text is none in this format. A date is its first instant.
+    /// Reads a date or a timestamp; `None` if the text is none in this format. A date is its first
+    /// instant.
     pub(super) fn read(&self, text: &str) -> Option<NaiveDateTime> {
         let mut parsed = Parsed::new();
         parse(&mut parsed, text.trim(), self.items.iter()).ok()?;

@@ -1,14 +1,16 @@
 //! FROM file: a hierarchy in a CSV file, as ARX and anjana write them.
 //!
-//! One row per ground value, one column per level, level 0 first. The delimiter is `;`, or `,` if the first line has no
-//! `;`. A first line that names the columns is no row: it is found (see `header`), or said. Lines may end in CRLF,
-//! fields may be quoted, blank lines are skipped. Blanks that follow every delimiter are no part of the labels. A row that
-//! is longer or shorter than the first, and text that is not UTF-8, are errors that name the line. A file may be
-//! compressed, as the end of its name tells.
+//! One row per ground value, one column per level, level 0 first. The delimiter is `;`, or `,` if
+//! the first line has no `;`. A first line that names the columns is no row: it is found (see
+//! `header`), or said. Lines may end in CRLF, fields may be quoted, blank lines are skipped. Blanks
+//! that follow every delimiter are no part of the labels. A row that is longer or shorter than the
+//! first, and text that is not UTF-8, are errors that name the line. A file may be compressed, as
+//! the end of its name tells.
 //!
 //! Example: `CREATE HIERARCHY age FROM 'age.csv' OPTIONS (delimiter ';', has_header false)`.
 //!
-//! Reference: ARX, Prasser and Kohlmayer, 2015, doi:10.1007/978-3-319-23633-9_6 (its hierarchy files); RFC 4180.
+//! Reference: ARX, Prasser and Kohlmayer, 2015, doi:10.1007/978-3-319-23633-9_6 (its hierarchy
+//! files); RFC 4180.
 
 use super::clause::{Clause, Item, Kind, Part, Takes};
 use super::header::is_header;
@@ -115,7 +117,8 @@ pub fn read(path: &str, options: &FileOptions) -> Result<Listed> {
     of_bytes(path, None, options)
 }
 
-/// Reads the hierarchy in the local file at `path`, or in the content of an object if `path` is its URL.
+/// Reads the hierarchy in the local file at `path`, or in the content of an object if `path` is its
+/// URL.
 fn of_bytes(path: &str, object: Option<&[u8]>, options: &FileOptions) -> Result<Listed> {
     let ending = path.rsplit('.').next().unwrap_or_default();
     if OF_TABLES.iter().any(|other| ending.eq_ignore_ascii_case(other)) {
@@ -129,7 +132,8 @@ fn of_bytes(path: &str, object: Option<&[u8]>, options: &FileOptions) -> Result<
     let (bytes, whole) = match object {
         Some(object) => (location::decompressed(path, object, &what)?, None),
         None => {
-            // The clause has the path from the root, so that it makes the hierarchy again from any folder.
+            // The clause has the path from the root, so that it makes the hierarchy again from any
+            // folder.
             let whole = std::path::absolute(location::expanded(path)?.as_ref()).ok();
             let whole = whole.and_then(|whole| whole.into_os_string().into_string().ok());
             (location::read(path, &what)?, whole)
@@ -197,8 +201,8 @@ fn columns(bytes: &[u8], options: &FileOptions) -> Result<(ArrayRef, Vec<ArrayRe
     ))
 }
 
-/// Returns the labels without the blank that follows every delimiter, as in `Private, working`. The first line may have
-/// none, because it may name the columns.
+/// Returns the labels without the blank that follows every delimiter, as in `Private, working`. The
+/// first line may have none, because it may name the columns.
 fn without_blanks(labels: Vec<StringArray>) -> Vec<StringArray> {
     let follows = |label: Option<&str>| label.is_some_and(|label| label.starts_with(' '));
     let is_separated = |level: &StringArray| level.iter().skip(usize::from(level.len() > 1)).all(follows);
@@ -209,8 +213,8 @@ fn without_blanks(labels: Vec<StringArray>) -> Vec<StringArray> {
     labels.into_iter().map(trimmed).collect()
 }
 
-/// Returns the error for a file that the reader could not read. The reader's own message is not used, because it may
-/// quote the file.
+/// Returns the error for a file that the reader could not read. The reader's own message is not
+/// used, because it may quote the file.
 fn malformed(error: &csv::Error) -> Error {
     match error.position() {
         Some(position) => Error::data(format!("line {} is not valid CSV", position.line())),

@@ -1,10 +1,11 @@
 //! A grid over a column of numbers, dates or timestamps: ends of ranges that reveal no value.
 //!
-//! A range that ends at the least and the greatest value of a group reveals that somebody has exactly these values. So
-//! its ends are moved outward to the lines of a grid. Where a hierarchy has groups that are intervals, the lines are
-//! their ends, and nothing finer than the hierarchy is released. Otherwise they depend only on the width of the whole
-//! column: the cells are the least of 1, 2, 5, 10, 20, 50, ... units (days for dates, for timestamps also parts of days)
-//! that are a twentieth of that width or more, and never one value wide.
+//! A range that ends at the least and the greatest value of a group reveals that somebody has
+//! exactly these values. So its ends are moved outward to the lines of a grid. Where a hierarchy
+//! has groups that are intervals, the lines are their ends, and nothing finer than the hierarchy is
+//! released. Otherwise they depend only on the width of the whole column: the cells are the least
+//! of 1, 2, 5, 10, 20, 50, ... units (days for dates, for timestamps also parts of days) that are a
+//! twentieth of that width or more, and never one value wide.
 
 use super::ground::{self, numbers};
 use super::units::Units;
@@ -51,8 +52,8 @@ impl Grid {
         Self::between((low, lows), (high, highs), same).map(Some)
     }
 
-    /// Returns the grid with these ends by ground code, as values and as numbers. Neighbours for which `same` is true are
-    /// in one cell.
+    /// Returns the grid with these ends by ground code, as values and as numbers. Neighbours for
+    /// which `same` is true are in one cell.
     pub(super) fn between(
         (low, lows): (ArrayRef, Vec<Option<f64>>),
         (high, highs): (ArrayRef, Vec<Option<f64>>),
@@ -85,12 +86,14 @@ impl Grid {
         (self.first[low as usize], self.last[high as usize])
     }
 
-    /// Returns the ends of the range from the cell of `low` to the cell of `high`, as numbers. An open end is infinite.
+    /// Returns the ends of the range from the cell of `low` to the cell of `high`, as numbers. An
+    /// open end is infinite.
     pub(super) fn ends(&self, low: u32, high: u32) -> (f64, f64) {
         (self.low.1[low as usize], self.high.1[high as usize])
     }
 
-    /// Returns the ends of the range from the cell of `low` to the cell of `high`, as text; `None` for an open end.
+    /// Returns the ends of the range from the cell of `low` to the cell of `high`, as text; `None`
+    /// for an open end.
     pub(super) fn texts(&self, low: u32, high: u32) -> (Option<&str>, Option<&str>) {
         fn text(ends: &StringArray, code: u32) -> Option<&str> {
             ends.is_valid(code as usize).then(|| ends.value(code as usize))
@@ -128,7 +131,8 @@ fn step(data_type: &DataType, width: i128) -> i128 {
 
 type Ends = Option<(ArrayRef, ArrayRef)>;
 
-/// Returns the ends of the cells of values that are whole numbers of units: integers, decimals, dates, timestamps.
+/// Returns the ends of the cells of values that are whole numbers of units: integers, decimals,
+/// dates, timestamps.
 fn units(values: &ArrayRef) -> Result<Ends> {
     let data_type = values.data_type();
     let Some(units) = Units::of(data_type) else {

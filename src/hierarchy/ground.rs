@@ -33,7 +33,8 @@ pub(super) fn plain(values: &ArrayRef) -> Result<ArrayRef> {
     Ok(cast(values, data_type)?)
 }
 
-/// Returns the error that a kind of hierarchy generalizes other values than a column has, with the kinds that fit.
+/// Returns the error that a kind of hierarchy generalizes other values than a column has, with the
+/// kinds that fit.
 pub(super) fn unfit(kind: &str, values: &str, data_type: &DataType) -> Error {
     let plain = plain_type(data_type);
     let fits = match plain {
@@ -71,8 +72,8 @@ pub(super) fn text(values: &ArrayRef) -> Result<StringArray> {
     Ok(cast(&plain(values)?, &DataType::Utf8)?.as_string::<i32>().clone())
 }
 
-/// Returns the values written in `texts`, as plain values of `data_type`; null where a text is not exactly such a
-/// value.
+/// Returns the values written in `texts`, as plain values of `data_type`; null where a text is not
+/// exactly such a value.
 pub(super) fn parse(texts: &StringArray, data_type: &DataType) -> Result<ArrayRef> {
     has_text(data_type)?;
     macro_rules! integers {
@@ -122,7 +123,8 @@ pub(super) fn parse(texts: &StringArray, data_type: &DataType) -> Result<ArrayRe
     })
 }
 
-/// Parses the texts that are a whole number of units of 10^-`scale` with at most `precision` digits; null for others.
+/// Parses the texts that are a whole number of units of 10^-`scale` with at most `precision`
+/// digits; null for others.
 fn whole<T>(texts: &StringArray, scale: i32, precision: u32) -> PrimitiveArray<T>
 where
     T: ArrowPrimitiveType,
@@ -139,11 +141,11 @@ where
         .collect()
 }
 
-/// Returns, for each of `values`, its position among `listed`; null if it is not there. Both arrays have the same type.
-/// NULL matches nothing.
+/// Returns, for each of `values`, its position among `listed`; null if it is not there. Both arrays
+/// have the same type. NULL matches nothing.
 ///
-/// Fails with a count if two listed values are equal under this type, as `1` and `1.0` are for a number. `places` says where
-/// two of them are written.
+/// Fails with a count if two listed values are equal under this type, as `1` and `1.0` are for a
+/// number. `places` says where two of them are written.
 pub(super) fn positions(
     listed: &ArrayRef,
     values: &ArrayRef,
@@ -174,7 +176,8 @@ pub(super) fn positions(
         .collect())
 }
 
-/// Returns the values with every floating-point -0 replaced by 0. The two are equal but sort and hash differently.
+/// Returns the values with every floating-point -0 replaced by 0. The two are equal but sort and
+/// hash differently.
 pub(super) fn positive_zero(values: &ArrayRef) -> Result<ArrayRef> {
     Ok(match values.data_type() {
         DataType::Float64 => Arc::new(
@@ -195,7 +198,8 @@ pub(super) fn positive_zero(values: &ArrayRef) -> Result<ArrayRef> {
     })
 }
 
-/// Returns a function that returns true for each position of `values` that contains no NaN and no infinity.
+/// Returns a function that returns true for each position of `values` that contains no NaN and no
+/// infinity.
 pub(super) fn finite(values: &ArrayRef) -> Result<impl Fn(usize) -> bool + use<>> {
     let plain = plain(values)?;
     let floats = match plain.data_type().is_floating() {
@@ -209,7 +213,8 @@ pub(super) fn finite(values: &ArrayRef) -> Result<impl Fn(usize) -> bool + use<>
     })
 }
 
-/// Returns the plain values as floating-point numbers if they are numbers, dates or timestamps, or else `None`.
+/// Returns the plain values as floating-point numbers if they are numbers, dates or timestamps, or
+/// else `None`.
 pub(super) fn numbers(values: &ArrayRef) -> Result<Option<Vec<Option<f64>>>> {
     let integers = match values.data_type() {
         DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => cast(values, &DataType::Int64)?,

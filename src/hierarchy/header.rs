@@ -6,8 +6,9 @@ use arrow::array::{Array, StringArray};
 /// Words that stand for a missing value, and are values of a hierarchy.
 const MISSING: [&str; 8] = ["na", "n/a", "null", "none", "nan", "?", "-", "."];
 
-/// Returns true if the first row names the columns: its last label is not the `*` of all others, its ground value is text
-/// above numbers, or its labels are called `level 1` and so on. A row of a hierarchy would have none of these.
+/// Returns true if the first row names the columns: its last label is not the `*` of all others,
+/// its ground value is text above numbers, or its labels are called `level 1` and so on. A row of a
+/// hierarchy would have none of these.
 pub(super) fn is_header(ground: &StringArray, labels: &[StringArray]) -> bool {
     if ground.len() < 3 {
         return false;
@@ -64,7 +65,8 @@ mod tests {
                 &[["job", "Level 1", "level_2"], ["nurse", "a", "x"], ["cook", "b", "y"]],
                 true,
             ),
-            // Rows of hierarchies without a top, with a value that is missing, or with text among numbers.
+            // Rows of hierarchies without a top, with a value that is missing, or with text among
+            // numbers.
             (&[["nurse", "a", "x"], ["cook", "b", "y"], ["pilot", "c", "y"]], false),
             (&[["?", "?", "*"], ["31", "30-34", "*"], ["34", "30-34", "*"]], false),
             (&[["NA", "x", "y"], ["31", "30-34", "y"], ["34", "30-34", "y"]], false),

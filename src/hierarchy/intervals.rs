@@ -1,17 +1,18 @@
 //! INTERVALS: numbers in groups of equal width, wider level by level.
 //!
-//! Level i puts x into the group of all values with the same floor((x - origin) / width_i). Every width is a multiple
-//! of the one before, so groups nest for any data. At every level, values below BOTTOM CODE are `<code` and values from
-//! TOP CODE on are `>=code`: at level 0 too, where all other values are themselves. The group that contains a code ends
-//! at the code. Integers get labels with both ends
-//! included (`20-24`), other numbers half-open ones (`[20.0, 25.0)`). Integers and decimals are computed exactly,
-//! floats in their shortest decimal form. NaN and infinity are in no group, and neither is a number that is too large to
-//! count, unless a code hides it.
+//! Level i puts x into the group of all values with the same floor((x - origin) / width_i). Every
+//! width is a multiple of the one before, so groups nest for any data. At every level, values below
+//! BOTTOM CODE are `<code` and values from TOP CODE on are `>=code`: at level 0 too, where all
+//! other values are themselves. The group that contains a code ends at the code. Integers get
+//! labels with both ends included (`20-24`), other numbers half-open ones (`[20.0, 25.0)`).
+//! Integers and decimals are computed exactly, floats in their shortest decimal form. NaN and
+//! infinity are in no group, and neither is a number that is too large to count, unless a code
+//! hides it.
 //!
 //! Example: `CREATE HIERARCHY age AS INTERVALS (5, 10, 20) BOTTOM CODE 20 TOP CODE 90`.
 //!
-//! Reference: Hundepool et al., Statistical Disclosure Control, 2012, sections 3.3.1 (global recoding) and 3.3.2 (top
-//! and bottom coding), doi:10.1002/9781118348239.
+//! Reference: Hundepool et al., Statistical Disclosure Control, 2012, sections 3.3.1 (global
+//! recoding) and 3.3.2 (top and bottom coding), doi:10.1002/9781118348239.
 
 use super::clause::{Clause, Item, Kind, Part, Takes};
 use super::codes::{Coded, Codes, Side};
@@ -35,8 +36,8 @@ pub struct Intervals {
 }
 
 impl Intervals {
-    /// Returns the rule with groups of `widths`, one level each, that start at `origin`. All values below `bottom` are
-    /// one group, and all values from `top` on are one group.
+    /// Returns the rule with groups of `widths`, one level each, that start at `origin`. All values
+    /// below `bottom` are one group, and all values from `top` on are one group.
     pub fn try_new(widths: &[Number], origin: Number, bottom: Option<Number>, top: Option<Number>) -> Result<Self> {
         let all: Vec<Number> = widths
             .iter()
@@ -101,8 +102,8 @@ impl Intervals {
         self.top.filter(|top| units >= *top).map(|_| Side::Above)
     }
 
-    /// Returns the label of a value of `units` in groups of `width`; `None` if the ends of the group are too large to
-    /// compute.
+    /// Returns the label of a value of `units` in groups of `width`; `None` if the ends of the
+    /// group are too large to compute.
     fn label(&self, units: i128, width: i128, form: Form) -> Option<String> {
         match (self.side(units), self.bottom, self.top) {
             (Some(Side::Below), Some(bottom), _) => return Some(format!("<{}", form.number(bottom))),
@@ -173,7 +174,8 @@ impl GeneralizationRule for Intervals {
             scale => Form::HalfOpen(scale),
         };
         let units = floored(&values, self.scale)?;
-        // The widest group decides whether a value is mapped, so that a value is mapped at all levels or at none.
+        // The widest group decides whether a value is mapped, so that a value is mapped at all
+        // levels or at none.
         let widest = self.widths.last().copied().unwrap_or(1);
         let mapped: Vec<Option<i128>> = units
             .into_iter()

@@ -10,23 +10,24 @@ use std::collections::HashMap;
 /// A released value of one column, in the ground codes of its [`Lookup`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Label {
-    /// The label of ground code `code` at `level`. If `code` is the representative of the group ([`Label::at`]), equal
-    /// labels are equal values.
+    /// The label of ground code `code` at `level`. If `code` is the representative of the group
+    /// ([`Label::at`]), equal labels are equal values.
     Level {
         /// The level.
         level: u8,
         /// A ground code under the label.
         code: u32,
     },
-    /// The numbers, dates or timestamps from the value of ground code `low` to that of `high`, both included.
+    /// The numbers, dates or timestamps from the value of ground code `low` to that of `high`, both
+    /// included.
     Range {
         /// The code of the least value.
         low: u32,
         /// The code of the greatest value.
         high: u32,
     },
-    /// A range with both ends moved outward to round numbers, see [`Label::rounded`]. The codes are those of the first
-    /// and the last value in between.
+    /// A range with both ends moved outward to round numbers, see [`Label::rounded`]. The codes are
+    /// those of the first and the last value in between.
     Rounded {
         /// The code of the least value.
         low: u32,
@@ -61,10 +62,10 @@ impl Label {
         Self::at(lookup, level, first)
     }
 
-    /// Returns the label of values from `low` to `high` in a column with an order: the value itself if there is only
-    /// one, or else a range. If NULL is among other values, the label is the top, because NULL has no place in a range.
-    /// A range that begins or ends among values that a code hides is open there: so is a range of all values on both sides,
-    /// which is the top as well.
+    /// Returns the label of values from `low` to `high` in a column with an order: the value itself
+    /// if there is only one, or else a range. If NULL is among other values, the label is the top,
+    /// because NULL has no place in a range. A range that begins or ends among values that a code
+    /// hides is open there: so is a range of all values on both sides, which is the top as well.
     pub fn range(lookup: &Lookup, low: u32, high: u32) -> Self {
         let ground = lookup.level(0);
         if ground.codes[low as usize] == ground.codes[high as usize] {
@@ -77,8 +78,8 @@ impl Label {
         Label::Range { low, high }
     }
 
-    /// Returns [`Label::range`] with ends that reveal no value of the group. If the column has no round numbers,
-    /// returns the lowest common ancestor of the values.
+    /// Returns [`Label::range`] with ends that reveal no value of the group. If the column has no
+    /// round numbers, returns the lowest common ancestor of the values.
     pub fn rounded(lookup: &Lookup, low: u32, high: u32) -> Self {
         match (Self::range(lookup, low, high), lookup.grid()) {
             (Label::Range { low, high }, Some(grid)) => {
@@ -111,7 +112,8 @@ impl Label {
         }
     }
 
-    /// Returns the least and the greatest ground value under the label, in a column of numbers, dates or timestamps.
+    /// Returns the least and the greatest ground value under the label, in a column of numbers,
+    /// dates or timestamps.
     pub fn extent(self, lookup: &Lookup) -> Option<(f64, f64)> {
         match self {
             Label::Level { level, code } => {
@@ -194,7 +196,8 @@ mod tests {
     use arrow::array::Int64Array;
     use std::sync::Arc;
 
-    /// 1 and 2 are low, 5 and 9 are high. 3 is listed as low but not in the column. NULL is in the column.
+    /// 1 and 2 are low, 5 and 9 are high. 3 is listed as low but not in the column. NULL is in the
+    /// column.
     fn lookup() -> Lookup {
         let row = |value: &str, group: &str| vec![Some(value.into()), Some(group.into()), Some("*".into())];
         let rows = [("1", "low"), ("2", "low"), ("3", "low"), ("5", "high"), ("9", "high")];

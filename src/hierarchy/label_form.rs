@@ -4,9 +4,10 @@ use std::fmt;
 
 /// The form of released labels.
 ///
-/// A form changes what is written, and not which rows are one class: a class is chosen and judged by its labels. Two
-/// classes that are written alike are one class to a reader, and are recounted as one. A label that says nothing (`*`,
-/// the top of the hierarchy) and a suppressed row that stays are NULL in every form but TEXT.
+/// A form changes what is written, and not which rows are one class: a class is chosen and judged
+/// by its labels. Two classes that are written alike are one class to a reader, and are recounted
+/// as one. A label that says nothing (`*`, the top of the hierarchy) and a suppressed row that
+/// stays are NULL in every form but TEXT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LabelForm {
     /// The text of the label.
@@ -47,7 +48,8 @@ impl LabelForm {
         }
     }
 
-    /// Returns true if the form follows from the label alone, and is computed from the label's bounds.
+    /// Returns true if the form follows from the label alone, and is computed from the label's
+    /// bounds.
     pub const fn is_of_label(self) -> bool {
         matches!(self, Self::Bounds | Self::Midpoint)
     }

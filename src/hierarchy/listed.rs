@@ -1,13 +1,14 @@
 //! Hierarchies that list their ground values: the form behind FROM file, AS query and AS VALUES.
 //!
-//! One row per ground value, one label per level. Ground values are kept as text and matched as values of the column's
-//! own type: `1` and `1.0` are the same number, two different strings, and no date. A listed value that is no value of
-//! the type matches nothing. These conditions are checked when the hierarchy is made: groups nest (every label has one
-//! label on the next level), every ground value is listed once, and no label is NULL or empty. If the last level is not
+//! One row per ground value, one label per level. Ground values are kept as text and matched as
+//! values of the column's own type: `1` and `1.0` are the same number, two different strings, and
+//! no date. A listed value that is no value of the type matches nothing. These conditions are
+//! checked when the hierarchy is made: groups nest (every label has one label on the next level),
+//! every ground value is listed once, and no label is NULL or empty. If the last level is not
 //! single-valued, the level `*` is added.
 //!
-//! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, 2002,
-//! doi:10.1142/S021848850200165X (value generalization hierarchies).
+//! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and
+//! suppression, 2002, doi:10.1142/S021848850200165X (value generalization hierarchies).
 
 use super::ground;
 use super::nesting::{does_not_nest, torn};
@@ -28,7 +29,8 @@ const NO_VALUES: &str = "a hierarchy needs at least one ground value";
 pub struct Origin {
     /// The name of the kind.
     pub(super) kind: &'static str,
-    /// The clause that makes the hierarchy again, if the kind has a shorter one than `AS VALUES` with every row.
+    /// The clause that makes the hierarchy again, if the kind has a shorter one than `AS VALUES`
+    /// with every row.
     pub(super) clause: Option<String>,
 }
 
@@ -42,7 +44,8 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// Returns the rule that lists the values `ground`, with one array of labels per level from level 1 on.
+    /// Returns the rule that lists the values `ground`, with one array of labels per level from
+    /// level 1 on.
     ///
     /// Values and labels may be of any type that has a text form.
     pub(super) fn try_new(origin: Origin, ground: &ArrayRef, labels: &[ArrayRef], places: Places) -> Result<Self> {

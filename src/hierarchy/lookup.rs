@@ -12,28 +12,31 @@ use arrow::array::{Array, ArrayRef, StringArray};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
-/// One level of a lookup table: the labels, and for each ground code its label and the representative of its group.
+/// One level of a lookup table: the labels, and for each ground code its label and the
+/// representative of its group.
 #[derive(Debug, Clone)]
 pub struct Level {
-    /// The labels, ascending, NULL last. At level 0 these are the ground values, of the column's own type; of a hierarchy
-    /// with codes they are texts, and those that a code hides have one.
+    /// The labels, ascending, NULL last. At level 0 these are the ground values, of the column's
+    /// own type; of a hierarchy with codes they are texts, and those that a code hides have one.
     pub labels: ArrayRef,
     /// By ground code: the index of its label in `labels`.
     pub codes: Vec<u32>,
-    /// By ground code: the least ground code with the same label. A key of representatives is itself a key of ground
-    /// codes, so one table per level serves roll-ups from any more specific level.
+    /// By ground code: the least ground code with the same label. A key of representatives is
+    /// itself a key of ground codes, so one table per level serves roll-ups from any more specific
+    /// level.
     pub representatives: Vec<u32>,
-    /// By label: the number of leaves of the hierarchy under it (glm, infoloss). Leaves are the listed ground values,
-    /// or the distinct values of the column if the hierarchy is a rule. NULL is one more leaf in a column that has it.
-    /// If NULL or an unmapped value was raised to the top's label below the top, all leaves are under that label.
+    /// By label: the number of leaves of the hierarchy under it (glm, infoloss). Leaves are the
+    /// listed ground values, or the distinct values of the column if the hierarchy is a rule. NULL
+    /// is one more leaf in a column that has it. If NULL or an unmapped value was raised to the
+    /// top's label below the top, all leaves are under that label.
     pub leaves: Vec<u64>,
-    /// By label: the least and the greatest ground value under it, if the column contains numbers, dates or timestamps.
-    /// From infinity to minus infinity if there is none, as for NULL.
+    /// By label: the least and the greatest ground value under it, if the column contains numbers,
+    /// dates or timestamps. From infinity to minus infinity if there is none, as for NULL.
     pub extents: Option<Vec<(f64, f64)>>,
 }
 
-/// The lookup table of one column: level 0 is the value itself or the code that hides it, the last level has the single
-/// value `*`.
+/// The lookup table of one column: level 0 is the value itself or the code that hides it, the last
+/// level has the single value `*`.
 #[derive(Debug, Clone)]
 pub struct Lookup {
     pub(super) values: ArrayRef,
@@ -44,17 +47,20 @@ pub struct Lookup {
     /// By ground code: the code that hides the value. `None` for a hierarchy without codes.
     pub(super) hidden: Option<Vec<Option<Side>>>,
     pub(super) total_leaves: u64,
-    /// The leaves as ascending numbers, for a hierarchy that lists its values over numbers, dates or timestamps.
+    /// The leaves as ascending numbers, for a hierarchy that lists its values over numbers, dates
+    /// or timestamps.
     pub(super) listed: Option<Vec<f64>>,
     /// The cells to which the ends of ranges are rounded; computed when first needed.
     pub(super) grid: OnceLock<Option<Grid>>,
 }
 
 impl Hierarchy {
-    /// Returns the lookup table for the distinct `values` of a column (ascending, NULL last if there is one).
+    /// Returns the lookup table for the distinct `values` of a column (ascending, NULL last if
+    /// there is one).
     ///
-    /// Fails if the type does not fit, if there are NaN or infinite values, or if groups do not nest. Unmapped values
-    /// are marked in the lookup; [`Hierarchy::admit`] then decides by the number of their rows.
+    /// Fails if the type does not fit, if there are NaN or infinite values, or if groups do not
+    /// nest. Unmapped values are marked in the lookup; [`Hierarchy::admit`] then decides by the
+    /// number of their rows.
     pub fn bind(&self, values: ArrayRef) -> Result<Lookup> {
         let bound = || {
             self.rule().accepts(values.data_type())?;
@@ -139,13 +145,14 @@ impl Lookup {
         &self.levels
     }
 
-    /// Returns the distinct ground values, ascending, NULL last. A ground code is an index into them.
+    /// Returns the distinct ground values, ascending, NULL last. A ground code is an index into
+    /// them.
     pub fn values(&self) -> &ArrayRef {
         &self.values
     }
 
-    /// Returns, by ground code, the value as the least and the greatest number that it is, in a column of numbers, dates or
-    /// timestamps. NULL goes from infinity to minus infinity.
+    /// Returns, by ground code, the value as the least and the greatest number that it is, in a
+    /// column of numbers, dates or timestamps. NULL goes from infinity to minus infinity.
     pub fn extents(&self) -> Option<&[(f64, f64)]> {
         self.extents.as_deref()
     }
@@ -160,8 +167,8 @@ impl Lookup {
         self.hidden.as_ref()?[code as usize]
     }
 
-    /// Returns whether a range from the value of ground code `low` to that of `high` is open below and above, because a code
-    /// hides the values there.
+    /// Returns whether a range from the value of ground code `low` to that of `high` is open below
+    /// and above, because a code hides the values there.
     pub(super) fn is_open(&self, low: u32, high: u32) -> (bool, bool) {
         (
             self.hidden(low) == Some(Side::Below),
@@ -169,7 +176,8 @@ impl Lookup {
         )
     }
 
-    /// Returns the ground codes from `low` to `high` and all that the same codes hide, in a column with an order.
+    /// Returns the ground codes from `low` to `high` and all that the same codes hide, in a column
+    /// with an order.
     pub(super) fn unhidden(&self, low: u32, high: u32) -> (u32, u32) {
         let (is_open, last) = (self.is_open(low, high), self.values.len() - self.values.null_count());
         (
@@ -183,17 +191,17 @@ impl Lookup {
         self.total_leaves
     }
 
-    /// Returns, by ground code, the loss of its label at `level`, from 0 to 1: the leaves under the label but one, of all leaves
-    /// but one (glm).
+    /// Returns, by ground code, the loss of its label at `level`, from 0 to 1: the leaves under the
+    /// label but one, of all leaves but one (glm).
     pub fn losses(&self, level: u8) -> Vec<f64> {
         let (level, spans) = (self.level(level), self.total_leaves().saturating_sub(1).max(1) as f64);
         let loss = |label: &u32| level.leaves[*label as usize].saturating_sub(1) as f64 / spans;
         level.codes.iter().map(loss).collect()
     }
 
-    /// Returns the number of leaves from the value of ground code `low` to that of `high`, both included, in a column
-    /// with an order. Leaves are the listed values if the hierarchy lists them, or else the values of the column. NULL
-    /// is not between values.
+    /// Returns the number of leaves from the value of ground code `low` to that of `high`, both
+    /// included, in a column with an order. Leaves are the listed values if the hierarchy lists
+    /// them, or else the values of the column. NULL is not between values.
     pub(super) fn leaves_between(&self, low: u32, high: u32) -> u64 {
         let ground = self.extents().unwrap_or_default();
         match (&self.listed, ground.get(low as usize), ground.get(high as usize)) {
@@ -205,8 +213,9 @@ impl Lookup {
         }
     }
 
-    /// Returns the number of leaves from `low` to `high`, and the least and the greatest of them, in a column with an
-    /// order. `codes` are the first and the last ground code of the column's own values in that range.
+    /// Returns the number of leaves from `low` to `high`, and the least and the greatest of them,
+    /// in a column with an order. `codes` are the first and the last ground code of the column's
+    /// own values in that range.
     pub(super) fn leaves_within(&self, (low, high): (f64, f64), codes: (u32, u32)) -> (u64, Option<(f64, f64)>) {
         if let Some(listed) = &self.listed {
             let from = listed.partition_point(|l| *l < low);
@@ -222,7 +231,8 @@ impl Lookup {
         )
     }
 
-    /// Returns true if the column contains numbers, dates or timestamps, whose codes are in the order of the values.
+    /// Returns true if the column contains numbers, dates or timestamps, whose codes are in the
+    /// order of the values.
     pub fn is_ordered(&self) -> bool {
         self.extents.is_some()
     }
@@ -254,8 +264,8 @@ impl Gaps {
     }
 }
 
-/// The leaves over which losses are counted: the listed ground values, or the column's values for a rule, and NULL if
-/// it occurs.
+/// The leaves over which losses are counted: the listed ground values, or the column's values for a
+/// rule, and NULL if it occurs.
 struct Domain {
     labels: Vec<StringArray>,
     numbers: Option<Vec<Option<f64>>>,
@@ -290,9 +300,9 @@ impl Domain {
         Some(numbers)
     }
 
-    /// Returns the level above the ground with index `number`, for a column whose values have the labels `own`. `null`
-    /// is the position of NULL. `raised` is the position of a value that has the top's label without being mapped to
-    /// it.
+    /// Returns the level above the ground with index `number`, for a column whose values have the
+    /// labels `own`. `null` is the position of NULL. `raised` is the position of a value that has
+    /// the top's label without being mapped to it.
     fn level(&self, number: usize, own: &[Option<&str>], null: Option<usize>, raised: Option<usize>) -> Level {
         let (labels, codes) = encode(own);
         let index: HashMap<&str, usize> = labels.iter().zip(0..).filter_map(|(l, i)| Some(((*l)?, i))).collect();
@@ -314,7 +324,8 @@ impl Domain {
             leaves[codes[i] as usize] += 1;
         }
         if let Some(i) = raised {
-            // The top's label reveals only that the value is some value of the hierarchy, at whatever level it is.
+            // The top's label reveals only that the value is some value of the hierarchy, at
+            // whatever level it is.
             let code = codes[i] as usize;
             leaves[code] = self.leaves;
             if let Some(extents) = &mut extents {
@@ -358,7 +369,8 @@ fn ground_level(values: &ArrayRef, extents: Option<Vec<(f64, f64)>>) -> Level {
     }
 }
 
-/// Returns level 0 of a hierarchy with codes: a value that a code hides has its label of level 1, and any other is itself.
+/// Returns level 0 of a hierarchy with codes: a value that a code hides has its label of level 1,
+/// and any other is itself.
 fn coded_level(
     flat: &ArrayRef,
     hidden: &[Option<Side>],
@@ -399,7 +411,8 @@ fn representatives(codes: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// Returns the labels with a single-valued top level, which is added if the rule does not end in one.
+/// Returns the labels with a single-valued top level, which is added if the rule does not end in
+/// one.
 fn with_top(hierarchy: &Hierarchy, mut labels: Vec<StringArray>, rows: usize) -> Vec<StringArray> {
     if !hierarchy.rule().ends_in_top() {
         let top: StringArray = match labels.last() {

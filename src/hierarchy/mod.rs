@@ -1,12 +1,12 @@
 //! Generalization hierarchies as Arrow lookup tables.
 //!
-//! CREATE HIERARCHY makes a [`Hierarchy`]: a [`GeneralizationRule`], which contains the label of a ground value at each
-//! level, and the treatment of values that the rule does not know. A hierarchy that is bound to the distinct values of
-//! a column is a [`Lookup`]: per level an Arrow array of labels and a code-to-code array, so that a batch is
-//! generalized by a take.
+//! CREATE HIERARCHY makes a [`Hierarchy`]: a [`GeneralizationRule`], which contains the label of a
+//! ground value at each level, and the treatment of values that the rule does not know. A hierarchy
+//! that is bound to the distinct values of a column is a [`Lookup`]: per level an Arrow array of
+//! labels and a code-to-code array, so that a batch is generalized by a take.
 //!
-//! A kind of hierarchy is one file and one line in [`KINDS`]: its clause in CREATE HIERARCHY as data (see [`Clause`]),
-//! the function that makes a rule from the clause, and the rule.
+//! A kind of hierarchy is one file and one line in [`KINDS`]: its clause in CREATE HIERARCHY as
+//! data (see [`Clause`]), the function that makes a rule from the clause, and the rule.
 
 mod arguments;
 mod bounds;

@@ -1,4 +1,5 @@
-//! Named hierarchies, as made by CREATE HIERARCHY: a rule, and the treatment of values that the rule does not know.
+//! Named hierarchies, as made by CREATE HIERARCHY: a rule, and the treatment of values that the
+//! rule does not know.
 
 use super::exceptions::{OnNull, OnUnmapped};
 use super::rule::{GeneralizationRule, LevelRule, MAX_LEVELS, TOP};
@@ -59,8 +60,8 @@ impl Hierarchy {
         self.rule.levels() == 0
     }
 
-    /// Returns true if the labels say no more than the intervals that they are; there are none of a hierarchy that only
-    /// suppresses.
+    /// Returns true if the labels say no more than the intervals that they are; there are none of a
+    /// hierarchy that only suppresses.
     pub fn is_intervals(&self) -> bool {
         self.only_suppresses() || self.rule.is_intervals()
     }
@@ -83,8 +84,8 @@ impl Hierarchy {
         self.on_unmapped == OnUnmapped::Error
     }
 
-    /// Returns the same hierarchy, by which rows with unknown values are suppressed where the definition makes them an
-    /// error. It has the same definition and digest.
+    /// Returns the same hierarchy, by which rows with unknown values are suppressed where the
+    /// definition makes them an error. It has the same definition and digest.
     pub fn suppressing_unknown(&self) -> Self {
         Self {
             suppresses_unknown: self.refuses_unknown(),
@@ -115,9 +116,9 @@ impl Hierarchy {
         format!("{unmapped}{null}")
     }
 
-    /// Returns the HMAC-SHA-256 of everything that the hierarchy does: the values with their labels in the order of the
-    /// values, or the rule, and the treatment of other values. The digest does not depend on how the hierarchy was
-    /// made.
+    /// Returns the HMAC-SHA-256 of everything that the hierarchy does: the values with their labels
+    /// in the order of the values, or the rule, and the treatment of other values. The digest does
+    /// not depend on how the hierarchy was made.
     pub fn digest(&self, key: &[u8]) -> Result<String> {
         let mut mac = Hmac::<Sha256>::new_from_slice(key).map_err(|_| Error::internal("a digest without a key"))?;
         let mut add = |text: &str| {
@@ -149,7 +150,8 @@ impl Hierarchy {
         }
     }
 
-    /// Returns the rows of DESCRIBE HIERARCHY: `level`, `labels` (the number of labels, if they are listed) and `rule`.
+    /// Returns the rows of DESCRIBE HIERARCHY: `level`, `labels` (the number of labels, if they are
+    /// listed) and `rule`.
     pub fn describe(&self) -> Result<RecordBatch> {
         let mut rules = vec![LevelRule {
             rule: self.ground_rule(),

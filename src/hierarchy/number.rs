@@ -1,9 +1,11 @@
-//! Exact decimal numbers: the widths, origins and codes of a statement, and column values floored to their scale.
+//! Exact decimal numbers: the widths, origins and codes of a statement, and column values floored
+//! to their scale.
 //!
-//! Group borders are computed in whole units of 10^-scale, where scale is that of the numbers in the statement. A value
-//! is first floored to such units, which does not change floor((x - origin) / width), because origin and width are
-//! whole units. So integers and decimals are exact, and a float belongs to the group of its shortest decimal form: 0.3
-//! is in [0.3, 0.4), although 0.3 / 0.1 is less than 3 in binary.
+//! Group borders are computed in whole units of 10^-scale, where scale is that of the numbers in
+//! the statement. A value is first floored to such units, which does not change floor((x - origin)
+//! / width), because origin and width are whole units. So integers and decimals are exact, and a
+//! float belongs to the group of its shortest decimal form: 0.3 is in [0.3, 0.4), although 0.3 /
+//! 0.1 is less than 3 in binary.
 
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, PrimitiveArray};
@@ -16,7 +18,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// The number of units of a value that is too large to count in units: more than any that can be counted.
+/// The number of units of a value that is too large to count in units: more than any that can be
+/// counted.
 pub(super) const BEYOND: i128 = i128::MAX;
 
 /// The greatest number of digits after the decimal point in the numbers of a statement.
@@ -45,8 +48,8 @@ impl Number {
         Self { digits, exponent }
     }
 
-    /// Parses `text` (`12`, `-0.5`, `1e3`), ignoring spaces around it. Returns `None` if it is no number or has more
-    /// digits than can be kept exactly.
+    /// Parses `text` (`12`, `-0.5`, `1e3`), ignoring spaces around it. Returns `None` if it is no
+    /// number or has more digits than can be kept exactly.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let (negative, unsigned) = match text.as_bytes().first()? {
@@ -77,8 +80,8 @@ impl Number {
         Some(Self::new(if negative { -digits } else { digits }, exponent))
     }
 
-    /// Returns the largest whole number of units of 10^-`scale` that is not above the number; `None` if that is too
-    /// large to keep.
+    /// Returns the largest whole number of units of 10^-`scale` that is not above the number;
+    /// `None` if that is too large to keep.
     pub fn floor_at(self, scale: i32) -> Option<i128> {
         if self.digits == 0 {
             return Some(0);
@@ -92,8 +95,8 @@ impl Number {
         }
     }
 
-    /// Returns the least whole number of units of 10^-`scale` that is not below the number; `None` if that is too large to
-    /// keep.
+    /// Returns the least whole number of units of 10^-`scale` that is not below the number; `None`
+    /// if that is too large to keep.
     pub(super) fn ceil_at(self, scale: i32) -> Option<i128> {
         let floor = self.floor_at(scale)?;
         match Self::new(floor, -scale) == self {
@@ -171,8 +174,9 @@ pub(super) fn common_scale(numbers: &[Number]) -> Result<i32> {
     }
 }
 
-/// Returns the values of a numeric column (no dictionary) floored to whole units of 10^-`scale`; `None` for NULL, NaN and
-/// infinity. A value that is too large to count is [`BEYOND`], or the same below zero.
+/// Returns the values of a numeric column (no dictionary) floored to whole units of 10^-`scale`;
+/// `None` for NULL, NaN and infinity. A value that is too large to count is [`BEYOND`], or the same
+/// below zero.
 pub(super) fn floored(values: &ArrayRef, scale: i32) -> Result<Vec<Option<i128>>> {
     let units = |n: Number| n.floor_at(scale).unwrap_or(n.digits.signum() * BEYOND);
     let at = |digits: i128, exponent: i32| Some(units(Number { digits, exponent }));

@@ -1,5 +1,5 @@
-//! Where the rows of a hierarchy are written: the lines of a file, or rows of a statement or query. An error names them in
-//! place of values.
+//! Where the rows of a hierarchy are written: the lines of a file, or rows of a statement or query.
+//! An error names them in place of values.
 
 /// Where the rows of a hierarchy are written.
 #[derive(Debug, Clone)]

@@ -1,28 +1,28 @@
 //! PREFIX: codes that keep fewer characters, or fewer parts, at each level.
 //!
-//! The label of level i is the first n_i characters of the value (Unicode scalar values, not bytes), or with `AT` its
-//! first n_i parts. A value that is shorter is its own label, so that codes of one group meet whatever their lengths:
-//! with `PREFIX (3)`, `E11`, `E11.9` and `E11.65` are all `E11`. The numbers descend. Groups nest for any data: the
-//! label of the next level follows from a label alone.
+//! The label of level i is the first n_i characters of the value (Unicode scalar values, not
+//! bytes), or with `AT` its first n_i parts. A value that is shorter is its own label, so that
+//! codes of one group meet whatever their lengths: with `PREFIX (3)`, `E11` and `E11.65` are both
+//! `E11`. The numbers descend. Groups nest: the label of the next level follows from a label alone.
 //!
-//! `MASK` replaces what a label leaves out by one character, to the length of the longest value of the column, or to
-//! `WIDTH`. With `AT` it replaces parts: `10.0.*.*`.
+//! `MASK` replaces what a label leaves out by one character, to the length of the longest value of
+//! the column, or to `WIDTH`. With `AT` it replaces parts: `10.0.*.*`.
 //!
-//! Integers are codes that have lost their leading zeros. They are written with zeros to `WIDTH` digits, or to the
-//! digits of the greatest value of the column. An integer that is negative, or has more digits than `WIDTH`, is
-//! unmapped.
+//! Integers are codes that have lost their leading zeros. They are written with zeros to `WIDTH`
+//! digits, or to the digits of the greatest value of the column. An integer that is negative, or
+//! has more digits than `WIDTH`, is unmapped.
 //!
 //! Example: `CREATE HIERARCHY zip AS PREFIX (4, 3, 2)` turns 76133 into 7613, 761 and 76.
 //!
-//! `CHANGE (...) TO` gives all values that begin with one of these texts the same label at every level above 0. With
-//! `PREFIX (3) CHANGE ('036', '059') TO '000'`, 03601 and 05901-1234 are both `000`, as Safe Harbor asks of ZIP codes of
-//! few people (45 CFR 164.514(b)(2)(i)(B)). With `AT`, what begins a value is whole parts of it.
+//! `CHANGE (...) TO` gives all values that begin with one of these texts the same label at every
+//! level above 0. With `PREFIX (3) CHANGE ('036', '059') TO '000'`, 03601 and 05901-1234 are both
+//! `000`, as Safe Harbor asks of ZIP codes of few people (45 CFR 164.514(b)(2)(i)(B)).
+//! With `AT`, such a text is whole parts.
 //!
-//! **Interpretation**: a level that keeps 0 characters has the single label `*`, and not an empty text, which CSV files
-//! do not tell from NULL.
+//! **Interpretation**: a level that keeps 0 characters has the single label `*`, and not an empty
+//! text, which CSV files do not tell from NULL.
 //!
-//! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, 2002,
-//! doi:10.1142/S021848850200165X (ZIP codes).
+//! Reference: Sweeney, 2002, doi:10.1142/S021848850200165X (ZIP codes).
 
 use super::changed::Changed;
 use super::clause::{Clause, Item, Kind, Part, Takes};
@@ -45,7 +45,7 @@ pub struct Prefix {
     /// The separator of parts; `None` if characters are counted.
     at: Option<String>,
     mask: Option<char>,
-    /// The characters, or parts, to which masks and zeros are added; `None` for those of the longest value.
+    /// The length to which masks and zeros are added; `None` for that of the longest value.
     width: Option<u32>,
     /// The values that have one label of their own.
     changed: Option<Changed>,
@@ -157,7 +157,7 @@ impl Prefix {
         label
     }
 
-    /// Returns the values as texts, integers with the zeros before them; null for one that is no code of this width.
+    /// Returns the values as texts, integers with leading zeros; NULL for one that does not fit.
     fn texts(&self, values: &ArrayRef) -> Result<StringArray> {
         let texts = ground::text(values)?;
         if !is_whole(values.data_type()) {

@@ -1,17 +1,19 @@
 //! QUANTILES: groups of (nearly) equal numbers of rows, computed once and stored as bounds.
 //!
-//! For n groups of N rows there are n - 1 cuts. The i-th cut is between the two neighbouring distinct values where the
-//! number of rows below comes nearest to i N / n (the lower of two equally near). So equal values stay together, and
-//! groups may be empty if one value has many rows. Each number of groups divides the one before, so the cuts of a level
-//! are among those of the level below and groups nest. The cuts are stored, each as the roundest value that divides the
-//! two groups: it is a value of the column only where nothing rounder does, as between 34 and 35. The first and the last
-//! group are open (`<25`, `>=60`), so they take later values beyond the column's own, and do not reveal the extremes.
-//! Integers get labels with both ends included (`25-32`), other values half-open ones (`[24.2, 27.3)`).
+//! For n groups of N rows there are n - 1 cuts. The i-th cut is between the two neighbouring
+//! distinct values where the number of rows below comes nearest to i N / n (the lower of two
+//! equally near). So equal values stay together, and groups may be empty if one value has many
+//! rows. Each number of groups divides the one before, so the cuts of a level are among those of
+//! the level below and groups nest. The cuts are stored, each as the roundest value that divides
+//! the two groups: it is a value of the column only where nothing rounder does, as between 34 and
+//! 35. The first and the last group are open (`<25`, `>=60`), so they take later values beyond the
+//! column's own, and do not reveal the extremes. Integers get labels with both ends included
+//! (`25-32`), other values half-open ones (`[24.2, 27.3)`).
 //!
 //! Example: `CREATE HIERARCHY income AS QUANTILES (16, 4) OF people.income`.
 //!
-//! Reference: Hundepool et al., Statistical Disclosure Control, 2012, section 3.3.1 (global recoding),
-//! doi:10.1002/9781118348239.
+//! Reference: Hundepool et al., Statistical Disclosure Control, 2012, section 3.3.1 (global
+//! recoding), doi:10.1002/9781118348239.
 
 use super::clause::{Clause, Item, Kind, Part, Takes};
 use super::ground::{self, finite};
@@ -34,15 +36,16 @@ pub const MAX_GROUPS: u32 = 65_536;
 #[derive(Debug, Clone)]
 pub struct Quantiles {
     groups: Vec<u32>,
-    /// The cuts of level 1 as text, ascending: one fewer than its groups, repeated if a group is empty.
+    /// The cuts of level 1 as text, ascending: one fewer than its groups, repeated if a group is
+    /// empty.
     bounds: StringArray,
     /// True if a bound is written as a bare number, false if as a string.
     bare: bool,
 }
 
 impl Quantiles {
-    /// Returns the rule with `groups[i]` groups on level i + 1, for a column with these distinct values, ascending, and
-    /// the rows of each. NULL counts in no group.
+    /// Returns the rule with `groups[i]` groups on level i + 1, for a column with these distinct
+    /// values, ascending, and the rows of each. NULL counts in no group.
     pub fn of(groups: &[u32], values: &ArrayRef, counts: &[u64]) -> Result<Self> {
         check_groups(groups)?;
         let values = &ground::plain(values)?;
@@ -68,8 +71,8 @@ impl Quantiles {
             .collect();
         let rows: u128 = kept.iter().map(|&i| u128::from(counts[i as usize])).sum();
         let n = u128::from(groups[0]);
-        // A cut before the least value would only make an empty group, so it moves behind that value if there is
-        // another one.
+        // A cut before the least value would only make an empty group, so it moves behind that
+        // value if there is another one.
         let first = usize::from(kept.len() > 1);
         let cuts: Vec<usize> = (1..n)
             .map(|i| {
@@ -93,7 +96,8 @@ impl Quantiles {
         })
     }
 
-    /// Returns the rule from stored bounds: where every group of level 1 but the first begins, ascending, as text.
+    /// Returns the rule from stored bounds: where every group of level 1 but the first begins,
+    /// ascending, as text.
     pub fn from_bounds(groups: &[u32], bounds: &[String]) -> Result<Self> {
         check_groups(groups)?;
         if bounds.len() != groups[0] as usize - 1 {
@@ -337,7 +341,8 @@ mod tests {
 
     #[test]
     fn equal_values_stay_together() {
-        // Of 10 rows 7 have the value 2, so both cuts of three groups, at 3.3 and 6.7 rows, go to its nearer side.
+        // Of 10 rows 7 have the value 2, so both cuts of three groups, at 3.3 and 6.7 rows, go to
+        // its nearer side.
         let values = integers([1, 2, 3]);
         let q = Quantiles::of(&[3], &values, &[2, 7, 1]).unwrap();
         assert_eq!(labels(&q, &values), [["<2", "2", ">=3"]]);
@@ -416,7 +421,8 @@ mod tests {
             let q = Quantiles::of(&[6, 3], &values, &rows).unwrap();
             let got = labels(&q, &values);
             for (level, n) in [6u64, 3].into_iter().enumerate() {
-                // Brute force: for every ideal cut the value (but the least) with the nearest number of rows below.
+                // Brute force: for every ideal cut the value (but the least) with the nearest
+                // number of rows below.
                 let cuts: BTreeSet<i64> = (1..n).map(|i| {
                     let below = |v: i64| counts.range(..v).map(|(_, c)| c).sum::<u64>();
                     let candidates = counts.keys().skip(usize::from(counts.len() > 1));

@@ -1,12 +1,13 @@
 //! AS query: the rows of a query, read once.
 //!
-//! Column 1 is the ground value, then one column per level. The module `listed` describes the checks of the rows. After
-//! that the hierarchy contains the rows, and SHOW HIERARCHIES prints it with AS VALUES.
+//! Column 1 is the ground value, then one column per level. The module `listed` describes the
+//! checks of the rows. After that the hierarchy contains the rows, and SHOW HIERARCHIES prints it
+//! with AS VALUES.
 //!
 //! Example: `CREATE HIERARCHY city AS SELECT city, region, country FROM places`.
 //!
-//! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, 2002,
-//! doi:10.1142/S021848850200165X (value generalization hierarchies).
+//! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and
+//! suppression, 2002, doi:10.1142/S021848850200165X (value generalization hierarchies).
 
 use super::clause::{Clause, Kind, Part, Takes};
 use super::listed::{Listed, Origin};

@@ -1,5 +1,6 @@
-//! The roundest value between two neighbouring values of a column, so that a bound between them is not the value of a person
-//! where another value divides them as well: 50000 between 48210.50 and 51234.17, and a year's first day between two days.
+//! The roundest value between two neighbouring values of a column, so that a bound between them is
+//! not the value of a person where another value divides them as well: 50000 between 48210.50 and
+//! 51234.17, and a year's first day between two days.
 
 use super::ground;
 use super::number::{Number, decimal};
@@ -17,8 +18,8 @@ const UNITS: [usize; 6] = [4, 7, 10, 13, 16, 19];
 /// The place of the time of day in it.
 const CLOCK: usize = 11;
 
-/// Returns for each of `values` the roundest value that is above the one in `before` and not above it. Where `before` is NULL,
-/// or nothing rounder is between the two, this is the value itself.
+/// Returns for each of `values` the roundest value that is above the one in `before` and not above
+/// it. Where `before` is NULL, or nothing rounder is between the two, this is the value itself.
 pub(super) fn roundest(before: &ArrayRef, values: &ArrayRef) -> Result<ArrayRef> {
     let (below, texts) = (ground::text(before)?, ground::text(values)?);
     let mut candidates: Vec<Vec<String>> = vec![];

@@ -59,11 +59,12 @@ pub trait GeneralizationRule: fmt::Debug + Send + Sync {
     /// Returns the name of the rule's kind, as in the entry of the kind.
     fn kind(&self) -> &'static str;
 
-    /// Returns the number of levels above the ground that [`GeneralizationRule::labels`] returns. If the last of these
-    /// levels is not single-valued, a top level is added.
+    /// Returns the number of levels above the ground that [`GeneralizationRule::labels`] returns.
+    /// If the last of these levels is not single-valued, a top level is added.
     fn levels(&self) -> usize;
 
-    /// Returns the number of ground values that the rule lists; `None` for a rule that computes labels.
+    /// Returns the number of ground values that the rule lists; `None` for a rule that computes
+    /// labels.
     fn listed(&self) -> Option<u64> {
         None
     }
@@ -71,47 +72,51 @@ pub trait GeneralizationRule: fmt::Debug + Send + Sync {
     /// Fails if columns of this type cannot be generalized. The error names the types that can.
     fn accepts(&self, data_type: &DataType) -> Result<()>;
 
-    /// Returns the labels of `values` (of an accepted type), one array per level from level 1 on. The label of an
-    /// unmapped value or of NULL is null. A value has labels either at all levels or at none.
+    /// Returns the labels of `values` (of an accepted type), one array per level from level 1 on.
+    /// The label of an unmapped value or of NULL is null. A value has labels either at all levels
+    /// or at none.
     fn labels(&self, values: &ArrayRef) -> Result<Vec<StringArray>>;
 
-    /// Returns the ground values of a rule that lists them, cast to `data_type` if possible; `None` for a rule that
-    /// computes labels.
+    /// Returns the ground values of a rule that lists them, cast to `data_type` if possible; `None`
+    /// for a rule that computes labels.
     fn ground(&self, data_type: &DataType) -> Result<Option<ArrayRef>> {
         let _ = data_type;
         Ok(None)
     }
 
-    /// Returns the codes of the rule (TOP CODE, BOTTOM CODE), which no label of any level tells values beyond apart. `None`
-    /// for a rule without codes.
+    /// Returns the codes of the rule (TOP CODE, BOTTOM CODE), which no label of any level tells
+    /// values beyond apart. `None` for a rule without codes.
     fn codes(&self) -> Option<Codes> {
         None
     }
 
-    /// Returns for each value (of an accepted type) the code that hides it; nothing for a rule without codes. The label of
-    /// such a value is the same at every level, and takes the place of the value at level 0.
+    /// Returns for each value (of an accepted type) the code that hides it; nothing for a rule
+    /// without codes. The label of such a value is the same at every level, and takes the place of
+    /// the value at level 0.
     fn hidden(&self, values: &ArrayRef) -> Result<Vec<Option<Side>>> {
         Ok(vec![None; values.len()])
     }
 
-    /// Returns true if the labels say no more than the intervals that they are, so that local recoding may release other
-    /// ranges with the same ends.
+    /// Returns true if the labels say no more than the intervals that they are, so that local
+    /// recoding may release other ranges with the same ends.
     fn is_intervals(&self) -> bool {
         false
     }
 
-    /// Returns true if the last level of [`GeneralizationRule::labels`] is single-valued for any data.
+    /// Returns true if the last level of [`GeneralizationRule::labels`] is single-valued for any
+    /// data.
     fn ends_in_top(&self) -> bool {
         false
     }
 
-    /// Returns true if [`GeneralizationRule::sql`] contains the whole rule and nothing that was taken from data.
+    /// Returns true if [`GeneralizationRule::sql`] contains the whole rule and nothing that was
+    /// taken from data.
     fn is_free_of_data(&self) -> bool {
         false
     }
 
-    /// Returns true if the label of a value of this type follows from all values of the column, and not from the value
-    /// alone. Such a rule is refused where only some of the values are seen.
+    /// Returns true if the label of a value of this type follows from all values of the column, and
+    /// not from the value alone. Such a rule is refused where only some of the values are seen.
     fn reads_whole_column(&self, data_type: &DataType) -> bool {
         let _ = data_type;
         false

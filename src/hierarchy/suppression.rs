@@ -1,12 +1,12 @@
 //! SUPPRESSION: the value itself, then `*`.
 //!
-//! Two levels; a quasi-identifier that names no hierarchy gets this one. It accepts columns of every type but nested
-//! ones.
+//! Two levels; a quasi-identifier that names no hierarchy gets this one. It accepts columns of
+//! every type but nested ones.
 //!
 //! Example: `CREATE HIERARCHY all_or_nothing AS SUPPRESSION`.
 //!
-//! Reference: Samarati and Sweeney, Protecting privacy when disclosing information, 1998 (suppression as the top of a
-//! value generalization hierarchy).
+//! Reference: Samarati and Sweeney, Protecting privacy when disclosing information, 1998
+//! (suppression as the top of a value generalization hierarchy).
 
 use super::clause::{Clause, Kind};
 use super::exceptions::{OnNull, OnUnmapped};

@@ -16,7 +16,8 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Returns a listed hierarchy of the even numbers below `n`, in tens and fifties, with a top of its own.
+/// Returns a listed hierarchy of the even numbers below `n`, in tens and fifties, with a top of its
+/// own.
 fn evens(n: i64) -> Arc<dyn GeneralizationRule> {
     let row = |i: i64| {
         [

@@ -1,19 +1,21 @@
 //! TRUNCATE: dates and timestamps to coarser units of the calendar.
 //!
-//! Each level is one unit. Units become coarser, and each must contain whole units of the one before. Weeks (ISO 8601)
-//! contain days, but neither months nor years contain whole weeks, so WEEK can only be last. A century is the hundred
-//! years with the same first digits (`2000-2099`), since only that contains whole decades. Timestamps with a time zone
-//! are truncated in that zone. The label of the next level follows from a label alone, so groups nest for any data.
+//! Each level is one unit. Units become coarser, and each must contain whole units of the one
+//! before. Weeks (ISO 8601) contain days, but neither months nor years contain whole weeks, so WEEK
+//! can only be last. A century is the hundred years with the same first digits (`2000-2099`), since
+//! only that contains whole decades. Timestamps with a time zone are truncated in that zone. The
+//! label of the next level follows from a label alone, so groups nest for any data.
 //!
-//! With FORMAT, in the words of `strptime`, texts are read as dates or timestamps. A text that is none is unmapped, so
-//! ON UNMAPPED decides.
+//! With FORMAT, in the words of `strptime`, texts are read as dates or timestamps. A text that is
+//! none is unmapped, so ON UNMAPPED decides.
 //!
-//! BOTTOM CODE and TOP CODE are years. At every level, dates before BOTTOM CODE are `<code` and dates from TOP CODE on are
-//! `>=code`: at level 0 too, where all other dates are themselves. A decade or a century that contains a code ends at the
-//! code (`1937-1939`). A week can lie in two years, so WEEK takes no codes.
+//! BOTTOM CODE and TOP CODE are years. At every level, dates before BOTTOM CODE are `<code` and
+//! dates from TOP CODE on are `>=code`: at level 0 too, where all other dates are themselves. A
+//! decade or a century that contains a code ends at the code (`1937-1939`). A week can lie in two
+//! years, so WEEK takes no codes.
 //!
-//! Example: `CREATE HIERARCHY birth AS TRUNCATE (MONTH, QUARTER, YEAR)` turns 2024-05-17 into 2024-05, 2024-Q2 and
-//! 2024; with `FORMAT '%d.%m.%Y'` it does the same for the text 17.5.2024.
+//! Example: `CREATE HIERARCHY birth AS TRUNCATE (MONTH, QUARTER, YEAR)` turns 2024-05-17 into
+//! 2024-05, 2024-Q2 and 2024; with `FORMAT '%d.%m.%Y'` it does the same for the text 17.5.2024.
 //!
 //! Reference: ISO 8601-1:2019, sections 5.2 and 5.3 (representations of reduced precision).
 
@@ -143,7 +145,7 @@ pub struct Truncate {
 }
 
 impl Truncate {
-    /// Returns the rule that truncates to `units[i]` on level i + 1. Fails if the units do not nest.
+    /// Returns the rule that truncates to `units[i]` on level i + 1. Fails unless the units nest.
     pub fn try_new(units: &[Unit]) -> Result<Self> {
         if units.is_empty() {
             return Err(Error::usage("TRUNCATE needs at least one unit"));
@@ -296,7 +298,8 @@ pub(super) fn time_zone(name: &str) -> Result<Tz> {
         .map_err(|_| Error::usage(format!("TRUNCATE: time zone {name:?} is not known")))
 }
 
-/// Returns the local calendar times of dates or timestamps; `None` for NULL and for values outside the calendar.
+/// Returns the local calendar times of dates or timestamps; `None` for NULL and for values outside
+/// the calendar.
 fn instants(values: &ArrayRef) -> Result<Vec<Option<NaiveDateTime>>> {
     let (unit, zone) = match values.data_type() {
         DataType::Date32 => {

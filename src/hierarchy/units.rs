@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// The milliseconds of a day, in which a long date counts.
 const DAY: i64 = 86_400_000;
 
-/// A type whose values are whole numbers of units: integers, decimals (in units of their last digit), dates (in days) and
-/// timestamps.
+/// A type whose values are whole numbers of units: integers, decimals (in units of their last
+/// digit), dates (in days) and timestamps.
 #[derive(Debug, Clone)]
 pub(crate) struct Units {
     data_type: DataType,
@@ -22,7 +22,8 @@ pub(crate) struct Units {
 }
 
 impl Units {
-    /// Returns the units of a type without dictionary encoding; `None` if it has none, as floating-point numbers.
+    /// Returns the units of a type without dictionary encoding; `None` if it has none, as
+    /// floating-point numbers.
     pub(crate) fn of(data_type: &DataType) -> Option<Self> {
         let (scale, limits) = match data_type {
             DataType::Decimal32(p, s)
@@ -74,7 +75,8 @@ impl Units {
         Ok(values.as_primitive::<Decimal128Type>().clone())
     }
 
-    /// Returns numbers of units as values of the type. What is beyond the type becomes its least or greatest value.
+    /// Returns numbers of units as values of the type. What is beyond the type becomes its least or
+    /// greatest value.
     pub(crate) fn write(&self, units: impl IntoIterator<Item = Option<i128>>) -> Result<ArrayRef> {
         let (least, greatest) = self.limits;
         let units: Decimal128Array = units.into_iter().map(|n| n.map(|n| n.clamp(least, greatest))).collect();

@@ -1,12 +1,12 @@
 //! VALUES: ground values and their labels, listed in the statement.
 //!
-//! One row per ground value: the value, then one label per level. The module `listed` describes the checks of the rows,
-//! and how they are matched with the values of a column.
+//! One row per ground value: the value, then one label per level. The module `listed` describes the
+//! checks of the rows, and how they are matched with the values of a column.
 //!
 //! Example: `CREATE HIERARCHY sex AS VALUES ('female', 'any'), ('male', 'any')`.
 //!
-//! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, 2002,
-//! doi:10.1142/S021848850200165X (value generalization hierarchies).
+//! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and
+//! suppression, 2002, doi:10.1142/S021848850200165X (value generalization hierarchies).
 
 use super::arguments::text;
 use super::clause::{Clause, Item, Kind, Part, Takes};
@@ -15,8 +15,8 @@ use crate::catalogue::{Info, Value};
 use crate::error::Result;
 use std::sync::Arc;
 
-/// Returns the rule of these rows, each a ground value and its labels; `None` is NULL. Fails if the rows are no
-/// hierarchy.
+/// Returns the rule of these rows, each a ground value and its labels; `None` is NULL. Fails if the
+/// rows are no hierarchy.
 pub fn listed(rows: &[Vec<Option<String>>]) -> Result<Listed> {
     let origin = Origin {
         kind: KIND.info.name,

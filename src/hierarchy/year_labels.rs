@@ -8,8 +8,8 @@ use chrono::Datelike;
 /// An end of a label, and whether it is included; `None` for an open end.
 type End = Option<(Number, bool)>;
 
-/// Reads the first and the last year of a label, of a date that is written in `format`, or of the text of bounds, in which
-/// an open end is empty.
+/// Reads the first and the last year of a label, of a date that is written in `format`, or of the
+/// text of bounds, in which an open end is empty.
 pub(super) fn ends(text: &str, format: Option<&DateFormat>) -> Option<(End, End)> {
     let span = |text: &str| span(text, format);
     let included = |year: i32| Some((Number::new(year.into(), 0), true));
@@ -35,7 +35,8 @@ pub(super) fn ends(text: &str, format: Option<&DateFormat>) -> Option<(End, End)
     Some((low.flatten(), high.flatten()))
 }
 
-/// Returns the first and the last year of what a text names: `1950-05-17`, `1950-Q2`, `1950s`, `1937-1939`.
+/// Returns the first and the last year of what a text names: `1950-05-17`, `1950-Q2`, `1950s`,
+/// `1937-1939`.
 fn span(text: &str, format: Option<&DateFormat>) -> Option<(i32, i32)> {
     if let Some(at) = format.and_then(|format| format.read(text)) {
         return Some((at.year(), at.year()));

@@ -1,4 +1,5 @@
-//! Codes of dates: the years before BOTTOM CODE are one group to a reader, and so are the years from TOP CODE on.
+//! Codes of dates: the years before BOTTOM CODE are one group to a reader, and so are the years
+//! from TOP CODE on.
 
 use super::codes::Side;
 use crate::error::{Error, Result};
@@ -41,7 +42,8 @@ impl Years {
         }
     }
 
-    /// Returns the label of the years from `first` to `last`, in which a year is that has the label, if a code decides it.
+    /// Returns the label of the years from `first` to `last`, in which a year is that has the
+    /// label, if a code decides it.
     pub(super) fn label(self, year: i32, (first, last): (i32, i32)) -> Option<String> {
         match (self.side(year), self.bottom, self.top) {
             (Some(Side::Below), Some(bottom), _) => return Some(format!("<{bottom:04}")),

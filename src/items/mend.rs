@@ -1,10 +1,11 @@
-//! Apriori-based anonymization: combinations of one item, then of two, and so on; each that too few rows have is mended
-//! where that costs least.
+//! Apriori-based anonymization: combinations of one item, then of two, and so on; each that too few
+//! rows have is mended where that costs least.
 //!
-//! **Interpretation.** The paper generalizes the items of a combination and leaves open which ancestors are tried: here
-//! all, in the order of their costs, which are exact. Beside that, the label of one item may be removed from all sets,
-//! as long as no more rows lose items than the request allows. What holds for fewer items still holds when more are
-//! mended: a label that replaces others is in every row that one of them was in, and a label that is removed leaves the
+//! **Interpretation.** The paper generalizes the items of a combination and leaves open which
+//! ancestors are tried: here all, in the order of their costs, which are exact. Beside that, the
+//! label of one item may be removed from all sets, as long as no more rows lose items than the
+//! request allows. What holds for fewer items still holds when more are mended: a label that
+//! replaces others is in every row that one of them was in, and a label that is removed leaves the
 //! rows of all others as they are.
 
 use super::request::Request;
@@ -74,7 +75,8 @@ impl<'a> Mending<'a> {
         }
     }
 
-    /// Returns the combinations of labels that fewer than k rows have, in a fixed order. An item stands for each label.
+    /// Returns the combinations of labels that fewer than k rows have, in a fixed order. An item
+    /// stands for each label.
     fn rare(&self, bound: ItemBound, size: usize, reserve: Reserve) -> Result<Vec<Vec<u32>>> {
         let tree = self.request.tree;
         let released: ItemSets = self.request.sets.under(tree, &self.cut);
@@ -92,8 +94,8 @@ impl<'a> Mending<'a> {
         Ok(rare.into_iter().map(items).collect())
     }
 
-    /// Mends the combination of the labels of these items, unless an earlier one has mended it. Returns false if nothing
-    /// mends it.
+    /// Mends the combination of the labels of these items, unless an earlier one has mended it.
+    /// Returns false if nothing mends it.
     fn raise(&mut self, items: &[u32], k: u64) -> bool {
         let tree = self.request.tree;
         let own: Option<Vec<(u8, u32)>> = items.iter().map(|item| tree.node(&self.cut, *item)).collect();
@@ -136,7 +138,8 @@ impl<'a> Mending<'a> {
         false
     }
 
-    /// Advances to the next choice of levels, the last item's first. Returns false after the last choice.
+    /// Advances to the next choice of levels, the last item's first. Returns false after the last
+    /// choice.
     fn next(&self, levels: &mut [u8], own: &[(u8, u32)]) -> bool {
         for (level, (least, _)) in levels.iter_mut().zip(own).rev() {
             if *level < self.request.tree.top() {
@@ -212,7 +215,8 @@ impl<'a> Mending<'a> {
             .for_each(|item| self.cut.0[*item as usize] = Some(node.0));
     }
 
-    /// Removes the items of a node. Returns false, and removes nothing, if too many rows would lose items.
+    /// Removes the items of a node. Returns false, and removes nothing, if too many rows would lose
+    /// items.
     fn remove(&mut self, node: (u8, u32)) -> bool {
         let sets = self.sets_of(node);
         let kept = sets.iter().filter(|set| !self.is_reduced[**set as usize]);

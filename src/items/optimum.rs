@@ -11,8 +11,8 @@ const MOST_CUTS: u64 = 4096;
 /// The most combinations that are counted, over all cuts.
 const MOST_COUNTED: u64 = 50_000_000;
 
-/// Returns the cut of least loss that holds every bound, or that there is none. Returns `None` if trying all cuts would
-/// take long.
+/// Returns the cut of least loss that holds every bound, or that there is none. Returns `None` if
+/// trying all cuts would take long.
 pub(super) fn optimum(request: &Request, reserve: Reserve) -> Result<Option<Option<Cut>>> {
     let tree = request.tree;
     let size = request.bounds.iter().map(|b| b.size).max().unwrap_or(0) as u64;

@@ -9,7 +9,8 @@ use hashbrown::{HashMap, HashSet};
 /// The bytes of one counted combination, with what a hash table leaves free.
 const BYTES: usize = 2 * (size_of::<(u128, u64)>() + 1);
 
-/// The distinct sets of items, each ascending and without duplicates, with the number of rows that have it.
+/// The distinct sets of items, each ascending and without duplicates, with the number of rows that
+/// have it.
 #[derive(Debug, Default)]
 pub struct ItemSets(Vec<(Vec<u32>, u64)>);
 
@@ -97,8 +98,8 @@ pub(super) fn released<'a>(tree: &ItemTree, cut: &Cut, sets: impl Iterator<Item 
     ItemSets::new(sets.map(one).collect())
 }
 
-/// Returns the number of rows of every combination of `size` labels that a row has, packed. With `among`, only
-/// combinations with one of these labels are counted.
+/// Returns the number of rows of every combination of `size` labels that a row has, packed. With
+/// `among`, only combinations with one of these labels are counted.
 pub(super) fn supports(
     sets: &ItemSets,
     size: usize,
@@ -129,8 +130,9 @@ pub(super) fn supports(
     Ok(counts)
 }
 
-/// Calls `each` with every combination of `size` labels, of which one is wanted, packed behind the labels of `before`,
-/// until it returns false. `before` says whether it has a wanted label. Returns false if `each` did.
+/// Calls `each` with every combination of `size` labels, of which one is wanted, packed behind the
+/// labels of `before`, until it returns false. `before` says whether it has a wanted label. Returns
+/// false if `each` did.
 fn combinations(
     (labels, wanted): (&[u32], &[bool]),
     size: usize,

@@ -126,7 +126,8 @@ fn without_limit(_: usize) -> Result<()> {
     Ok(())
 }
 
-/// Fails unless equal nodes of a cut are whole subtrees: every item under a node that is used has it, or is removed.
+/// Fails unless equal nodes of a cut are whole subtrees: every item under a node that is used has
+/// it, or is removed.
 fn is_consistent(tree: &ItemTree, cut: &Cut) -> bool {
     let items = 0..tree.items() as u32;
     items.filter_map(|item| tree.node(cut, item)).all(|node| {
@@ -172,7 +173,8 @@ proptest! {
         let request = Request { tree: &tree, sets: &sets, bounds: &table.bounds, removable: 0 };
         let all = every(&tree);
         prop_assert!(all.iter().all(|cut| is_consistent(&tree, cut)));
-        // Every assignment of levels that is consistent is among them, up to levels of the same labels.
+        // Every assignment of levels that is consistent is among them, up to levels of the same
+        // labels.
         let weights = sets.weights(tree.items());
         let mut best: Option<u128> = None;
         let choices = 4usize.pow(tree.items() as u32);

@@ -37,8 +37,8 @@ pub(super) struct TreeLevel {
 pub struct Cut(pub(super) Vec<Option<u8>>);
 
 impl ItemTree {
-    /// Returns the tree of the levels `low` to `high` of a lookup table. Items that the hierarchy does not map are
-    /// removed if `suppress_unmapped`.
+    /// Returns the tree of the levels `low` to `high` of a lookup table. Items that the hierarchy
+    /// does not map are removed if `suppress_unmapped`.
     pub fn new(lookup: &Lookup, (low, high): (u8, u8), suppress_unmapped: bool) -> Result<Self> {
         let mut texts = vec![];
         for level in low..=high {
@@ -117,7 +117,8 @@ impl ItemTree {
         members.filter(|item| cut.0[*item as usize].is_some())
     }
 
-    /// Returns the position of an item's label among [`ItemTree::labels`]; `None` if the item is removed.
+    /// Returns the position of an item's label among [`ItemTree::labels`]; `None` if the item is
+    /// removed.
     pub fn label(&self, cut: &Cut, item: u32) -> Option<u32> {
         let level = cut.0[item as usize]?;
         Some(self.level(level).label[item as usize])
@@ -136,7 +137,8 @@ impl ItemTree {
         }
     }
 
-    /// Returns the sum of the losses of all items of all rows, exactly. `weights` are the rows of each item.
+    /// Returns the sum of the losses of all items of all rows, exactly. `weights` are the rows of
+    /// each item.
     pub(super) fn loss(&self, cut: &Cut, weights: &[u64]) -> u128 {
         let items = (0..).zip(weights);
         items
@@ -144,9 +146,9 @@ impl ItemTree {
             .sum()
     }
 
-    /// Returns the mean loss of the items of all rows: the leaves under the label beside the item, as a share of the
-    /// other leaves of the hierarchy, and 1 for an item that is removed. 0 without items. `weights` are the rows of each
-    /// item.
+    /// Returns the mean loss of the items of all rows: the leaves under the label beside the item,
+    /// as a share of the other leaves of the hierarchy, and 1 for an item that is removed. 0
+    /// without items. `weights` are the rows of each item.
     pub fn mean_loss(&self, cut: &Cut, weights: &[u64]) -> f64 {
         self.share(self.loss(cut, weights), weights)
     }

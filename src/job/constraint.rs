@@ -27,8 +27,8 @@ pub enum Scope {
     All,
     /// The quasi-identifiers at these positions.
     Columns(Vec<usize>),
-    /// Every subset of so many quasi-identifiers. For a model of class size this covers smaller subsets, whose groups
-    /// are larger.
+    /// Every subset of so many quasi-identifiers. For a model of class size this covers smaller
+    /// subsets, whose groups are larger.
     Any(usize),
 }
 
@@ -36,8 +36,8 @@ impl Scope {
     /// The most subsets of a scope, each of which costs a GROUP BY a node.
     const MOST: usize = 1000;
 
-    /// Returns the positions of each subset of `columns` quasi-identifiers, in lexicographic order. Fails as a usage
-    /// error if there are none or too many.
+    /// Returns the positions of each subset of `columns` quasi-identifiers, in lexicographic order.
+    /// Fails as a usage error if there are none or too many.
     pub fn subsets(&self, columns: usize) -> Result<Vec<Vec<usize>>> {
         let size = match self {
             Self::All => return Ok(vec![(0..columns).collect()]),

@@ -1,5 +1,5 @@
-//! The job: a request bound to names and types, as a value. [`Job::check`] contains every refusal of a request.
-//! Nothing is read before it, and nothing is refused because of the request after it.
+//! The job: a request bound to names and types, as a value. [`Job::check`] contains every refusal
+//! of a request. Nothing is read before it, and nothing is refused because of the request after it.
 
 mod check;
 mod choice;
@@ -63,7 +63,8 @@ pub struct Job {
     pub constraints: Vec<Constraint>,
     /// The most rows that may be suppressed.
     pub suppression: SuppressionLimit,
-    /// Whether suppressed rows stay, with `*` in every quasi-identifier and NULL in every sensitive column.
+    /// Whether suppressed rows stay, with `*` in every quasi-identifier and NULL in every sensitive
+    /// column.
     pub starred: bool,
     /// The name of the metric to minimise, in the words of the statement.
     pub metric_name: String,
@@ -90,8 +91,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// Returns true if the column is released. Identifiers without a hash are dropped, and so is an entity column
-    /// that is in no other list.
+    /// Returns true if the column is released. Identifiers without a hash are dropped, and so is an
+    /// entity column that is in no other list.
     pub fn releases(&self, column: &str) -> bool {
         let hashed = |i: &Identifier| i.column == column && i.secret.is_some();
         self.identifiers.iter().any(hashed)
@@ -152,8 +153,8 @@ impl Job {
         self.constraints.iter().find_map(|c| c.model.sampling())
     }
 
-    /// Returns the levels of the quasi-identifiers if the statement leaves no choice: AT NODE, or LEVELS with one level
-    /// for each of them.
+    /// Returns the levels of the quasi-identifiers if the statement leaves no choice: AT NODE, or
+    /// LEVELS with one level for each of them.
     pub fn given_levels(&self) -> Option<Vec<u8>> {
         let only = |q: &QuasiIdentifier| q.levels.filter(|(low, high)| low == high).map(|(low, _)| low);
         match &self.choice {

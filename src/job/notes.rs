@@ -1,4 +1,5 @@
-//! What a request does that its author may not expect, in one sentence each, without reading any data.
+//! What a request does that its author may not expect, in one sentence each, without reading any
+//! data.
 
 use super::Job;
 use crate::hierarchy::{LabelForm, plain_type};

@@ -7,8 +7,8 @@ use crate::search::Search;
 /// The node of an earlier release, and what becomes of drift since then.
 #[derive(Debug)]
 pub struct Replay {
-    /// The levels of the node, one per quasi-identifier; `None` if they cannot be applied to these columns and
-    /// hierarchies.
+    /// The levels of the node, one per quasi-identifier; `None` if they cannot be applied to these
+    /// columns and hierarchies.
     pub levels: Option<Vec<u8>>,
     /// What becomes of drift.
     pub on_drift: OnDrift,

@@ -22,8 +22,8 @@ pub struct ReportFile {
 }
 
 impl ReportFile {
-    /// Creates the file of REPORT TO, in an object store of the session if the path is a URL. Its extension decides the
-    /// format of the report.
+    /// Creates the file of REPORT TO, in an object store of the session if the path is a URL. Its
+    /// extension decides the format of the report.
     pub fn new(path: &str, state: &SessionState) -> Result<Self> {
         let path = expanded(path)?;
         let object = is_url(&path).then(|| SingleObject::open(state, &path));
@@ -67,7 +67,8 @@ impl ReportFile {
         &self.path
     }
 
-    /// Fails if the report would go to a store that cannot be reached, or in place of an object that may not be replaced.
+    /// Fails if the report would go to a store that cannot be reached, or in place of an object
+    /// that may not be replaced.
     pub(crate) async fn reach(&self) -> Result<()> {
         match &self.object {
             Some(object) => object.reach(self.overwrite).await,

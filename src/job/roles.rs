@@ -39,7 +39,8 @@ impl Secret {
         }
     }
 
-    /// Returns the place as a text, `env:NAME` or `file:PATH`, which stands for the same file in any folder.
+    /// Returns the place as a text, `env:NAME` or `file:PATH`, which stands for the same file in
+    /// any folder.
     pub(crate) fn place(&self) -> String {
         match self {
             Self::Environment(name) => format!("env:{name}"),
@@ -86,8 +87,9 @@ pub struct QuasiIdentifier {
 }
 
 impl QuasiIdentifier {
-    /// Returns what local recoding labels values of a column with an order by; `asked` says that an option asks for ranges.
-    /// LEVELS, and labels that say more than the intervals that they are, are those of the hierarchy.
+    /// Returns what local recoding labels values of a column with an order by; `asked` says that an
+    /// option asks for ranges. LEVELS, and labels that say more than the intervals that they are,
+    /// are those of the hierarchy.
     pub fn numbers(&self, asked: bool) -> Numbers {
         let is_free = asked || self.labels != LabelForm::Text || self.hierarchy.is_intervals();
         match self.levels {
@@ -99,8 +101,8 @@ impl QuasiIdentifier {
     }
 }
 
-/// A quasi-identifier whose rows have sets of items: a column of lists. It is in no class; models ON the column judge
-/// it.
+/// A quasi-identifier whose rows have sets of items: a column of lists. It is in no class; models
+/// ON the column judge it.
 #[derive(Debug, Clone)]
 pub struct ItemSet {
     /// The name of the column.

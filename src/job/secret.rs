@@ -1,7 +1,7 @@
 //! What makes a secret worthless: too little of it, or too little in it.
 //!
-//! A program that fills a field it has nothing for writes blanks, NUL or one character again and again. That is as long as a
-//! secret, and the first thing that somebody tries.
+//! A program that fills a field it has nothing for writes blanks, NUL or one character again and
+//! again. That is as long as a secret, and the first thing that somebody tries.
 
 use crate::plain::acts;
 
@@ -14,7 +14,8 @@ const LEAST_DIFFERENT: usize = 5;
 /// Characters that show nothing, besides white space and those that act on the text beside them.
 const FILLERS: [char; 6] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}', '\u{200d}'];
 
-/// Returns what is wrong with a secret, as what it has: `has fewer than 16 bytes`. A secret that is no text may have any bytes.
+/// Returns what is wrong with a secret, as what it has: `has fewer than 16 bytes`. A secret that is
+/// no text may have any bytes.
 pub(super) fn fault(secret: &[u8]) -> Option<&'static str> {
     let shown = match std::str::from_utf8(secret) {
         Ok(text) => text

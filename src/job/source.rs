@@ -18,7 +18,8 @@ pub struct SourceTable {
     pub rows: DataFrame,
     /// The local files that the table reads, if they are known. The target must not contain them.
     pub files: Vec<PathBuf>,
-    /// Why a row of the table may depend on other rows of what it was read from, and what to write instead.
+    /// Why a row of the table may depend on other rows of what it was read from, and what to write
+    /// instead.
     pub depends: Option<&'static str>,
     /// The state of the files and tables when the request was bound.
     pub pins: Pins,

@@ -80,7 +80,8 @@ impl Target {
         self.existing == Existing::Overwrite && self.exists()
     }
 
-    /// Returns the error of a run that another run was faster than: what that means, and what to do, depends on the clause.
+    /// Returns the error of a run that another run was faster than: what that means, and what to
+    /// do, depends on the clause.
     pub(crate) fn late(&self) -> Error {
         let (kind, advice) = match self.existing {
             Existing::Fail => (

@@ -1,14 +1,18 @@
-//! Rows that wait (APPEND), kept in a folder that the statement names, so that the next batch takes them.
+//! Rows that wait (APPEND), kept in a folder that the statement names, so that the next batch takes
+//! them.
 //!
-//! They are rows of the source with all their columns, so the folder is where the source is, and never in the release. Each
-//! state of the release has a file of its own there, which is called by the checksum of the release's manifest:
+//! They are rows of the source with all their columns, so the folder is where the source is, and
+//! never in the release. Each state of the release has a file of its own there, which is called by
+//! the checksum of the release's manifest:
 //!
 //! - A run reads the file of the release that stands, and adds its rows to those of the source.
-//! - Before it commits, it puts the file of the release that is to be: with the commit, and not before, that one counts. A run
-//!   that is killed or loses leaves a file that no release is called by.
-//! - If no row can be added, the release stays as it is, and so does the name of the file: it is replaced by one put.
-//! - After the commit, the files that were there before are deleted. A run that put one of them began before the commit, and
-//!   cannot commit any more.
+//! - Before it commits, it puts the file of the release that is to be: with the commit, and not
+//!   before, that one counts. A run that is killed or loses leaves a file that no release is called
+//!   by.
+//! - If no row can be added, the release stays as it is, and so does the name of the file: it is
+//!   replaced by one put.
+//! - After the commit, the files that were there before are deleted. A run that put one of them
+//!   began before the commit, and cannot commit any more.
 
 use crate::error::{Error, Result};
 use crate::folder::{Manifest, create_private, sha256};
@@ -69,8 +73,9 @@ pub(crate) struct Taken {
 }
 
 impl Waiting {
-    /// Opens the folder that a path names for the rows that wait for the release whose target has the URL `own`, and reads those
-    /// that do. Fails with `ErrorKind::Usage` if one of the two is in the other.
+    /// Opens the folder that a path names for the rows that wait for the release whose target has
+    /// the URL `own`, and reads those that do. Fails with `ErrorKind::Usage` if one of the two is
+    /// in the other.
     pub(crate) async fn open(state: &SessionState, path: &str, own: &str, standing: Option<&Manifest>) -> Result<Self> {
         let place = Place::of(state, &expanded(path)?).await?;
         if own.starts_with(&place.url) || place.url.starts_with(own) {
@@ -192,8 +197,9 @@ impl Waiting {
         blocking("syncing rows that wait", sync).await
     }
 
-    /// Deletes what was there when the request was bound, but not the file of the release whose manifest has this checksum: a
-    /// run that was killed before its commit may have put it, with the same rows.
+    /// Deletes what was there when the request was bound, but not the file of the release whose
+    /// manifest has this checksum: a run that was killed before its commit may have put it, with
+    /// the same rows.
     pub(crate) async fn clear(&self, manifest: &str) {
         let own = self.name(manifest);
         let others = self.names.iter().filter(|name| **name != own);

@@ -1,4 +1,5 @@
-//! The packed layout: the code of every quasi-identifier has its own bits in one or more machine words.
+//! The packed layout: the code of every quasi-identifier has its own bits in one or more machine
+//! words.
 
 use std::ops::Range;
 
@@ -64,7 +65,8 @@ pub(crate) fn bits_for(count: usize) -> u32 {
 }
 
 impl PackedLayout {
-    /// Creates the layout of columns of these widths (each at most 32 bits), packed in order from the lowest bits up.
+    /// Creates the layout of columns of these widths (each at most 32 bits), packed in order from
+    /// the lowest bits up.
     pub fn new(bits: &[u32]) -> Self {
         let (mut word, mut shift) = (0, 0);
         let mut fields = Vec::with_capacity(bits.len());
@@ -120,14 +122,16 @@ impl PackedLayout {
         ((key[field.word] >> field.shift) & low_bits(field.bits)) as u32
     }
 
-    /// Returns `code` shifted to the position of column `column`, with the number of its word (word first).
+    /// Returns `code` shifted to the position of column `column`, with the number of its word (word
+    /// first).
     #[inline]
     pub(crate) fn place(&self, column: usize, code: u32) -> (usize, u64) {
         let field = self.fields[column];
         (field.word, u64::from(code) << field.shift)
     }
 
-    /// Adds a column's codes to the keys of a batch. `keys` contains the words of one key after another.
+    /// Adds a column's codes to the keys of a batch. `keys` contains the words of one key after
+    /// another.
     pub(crate) fn pack_column(&self, column: usize, codes: &[u32], keys: &mut [u64]) {
         let field = self.fields[column];
         if self.words == 1 {
@@ -141,8 +145,8 @@ impl PackedLayout {
         }
     }
 
-    /// Returns the table of one chunk: for every combination of its columns' codes, the sum of `part(column, code)`.
-    /// Codes of `cardinality(column)` or more do not occur and add 0.
+    /// Returns the table of one chunk: for every combination of its columns' codes, the sum of
+    /// `part(column, code)`. Codes of `cardinality(column)` or more do not occur and add 0.
     pub(crate) fn tabulate(
         &self,
         chunk: &Chunk,

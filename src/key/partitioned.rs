@@ -1,5 +1,6 @@
-//! GROUP BY of many packed keys by radix-partitioned aggregation: keys are divided by hash first, so that each part's
-//! table stays in the processor's cache, and parts are grouped on several threads.
+//! GROUP BY of many packed keys by radix-partitioned aggregation: keys are divided by hash first,
+//! so that each part's table stays in the processor's cache, and parts are grouped on several
+//! threads.
 
 use super::grouper::{Grouper, hash};
 use crate::pool::{MANY, join, map, pieces};
@@ -17,8 +18,8 @@ pub(crate) struct Groups {
 
 const PARTS: usize = 64;
 
-/// Groups `n` keys of `words` words, which `keys` returns by range. Fewer than [`MANY`] keys are grouped in one
-/// table. The numbering of groups does not depend on the threads.
+/// Groups `n` keys of `words` words, which `keys` returns by range. Fewer than [`MANY`] keys are
+/// grouped in one table. The numbering of groups does not depend on the threads.
 pub(crate) fn group<'a>(words: usize, n: usize, keys: impl Fn(Range<usize>) -> Cow<'a, [u64]> + Sync + Send) -> Groups {
     if n < MANY {
         let mut grouper = Grouper::new(words);
@@ -61,8 +62,9 @@ pub(crate) fn group<'a>(words: usize, n: usize, keys: impl Fn(Range<usize>) -> C
     }
 }
 
-/// Returns the bytes that grouping `len` keys of `words` words can take if all are distinct: the keys while they are
-/// moved, the slots of the tables that exist at once (up to eight per key), and the part and the group of each key.
+/// Returns the bytes that grouping `len` keys of `words` words can take if all are distinct: the
+/// keys while they are moved, the slots of the tables that exist at once (up to eight per key), and
+/// the part and the group of each key.
 pub(crate) fn bytes_to_group(len: usize, words: usize) -> usize {
     match len < MANY {
         true => len * (2 * words * 8 + 8 * 4 + 4),

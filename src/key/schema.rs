@@ -1,4 +1,5 @@
-//! The key schema of a table: the packed layout of its keys, its lookup tables, and the generalization of keys.
+//! The key schema of a table: the packed layout of its keys, its lookup tables, and the
+//! generalization of keys.
 
 use super::layout::{Chunk, PackedLayout, bits_for};
 use crate::hierarchy::Lookup;
@@ -12,14 +13,16 @@ use std::sync::Arc;
 /// A chunk with its table, which maps packed codes to packed representatives.
 type ChunkTable<'a> = (&'a Chunk, Arc<Vec<u64>>);
 
-/// The tables from packed codes to packed representatives, by chunk and levels of the chunk's columns.
+/// The tables from packed codes to packed representatives, by chunk and levels of the chunk's
+/// columns.
 type Tables = HashMap<(usize, Box<[u8]>), Arc<Vec<u64>>>;
 
-/// The quasi-identifiers of one table with their lookup tables, and the packed layout of their keys.
+/// The quasi-identifiers of one table with their lookup tables, and the packed layout of their
+/// keys.
 ///
-/// A generalized value is represented by the least ground code of its group ([`crate::hierarchy::Level`]), so a key
-/// of any node is a key of ground codes. One table per chunk and levels therefore generalizes the keys of every more
-/// specific node.
+/// A generalized value is represented by the least ground code of its group
+/// ([`crate::hierarchy::Level`]), so a key of any node is a key of ground codes. One table per
+/// chunk and levels therefore generalizes the keys of every more specific node.
 #[derive(Debug)]
 pub struct KeySchema {
     layout: PackedLayout,
@@ -60,7 +63,8 @@ impl KeySchema {
         &self.lookups
     }
 
-    /// Returns `keys` of the node `from`, generalized to the node `to`, which must not be below `from` in any column.
+    /// Returns `keys` of the node `from`, generalized to the node `to`, which must not be below
+    /// `from` in any column.
     pub fn generalize(&self, keys: &[u64], from: &Node, to: &Node) -> Vec<u64> {
         let words = self.layout.words();
         if words == 1 {
@@ -81,21 +85,23 @@ impl KeySchema {
         out
     }
 
-    /// Returns word `word` of each key, generalized. `keys` contains only that word, because the result depends on no
-    /// other word.
+    /// Returns word `word` of each key, generalized. `keys` contains only that word, because the
+    /// result depends on no other word.
     pub(crate) fn generalize_word(&self, word: usize, keys: &[u64], from: &Node, to: &Node) -> Vec<u64> {
         let (kept, mapped) = self.changes(word, from, to);
         generalize_words(keys, kept, &mapped)
     }
 
-    /// Returns the mask of a word's bits that stay the same from one node to another, and the tables of the other
-    /// bits. Columns at their top are in neither: their code is 0, the least code of the only group.
+    /// Returns the mask of a word's bits that stay the same from one node to another, and the
+    /// tables of the other bits. Columns at their top are in neither: their code is 0, the least
+    /// code of the only group.
     fn changes(&self, word: usize, from: &Node, to: &Node) -> (u64, Vec<ChunkTable<'_>>) {
         let (mut kept, mut mapped) = (0, vec![]);
         let chunks = self.layout.chunks().iter().enumerate();
         for (index, chunk) in chunks.filter(|(_, chunk)| chunk.word() == word) {
             let columns = chunk.columns();
-            // Values that a code hides have one label at level 0 too, and ground codes of their own.
+            // Values that a code hides have one label at level 0 too, and ground codes of their
+            // own.
             let is_coded = |c: usize| to.level(c) == 0 && self.lookups[c].has_codes();
             let is_same = from.levels()[columns.clone()] == to.levels()[columns.clone()];
             if is_same && !columns.clone().any(is_coded) {
@@ -107,8 +113,8 @@ impl KeySchema {
         (kept, mapped)
     }
 
-    /// Returns the table of chunk `index` at these levels. It maps packed codes to packed representatives, shifted to
-    /// their position.
+    /// Returns the table of chunk `index` at these levels. It maps packed codes to packed
+    /// representatives, shifted to their position.
     fn table(&self, index: usize, levels: &[u8]) -> Arc<Vec<u64>> {
         let key = (index, Box::from(levels));
         if let Some(table) = self.tables.read().get(&key) {
@@ -127,8 +133,8 @@ impl KeySchema {
         self.tables.write().entry(key).or_insert(table).clone()
     }
 
-    /// Returns for each key the wrapping sum of `part(column, representative)` over the columns, computed by table
-    /// look-ups.
+    /// Returns for each key the wrapping sum of `part(column, representative)` over the columns,
+    /// computed by table look-ups.
     pub fn sum_by_key(&self, keys: &[u64], part: impl Fn(usize, u32) -> u64) -> Vec<u64> {
         let words = self.layout.words();
         let values = |column: usize| self.lookups[column].values().len();

@@ -7,7 +7,8 @@ use chrono::{DateTime, Utc};
 use datafusion::object_store::ObjectStoreExt;
 
 impl Prefix {
-    /// Returns what the clock of the store says: when an object was put that is put and deleted for it.
+    /// Returns what the clock of the store says: when an object was put that is put and deleted for
+    /// it.
     pub(super) async fn clock(&self) -> Result<DateTime<Utc>> {
         let path = self.inside(&format!("{OWN}/clock-{:032x}", rand::random::<u128>()));
         let put = self.store().put(&path, Vec::new().into()).await;

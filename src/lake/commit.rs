@@ -15,14 +15,14 @@ use datafusion::object_store::{self, ObjectStoreExt, PutMode, PutOptions};
 use std::sync::Arc;
 
 impl Run {
-    /// Makes the files of the run the release of the prefix: `manifest` is its text, and `standing` the release that it
-    /// replaces. Fails with `late` if another run was faster.
+    /// Makes the files of the run the release of the prefix: `manifest` is its text, and `standing`
+    /// the release that it replaces. Fails with `late` if another run was faster.
     pub(crate) async fn commit(self, manifest: &str, standing: Option<&Standing>, late: Error) -> Result<()> {
         self.put_manifests(manifest, standing, late).await
     }
 
-    /// Makes the files of the run the content of the Delta table at the prefix, as the next version after the one of
-    /// `standing`. Fails with `late` if another commit came first.
+    /// Makes the files of the run the content of the Delta table at the prefix, as the next version
+    /// after the one of `standing`. Fails with `late` if another commit came first.
     pub(crate) async fn commit_to_log(
         self,
         manifest: &str,
@@ -133,8 +133,8 @@ impl Run {
         Ok(())
     }
 
-    /// Finds out what became of a put that failed. A request whose answer was lost is sent again, and then finds what it did
-    /// itself.
+    /// Finds out what became of a put that failed. A request whose answer was lost is sent again,
+    /// and then finds what it did itself.
     async fn found_out(&self, path: &Path, manifest: &str, error: &object_store::Error) -> Outcome {
         let store = self.shared.prefix.store().as_ref();
         let found = read_small(store, path, manifest.len() as u64, "").await;

@@ -1,7 +1,8 @@
 //! The task beside a run: it renews the lease while the run works, and deletes what the run leaves.
 //!
-//! A run that fails is dropped, and dropping cannot wait. So what is left to do is done by a task of its own. A statement
-//! waits for that of its own run, and a command that ends waits for those of its session ([`Keeper::cleaned_up`]).
+//! A run that fails is dropped, and dropping cannot wait. So what is left to do is done by a task
+//! of its own. A statement waits for that of its own run, and a command that ends waits for those
+//! of its session ([`Keeper::cleaned_up`]).
 
 use super::lease::Lease;
 use super::record::Record;
@@ -19,7 +20,8 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 /// How often a lease is renewed.
 pub(super) const RENEWAL: Duration = Duration::from_secs(20);
 
-/// How many runs have ended and are not cleaned up yet: runs of one session, whose configuration keeps it, or a single run.
+/// How many runs have ended and are not cleaned up yet: runs of one session, whose configuration
+/// keeps it, or a single run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Keeper(Arc<watch::Sender<usize>>);
 
@@ -37,8 +39,8 @@ impl Keeper {
         own.map_or_else(Self::default, |own| own.as_ref().clone())
     }
 
-    /// Waits until everything that the ended runs left in stores is deleted, but not longer than `patience`. What is left
-    /// then is deleted by a later run or by VACUUM.
+    /// Waits until everything that the ended runs left in stores is deleted, but not longer than
+    /// `patience`. What is left then is deleted by a later run or by VACUUM.
     pub(crate) async fn cleaned_up(&self, patience: Duration) {
         let mut ending = self.0.subscribe();
         let none = ending.wait_for(|n| *n == 0);
@@ -67,8 +69,8 @@ impl Drop for Ending {
     }
 }
 
-/// Keeps a run until it ends, and then deletes its lease, and its files unless it is committed. `busy` ends when nothing
-/// writes any more.
+/// Keeps a run until it ends, and then deletes its lease, and its files unless it is committed.
+/// `busy` ends when nothing writes any more.
 pub(super) async fn keep(
     shared: Arc<Shared>,
     lease: Option<Arc<Mutex<Lease>>>,
@@ -82,7 +84,8 @@ pub(super) async fn keep(
             ending = &mut ended => break ending,
             _ = ticks.tick() => {
                 if let Some(lease) = &lease {
-                    // A lease that cannot be renewed is found out when it is sealed: nothing is committed without it.
+                    // A lease that cannot be renewed is found out when it is sealed: nothing is
+                    // committed without it.
                     let _ = lease.lock().await.renew().await;
                 }
             }
@@ -132,7 +135,8 @@ async fn written(shared: &Shared) -> Vec<Path> {
     own
 }
 
-/// Removes the folders below `root` that are empty without these files. A store has no folders, and a file system has.
+/// Removes the folders below `root` that are empty without these files. A store has no folders, and
+/// a file system has.
 fn remove_folders(root: &std::path::Path, files: &[Path]) {
     for file in files {
         let file = PathBuf::from(format!("/{file}"));

@@ -1,7 +1,8 @@
 //! Files that others write into the folder of a run: workers of a cluster.
 //!
-//! The name of a file has a part of its checksum in it. Whoever writes a file a second time, because it was taken for lost,
-//! writes the same bytes to the same name. What is there after all that was not accepted is deleted when the run ends.
+//! The name of a file has a part of its checksum in it. Whoever writes a file a second time,
+//! because it was taken for lost, writes the same bytes to the same name. What is there after all
+//! that was not accepted is deleted when the run ends.
 
 use super::names::Layout;
 use super::outbox::summed;
@@ -43,8 +44,8 @@ impl Landing {
         Layout::Runs.file(&self.run, partition, number, sha256, "parquet")
     }
 
-    /// Uploads a file to the store that this process has for the URL, and returns its summary with its name relative to the
-    /// prefix.
+    /// Uploads a file to the store that this process has for the URL, and returns its summary with
+    /// its name relative to the prefix.
     pub(crate) async fn send(
         &self,
         environment: &RuntimeEnv,
@@ -99,8 +100,8 @@ async fn found(prefix: &Prefix, path: &Path) -> Result<Option<ObjectMeta>> {
 }
 
 impl Run {
-    /// Returns the folder of the run for others to write into; `None` if the run has no folder, or is not in a store that
-    /// others reach.
+    /// Returns the folder of the run for others to write into; `None` if the run has no folder, or
+    /// is not in a store that others reach.
     pub(crate) fn landing(&self) -> Option<Landing> {
         let shared = &self.shared;
         if shared.layout != Layout::Runs || shared.prefix.is_local() {

@@ -46,7 +46,8 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// Takes the lease of a new run. Fails with `ErrorKind::Usage` if the store does not heed the conditions of a put.
+    /// Takes the lease of a new run. Fails with `ErrorKind::Usage` if the store does not heed the
+    /// conditions of a put.
     pub(super) async fn take(prefix: &Prefix, run: &str) -> Result<Self> {
         let now = Utc::now();
         let mut lease = Self {
@@ -78,7 +79,8 @@ impl Lease {
         }
     }
 
-    /// Returns true if puts whose conditions do not hold fail, and those whose conditions hold do not.
+    /// Returns true if puts whose conditions do not hold fail, and those whose conditions hold do
+    /// not.
     async fn heeds_conditions(&mut self) -> object_store::Result<bool> {
         if !is_refused(self.send(PutMode::Create).await)? {
             return Ok(false);
@@ -107,7 +109,8 @@ impl Lease {
         ))
     }
 
-    /// Puts the lease again, so that everybody sees that the run is alive. Fails if the lease is another's.
+    /// Puts the lease again, so that everybody sees that the run is alive. Fails if the lease is
+    /// another's.
     pub(super) async fn renew(&mut self) -> object_store::Result<()> {
         self.text.renewed = Utc::now();
         self.put(PutMode::Update(self.version.clone())).await

@@ -37,13 +37,15 @@ pub(super) fn new_run(now: DateTime<Utc>) -> String {
     format!("{}{:08x}", now.format(TIME), rand::random::<u32>())
 }
 
-/// Returns the folder of the manifest of a run, relative to the prefix of a Delta table. Tools of Delta delete what no
-/// entry of the log names, in all folders but those that are hidden: this one, and not the folder of the run.
+/// Returns the folder of the manifest of a run, relative to the prefix of a Delta table. Tools of
+/// Delta delete what no entry of the log names, in all folders but those that are hidden: this one,
+/// and not the folder of the run.
 pub(super) fn beside_table(run: &str) -> String {
     format!("{OWN}/manifests/{run}/")
 }
 
-/// Returns the names that the manifest of a run in a Delta table can have: of today, and of earlier versions of anonsql.
+/// Returns the names that the manifest of a run in a Delta table can have: of today, and of earlier
+/// versions of anonsql.
 pub(super) fn manifests_in_table(run: &str) -> [String; 2] {
     [Layout::Delta, Layout::Runs].map(|layout| layout.manifest(run))
 }
@@ -66,7 +68,8 @@ impl Layout {
         }
     }
 
-    /// Returns the name of a file of a run, relative to the prefix. `partition` is empty, or ends in a slash.
+    /// Returns the name of a file of a run, relative to the prefix. `partition` is empty, or ends
+    /// in a slash.
     pub(super) fn file(self, run: &str, partition: &str, number: usize, sha256: &str, extension: &str) -> String {
         let digest = &sha256[..sha256.len().min(12)];
         match self {
@@ -98,8 +101,8 @@ pub(super) fn run_of(name: &str) -> Option<&str> {
     Some(run).filter(|run| is_run(run))
 }
 
-/// Returns the folder with the files of the run that a file is of, by the file's name relative to the prefix. It ends in a
-/// slash, and is empty for a file of no run.
+/// Returns the folder with the files of the run that a file is of, by the file's name relative to
+/// the prefix. It ends in a slash, and is empty for a file of no run.
 pub(crate) fn folder_of_run(name: &str) -> String {
     match name.split_once('/') {
         Some((first, _)) if is_folder_of_run(first) => format!("{first}/"),
@@ -118,7 +121,8 @@ pub(super) fn lease(prefix: &Path, run: &str) -> Path {
     inside(prefix, &format!("{OWN}/runs/{run}/lease"))
 }
 
-/// Returns the path of an object with this name under a prefix. The name is already in the form of a path.
+/// Returns the path of an object with this name under a prefix. The name is already in the form of
+/// a path.
 pub(super) fn inside(prefix: &Path, name: &str) -> Path {
     let inside = name.split('/').filter(|part| !part.is_empty());
     // Parts made of text would be encoded a second time.

@@ -89,8 +89,8 @@ impl Outbox {
         Ok(bytes.map_err(failed)?.to_vec())
     }
 
-    /// Fails with `ErrorKind::Io` if the files of the release that stands are others than these. The tag of a local file tells
-    /// one copy of it from another, and is left out.
+    /// Fails with `ErrorKind::Io` if the files of the release that stands are others than these.
+    /// The tag of a local file tells one copy of it from another, and is left out.
     pub(crate) async fn confirm_standing(&self, files: &[FileSummary]) -> Result<()> {
         let untagged = |file: &FileSummary| FileSummary {
             e_tag: None,

@@ -56,7 +56,8 @@ impl Standing {
     }
 }
 
-/// Fails with `ErrorKind::Verification` if a version of a Delta table has not exactly the files that the manifest names.
+/// Fails with `ErrorKind::Verification` if a version of a Delta table has not exactly the files
+/// that the manifest names.
 pub(super) fn check_files(manifest: &Manifest, table: &dyn LoggedTable) -> Result<()> {
     let mut named: Vec<(&str, u64)> = vec![];
     named.extend(manifest.output.iter().map(|file| (file.name.as_str(), file.bytes)));
@@ -68,7 +69,8 @@ pub(super) fn check_files(manifest: &Manifest, table: &dyn LoggedTable) -> Resul
     Err(changed(table, "its rows or files"))
 }
 
-/// Checks that the properties of a table say what the manifest of its release does. Fails with `ErrorKind::Verification`.
+/// Checks that the properties of a table say what the manifest of its release does. Fails with
+/// `ErrorKind::Verification`.
 pub(super) fn check_properties(manifest: &Manifest, text: &str, table: &dyn LoggedTable) -> Result<()> {
     for place in manifests_in_table(run_of(manifest)?) {
         let expected = properties_at(manifest, text, place)?;
@@ -144,8 +146,8 @@ impl Prefix {
         inside(&self.place.path, name)
     }
 
-    /// Returns the path of a file with this name relative to the prefix. Fails with `ErrorKind::Data` for a name that leads
-    /// out of it.
+    /// Returns the path of a file with this name relative to the prefix. Fails with
+    /// `ErrorKind::Data` for a name that leads out of it.
     pub(super) fn file(&self, name: &str) -> Result<Path> {
         let whole = match self.place.path.as_ref() {
             "" => name.to_string(),
@@ -187,9 +189,9 @@ impl Prefix {
         }))
     }
 
-    /// Reads the manifest of the release that is a version of the Delta table at the prefix. Returns the version alone if
-    /// anonsql did not write it, and nothing if there is no table. Fails with `ErrorKind::Verification` if the table was
-    /// changed since the release.
+    /// Reads the manifest of the release that is a version of the Delta table at the prefix.
+    /// Returns the version alone if anonsql did not write it, and nothing if there is no table.
+    /// Fails with `ErrorKind::Verification` if the table was changed since the release.
     pub(crate) async fn in_table(&self, at: &At) -> Result<(Option<Standing>, Option<Arc<dyn LoggedTable>>)> {
         let Some(table) = find(&self.place, at).await? else {
             return Ok((None, None));
@@ -221,8 +223,9 @@ impl Prefix {
         ))
     }
 
-    /// Fails with `ErrorKind::TargetExists` if there are objects under the prefix that no run with a folder of its own
-    /// wrote: readers that list folders would take them for the release. With layout `plain` these are all objects.
+    /// Fails with `ErrorKind::TargetExists` if there are objects under the prefix that no run with
+    /// a folder of its own wrote: readers that list folders would take them for the release. With
+    /// layout `plain` these are all objects.
     pub(crate) async fn check_strangers(&self, layout: Layout) -> Result<()> {
         let listed = self.place.store.list_with_delimiter(Some(&self.place.path)).await;
         let listed = listed.map_err(|e| self.failed("cannot list", &e))?;

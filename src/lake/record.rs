@@ -1,9 +1,11 @@
-//! Runs for a Delta table in a local folder: what a killed one leaves is hidden, and goes with the next run.
+//! Runs for a Delta table in a local folder: what a killed one leaves is hidden, and goes with the
+//! next run.
 //!
-//! Until it commits, a run has its files in `_anonsql/runs/<run>`, a folder that no reader of tables looks into and that it holds by
-//! a lock. Before the entry of the log names them, they are moved to `run=<run>` beside it in one step. The folder stays until the
-//! run has ended, so that a folder without a lock is of a run that was killed. Its files are deleted, those beside the log too
-//! unless the log has an entry of them.
+//! Until it commits, a run has its files in `_anonsql/runs/<run>`, a folder that no reader of
+//! tables looks into and that it holds by a lock. Before the entry of the log names them, they are
+//! moved to `run=<run>` beside it in one step. The folder stays until the run has ended, so that a
+//! folder without a lock is of a run that was killed. Its files are deleted, those beside the log
+//! too unless the log has an entry of them.
 
 use super::names::{OWN, RUN, RUNS, beside_table, is_run};
 use super::prefix::Prefix;
@@ -115,7 +117,8 @@ fn sweep(table: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns true if an entry of a log has files of a run, or may have had them before it was cleaned up.
+/// Returns true if an entry of a log has files of a run, or may have had them before it was cleaned
+/// up.
 fn may_be_named(log: &Path, run: &str) -> io::Result<bool> {
     if !log.is_dir() {
         return Ok(false);

@@ -1,4 +1,5 @@
-//! A release in an object store as its readers see it: the files that the manifest of its prefix names.
+//! A release in an object store as its readers see it: the files that the manifest of its prefix
+//! names.
 
 use super::names::{OWN, SUCCESS, folder_of_run};
 use super::prefix::{Prefix, Standing};
@@ -28,8 +29,8 @@ impl Release {
         Ok(standing.map(|standing| Self { prefix, standing }))
     }
 
-    /// Reads the manifest of the release that is a version of the Delta table at a place; `None` if anonsql did not write it,
-    /// or if there is no table.
+    /// Reads the manifest of the release that is a version of the Delta table at a place; `None` if
+    /// anonsql did not write it, or if there is no table.
     pub(crate) async fn in_table(place: Place, at: &At) -> Result<Option<Self>> {
         let prefix = Prefix::at(place);
         let (standing, _) = prefix.in_table(at).await?;
@@ -51,15 +52,15 @@ impl Release {
         self.prefix.url()
     }
 
-    /// Returns the URLs of the folders with the files, each of which ends in a slash: one for each run, in the order of the
-    /// manifest.
+    /// Returns the URLs of the folders with the files, each of which ends in a slash: one for each
+    /// run, in the order of the manifest.
     pub(crate) fn folders(&self) -> Vec<String> {
         let runs = self.runs().into_iter();
         runs.map(|folder| format!("{}{folder}", self.prefix.url())).collect()
     }
 
-    /// Returns what a table of DataFusion is given to read the release: its files, or its folder if folders in it are columns.
-    /// Fails as a usage error if several folders are.
+    /// Returns what a table of DataFusion is given to read the release: its files, or its folder if
+    /// folders in it are columns. Fails as a usage error if several folders are.
     pub(crate) fn locations(&self) -> Result<Vec<String>> {
         if self.manifest().partitioned_by.is_empty() {
             let files = self.manifest().output.iter();
@@ -89,7 +90,8 @@ impl Release {
         folders
     }
 
-    /// Fails with `ErrorKind::Data` if these objects are others than the files that the manifest names.
+    /// Fails with `ErrorKind::Data` if these objects are others than the files that the manifest
+    /// names.
     pub(crate) fn confirm(&self, listed: &[ObjectMeta]) -> Result<()> {
         let listed = listed
             .iter()

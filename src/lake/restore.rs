@@ -1,8 +1,8 @@
 //! Making the lost manifest of a release in a Delta table again.
 //!
-//! The entry of the log that committed a release has the text of its manifest, too, whose checksum is
-//! a property of the table. The entry is there for as long as the table keeps its log; the property
-//! is part of every checkpoint.
+//! The entry of the log that committed a release has the text of its manifest, too, whose checksum
+//! is a property of the table. The entry is there for as long as the table keeps its log; the
+//! property is part of every checkpoint.
 
 use super::prefix::{LARGEST, Prefix, check_files, check_properties};
 use super::properties::{NAMES_MANIFEST, SUM_OF_MANIFEST};
@@ -26,10 +26,10 @@ pub(crate) struct Restored {
 }
 
 impl Prefix {
-    /// Puts the manifest of the release that is a version of the Delta table at the prefix back to its
-    /// place. Fails with `ErrorKind::Usage` if there is no such release, and with `ErrorKind::Data` if
-    /// the log does not have the manifest any more, or if the files of the version are not those that
-    /// it names.
+    /// Puts the manifest of the release that is a version of the Delta table at the prefix back to
+    /// its place. Fails with `ErrorKind::Usage` if there is no such release, and with
+    /// `ErrorKind::Data` if the log does not have the manifest any more, or if the files of the
+    /// version are not those that it names.
     pub(crate) async fn restore_manifest(&self, at: &At) -> Result<Restored> {
         let url = self.url();
         let table = find(self.place(), at).await?;

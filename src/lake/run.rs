@@ -19,7 +19,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(super) shared: Arc<Shared>,
-    /// `None` for a Delta table in a local folder: a file system has no put on condition of an e_tag.
+    /// `None` for a Delta table in a local folder: a file system has no put on condition of an
+    /// e_tag.
     pub(super) lease: Option<Arc<tokio::sync::Mutex<Lease>>>,
     end: Option<oneshot::Sender<Ending>>,
     /// Counts this run once it has ended and is not cleaned up yet.
@@ -32,7 +33,8 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Begins a run of a session for a prefix: takes its lease, and deletes what killed runs left there long ago.
+    /// Begins a run of a session for a prefix: takes its lease, and deletes what killed runs left
+    /// there long ago.
     pub(crate) async fn begin(prefix: &Prefix, layout: Layout, session: &Keeper) -> Result<Self> {
         let run = new_run(Utc::now());
         let lease = match prefix.is_local() {
@@ -71,7 +73,8 @@ impl Run {
             busy,
         };
         if run.lease.is_some() {
-            // Whoever may write to a prefix may still not delete; the run itself needs nothing of this.
+            // Whoever may write to a prefix may still not delete; the run itself needs nothing of
+            // this.
             let _ = vacuum::sweep(prefix).await;
         }
         Ok(run)
@@ -96,7 +99,8 @@ impl Run {
         (self.shared.layout != Layout::Plain).then_some(self.shared.run.as_str())
     }
 
-    /// Returns the URL of a file of the run, before it is committed, by its name relative to the prefix.
+    /// Returns the URL of a file of the run, before it is committed, by its name relative to the
+    /// prefix.
     pub(crate) fn url(&self, name: &str) -> String {
         format!("{}{name}", self.shared.at.url())
     }

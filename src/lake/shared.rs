@@ -26,7 +26,8 @@ pub(super) enum Outcome {
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) prefix: Prefix,
-    /// Where the files of the run are until they are committed: the prefix itself, but for a local folder.
+    /// Where the files of the run are until they are committed: the prefix itself, but for a local
+    /// folder.
     pub(super) at: Prefix,
     /// The record of a run for a local folder.
     pub(super) record: Option<Record>,

@@ -85,7 +85,8 @@ async fn release(prefix: &Prefix, standing: Option<&Standing>, content: &[u8]) -
     released
 }
 
-/// A run waits for what it left itself, and not for what another run of the session left; the session waits for all.
+/// A run waits for what it left itself, and not for what another run of the session left; the
+/// session waits for all.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_waits_for_its_own_cleaning_alone() {
     let (session, stuck, other) = (
@@ -108,7 +109,8 @@ async fn a_run_waits_for_its_own_cleaning_alone() {
     assert!(is_clean(&keeper) && names(&stuck).await.is_empty());
 }
 
-/// Of runs at the same time one wins, for an empty prefix and for one with a release, and the others leave nothing.
+/// Of runs at the same time one wins, for an empty prefix and for one with a release, and the
+/// others leave nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn one_of_many_runs_wins() {
     let prefix = prefix(Arc::new(InMemory::new()));
@@ -218,7 +220,8 @@ async fn a_release_that_stands_is_kept() {
     assert_eq!(e.kind(), ErrorKind::TargetExists);
 }
 
-/// Stores that have no conditional puts, or take them and do not heed them, are refused before anything is written.
+/// Stores that have no conditional puts, or take them and do not heed them, are refused before
+/// anything is written.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_store_without_conditions_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -236,8 +239,8 @@ async fn a_store_without_conditions_is_refused() {
     }
 }
 
-/// Whichever request fails, before or after the store did it, the run ends with a whole release or with none, and every file
-/// that a manifest names is there.
+/// Whichever request fails, before or after the store did it, the run ends with a whole release or
+/// with none, and every file that a manifest names is there.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_that_fails_publishes_nothing_by_halves() {
     for is_done in [false, true] {
@@ -279,7 +282,8 @@ async fn a_request_that_fails_publishes_nothing_by_halves() {
     }
 }
 
-/// What is old is told by the clock of the store: a run is alive though the clock of this machine is hours ahead or behind.
+/// What is old is told by the clock of the store: a run is alive though the clock of this machine
+/// is hours ahead or behind.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_clock_of_the_store_counts() {
     for hours in [-5, 0, 5] {
@@ -296,7 +300,8 @@ async fn the_clock_of_the_store_counts() {
         assert_eq!(left(&prefix, NOW, NOW).await.unwrap().len(), 1, "{hours}");
         let day = Duration::from_secs(24 * 60 * 60);
         assert!(left(&prefix, day, NOW).await.unwrap().is_empty(), "{hours}");
-        // With layout plain, the next run deletes what a dead one left, and waits for one that may be alive.
+        // With layout plain, the next run deletes what a dead one left, and waits for one that may
+        // be alive.
         assert_eq!(clear(&prefix, ALIVE).await.unwrap(), 1, "{hours}");
         assert_eq!(names(&prefix).await.len(), 2, "{hours}");
         assert_eq!(clear(&prefix, NOW).await.unwrap(), 0, "{hours}");

@@ -1,5 +1,5 @@
-//! Uploading one staged file: whole if it is small, and else in parts. Parts that nobody completes cost money for ever, so
-//! an upload that fails or is stopped takes them back.
+//! Uploading one staged file: whole if it is small, and else in parts. Parts that nobody completes
+//! cost money for ever, so an upload that fails or is stopped takes them back.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pool::blocking;

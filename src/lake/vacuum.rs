@@ -1,4 +1,5 @@
-//! What runs left under a prefix and no manifest names: files of killed runs, and of releases that were replaced.
+//! What runs left under a prefix and no manifest names: files of killed runs, and of releases that
+//! were replaced.
 
 use super::lease::{Lease, State};
 use super::names::{RUNS, run_of, run_of_lease};
@@ -69,7 +70,8 @@ struct Found {
     has_lease: bool,
 }
 
-/// Finds what can be deleted: what nobody has needed for `retain`, of runs that have not renewed their lease for `alive`.
+/// Finds what can be deleted: what nobody has needed for `retain`, of runs that have not renewed
+/// their lease for `alive`.
 pub(crate) async fn left(prefix: &Prefix, retain: Duration, alive: Duration) -> Result<Vec<Left>> {
     let listed = prefix.store().list(Some(prefix.path())).try_collect::<Vec<_>>().await;
     let listed = listed.map_err(|e| prefix.failed("cannot list", &e))?;
@@ -92,7 +94,8 @@ pub(crate) async fn left(prefix: &Prefix, retain: Duration, alive: Duration) -> 
         return Ok(vec![]);
     }
     let now = prefix.clock().await?;
-    // Read after the list: a run that is in the list without a lease has committed by now, if it ever will.
+    // Read after the list: a run that is in the list without a lease has committed by now, if it
+    // ever will.
     let standing = prefix.standing().await?;
     let named: HashSet<&str> = standing.iter().flat_map(named).collect();
     let mut all = vec![];
@@ -198,7 +201,8 @@ pub(super) async fn sweep(prefix: &Prefix) -> Result<()> {
     Ok(())
 }
 
-/// Deletes what dead runs left under a prefix without a release. Returns how many runs there are that may be alive.
+/// Deletes what dead runs left under a prefix without a release. Returns how many runs there are
+/// that may be alive.
 pub(crate) async fn clear(prefix: &Prefix, alive: Duration) -> Result<usize> {
     for left in left(prefix, Duration::ZERO, alive).await? {
         // What no lease tells of may be a copy of somebody's.

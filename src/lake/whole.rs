@@ -10,7 +10,8 @@ use futures::TryStreamExt;
 use std::collections::{BTreeSet, HashMap};
 
 impl Prefix {
-    /// Fails with `ErrorKind::TargetExists` if the files of the release that stands are others than its manifest says.
+    /// Fails with `ErrorKind::TargetExists` if the files of the release that stands are others than
+    /// its manifest says.
     pub(crate) async fn check_whole(&self, standing: &Standing) -> Result<()> {
         if !standing.is_sealed {
             return Err(not_whole(
@@ -55,8 +56,8 @@ impl Prefix {
         }
     }
 
-    /// Puts what tells readers that list a folder that a release with layout `plain` is whole, if a run that was killed after
-    /// its commit did not.
+    /// Puts what tells readers that list a folder that a release with layout `plain` is whole, if a
+    /// run that was killed after its commit did not.
     pub(crate) async fn complete_plain(&self) -> Result<()> {
         let path = self.inside(SUCCESS);
         match self.store().head(&path).await {

@@ -1,7 +1,8 @@
 //! The generalization lattice: nodes, their order, their neighbours.
 //!
-//! A node is one level per quasi-identifier; a lattice is every node between a bottom and a top vector
-//! (definitions.md, "Data"). Nothing here knows of data: this module is plain arithmetic on small vectors.
+//! A node is one level per quasi-identifier; a lattice is every node between a bottom and a top
+//! vector (definitions.md, "Data"). Nothing here knows of data: this module is plain arithmetic on
+//! small vectors.
 
 mod node;
 mod tags;
@@ -27,7 +28,8 @@ pub struct Lattice {
 }
 
 impl Lattice {
-    /// Returns the lattice of the nodes from `bottom` to `top`. Panics if `bottom` is above `top` in any position.
+    /// Returns the lattice of the nodes from `bottom` to `top`. Panics if `bottom` is above `top`
+    /// in any position.
     pub(crate) fn new(bottom: Node, top: Node) -> Self {
         assert!(
             bottom.is_below_or_equal(&top),
@@ -75,7 +77,8 @@ impl Lattice {
             .zip(self.top.levels().iter().copied())
     }
 
-    /// Returns the node at `index` of the mixed-radix numbering (first position slowest), `index < size()`.
+    /// Returns the node at `index` of the mixed-radix numbering (first position slowest),
+    /// `index < size()`.
     pub(crate) fn node_at(&self, mut index: u128) -> Node {
         let mut levels = vec![0; self.width()];
         for (i, (a, b)) in self.spans().enumerate().collect::<Vec<_>>().into_iter().rev() {
@@ -94,7 +97,8 @@ impl Lattice {
         })
     }
 
-    /// Returns every node, in the order of their mixed-radix numbering: a node comes after all more specific nodes.
+    /// Returns every node, in the order of their mixed-radix numbering: a node comes after all more
+    /// specific nodes.
     pub fn iter(&self) -> impl Iterator<Item = Node> + '_ {
         let mut next = Some(self.bottom.clone());
         std::iter::from_fn(move || {
@@ -122,16 +126,16 @@ impl Lattice {
         })
     }
 
-    /// Returns the first node of a height in the order of the levels: the rise above the bottom is as far right as
-    /// possible.
+    /// Returns the first node of a height in the order of the levels: the rise above the bottom is
+    /// as far right as possible.
     fn least_of_height(&self, height: u32) -> Option<Node> {
         let left = height.checked_sub(self.bottom.height())?;
         let mut levels = self.bottom.levels().to_vec();
         (self.fill_right(&mut levels, 0, left) == 0).then(|| Node::new(levels))
     }
 
-    /// Returns the next node of the same height: the rightmost level that can rise does so by one, and the levels to
-    /// its right fall.
+    /// Returns the next node of the same height: the rightmost level that can rise does so by one,
+    /// and the levels to its right fall.
     fn next_of_height(&self, node: &Node) -> Option<Node> {
         let mut levels = node.levels().to_vec();
         let mut spare = 0;
@@ -147,8 +151,8 @@ impl Lattice {
         None
     }
 
-    /// Raises the levels from the right, down to position `from`, by `left` in total. Returns the part of `left` that
-    /// did not fit.
+    /// Raises the levels from the right, down to position `from`, by `left` in total. Returns the
+    /// part of `left` that did not fit.
     fn fill_right(&self, levels: &mut [u8], from: usize, mut left: u32) -> u32 {
         for i in (from..levels.len()).rev() {
             let rise = left.min(u32::from(self.top.level(i) - levels[i]));
@@ -172,8 +176,8 @@ impl Lattice {
             .map(|i| node.with_level(i, node.level(i) - 1))
     }
 
-    /// Returns the nodes that differ from `node` in exactly one position, by any amount (the neighbourhood of the tabu
-    /// papers).
+    /// Returns the nodes that differ from `node` in exactly one position, by any amount (the
+    /// neighbourhood of the tabu papers).
     pub(crate) fn axis_neighbours<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = Node> + 'a {
         (0..self.width()).flat_map(move |i| {
             (self.bottom.level(i)..=self.top.level(i))
@@ -189,7 +193,8 @@ impl Lattice {
     }
 }
 
-/// Returns how many nodes columns with these numbers of levels have; `u128::MAX` if there are as many or more.
+/// Returns how many nodes columns with these numbers of levels have; `u128::MAX` if there are as
+/// many or more.
 pub fn nodes(levels: impl Iterator<Item = u128>) -> u128 {
     levels.fold(1, u128::saturating_mul)
 }

@@ -6,7 +6,8 @@ use std::fmt;
 
 /// One level per quasi-identifier, in the order in which the columns are named.
 ///
-/// The order of nodes is the tie-break of sql.md: less height first, then the levels from left to right.
+/// The order of nodes is the tie-break of sql.md: less height first, then the levels from left to
+/// right.
 ///
 /// ```
 /// use anonsql::extend::search::Node;
@@ -46,7 +47,8 @@ impl Node {
         self.0.iter().map(|&l| u32::from(l)).sum()
     }
 
-    /// Returns true if every level is at most the other's: this node is at least as specific as `other`.
+    /// Returns true if every level is at most the other's: this node is at least as specific as
+    /// `other`.
     pub fn is_below_or_equal(&self, other: &Self) -> bool {
         self.0.iter().zip(other.0.iter()).all(|(a, b)| a <= b)
     }

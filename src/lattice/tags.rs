@@ -2,8 +2,9 @@
 
 use super::Node;
 
-/// The nodes that are known to be anonymous, or known not to be, under a monotone predicate. Only the two frontiers are
-/// stored: a node above an anonymous node is anonymous, and a node below one that is not anonymous is not anonymous.
+/// The nodes that are known to be anonymous, or known not to be, under a monotone predicate. Only
+/// the two frontiers are stored: a node above an anonymous node is anonymous, and a node below one
+/// that is not anonymous is not anonymous.
 #[derive(Debug, Default, Clone)]
 pub struct Tags {
     lowest_anonymous: Vec<Node>,
@@ -16,8 +17,8 @@ impl Tags {
         Self::default()
     }
 
-    /// Returns `Some(true)` if `node` is known to be anonymous, `Some(false)` if it is known not to be, `None` if
-    /// unknown.
+    /// Returns `Some(true)` if `node` is known to be anonymous, `Some(false)` if it is known not to
+    /// be, `None` if unknown.
     pub fn get(&self, node: &Node) -> Option<bool> {
         if self.lowest_anonymous.iter().any(|n| n.is_below_or_equal(node)) {
             Some(true)

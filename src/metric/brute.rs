@@ -1,5 +1,5 @@
-//! Brute-force twins of the metrics: the definitions of definitions.md by plain loops over rows and cells. They share
-//! no code with the metrics.
+//! Brute-force twins of the metrics: the definitions of definitions.md by plain loops over rows and
+//! cells. They share no code with the metrics.
 
 use crate::frequency::testing::{Groups, Row, Table};
 use crate::lattice::Node;
@@ -34,7 +34,8 @@ impl Brute<'_> {
         all.any(|v| v.is_none())
     }
 
-    /// Returns the listed values under the released value, and the number of leaves under it, NULL included.
+    /// Returns the listed values under the released value, and the number of leaves under it, NULL
+    /// included.
     fn under(&self, i: usize, level: u8, value: Option<i64>) -> (Vec<i64>, f64) {
         let groups: &Groups = &self.table.groups[i];
         let label = groups.label(level, value);
@@ -51,8 +52,8 @@ impl Brute<'_> {
         self.under(i, self.table.groups[i].height(), None).1
     }
 
-    /// Returns the weighted sum over cells of `loss(column, level, value)`, where a suppressed cell loses
-    /// `suppressed(column)`.
+    /// Returns the weighted sum over cells of `loss(column, level, value)`, where a suppressed cell
+    /// loses `suppressed(column)`.
     fn cells(&self, loss: impl Fn(usize, u8, Option<i64>) -> f64, suppressed: impl Fn(usize) -> f64) -> f64 {
         let mut sum = 0.0;
         for (i, weight) in self.weights.iter().enumerate() {

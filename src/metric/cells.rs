@@ -1,9 +1,10 @@
-//! Metrics that are a sum over cells. A released cell loses an amount that depends on its generalized value; a
-//! suppressed row loses a fixed amount.
+//! Metrics that are a sum over cells. A released cell loses an amount that depends on its
+//! generalized value; a suppressed row loses a fixed amount.
 //!
-//! Losses are stored as whole multiples of a unit, so that sums are exact and the same in any order. If all losses are
-//! fractions with a small least common denominator (glm), the unit is one over that denominator and the sum is the
-//! exact rational number. Otherwise a loss is rounded to 2^-40, an error below 10^-12 per cell.
+//! Losses are stored as whole multiples of a unit, so that sums are exact and the same in any
+//! order. If all losses are fractions with a small least common denominator (glm), the unit is one
+//! over that denominator and the sum is the exact rational number. Otherwise a loss is rounded to
+//! 2^-40, an error below 10^-12 per cell.
 
 use super::measure::{Measure, Reads, Subject, View};
 use crate::arithmetic::common_multiple;
@@ -25,14 +26,16 @@ impl Unit {
     /// The unit 2^-40, to which losses are rounded.
     pub const FIXED_POINT: Self = Self(FIXED_POINT);
 
-    /// Returns the unit one over the least common multiple of `denominators`, or `None` if that multiple is above 2^40.
+    /// Returns the unit one over the least common multiple of `denominators`, or `None` if that
+    /// multiple is above 2^40.
     pub fn common(denominators: impl Iterator<Item = u64>) -> Option<Self> {
         let common = common_multiple(denominators, LARGEST_DENOMINATOR);
         common.map(|common| Self(common as f64))
     }
 
-    /// Returns the unit for losses that are fractions with the given denominator by column. The unit is exact if all
-    /// weights are whole numbers and the least common denominator is small. Otherwise it is [`Unit::FIXED_POINT`].
+    /// Returns the unit for losses that are fractions with the given denominator by column. The
+    /// unit is exact if all weights are whole numbers and the least common denominator is small.
+    /// Otherwise it is [`Unit::FIXED_POINT`].
     pub fn of_fractions(subject: &Subject, denominator: impl Fn(usize) -> u64) -> Self {
         let whole = subject.weights.iter().all(|w| w.fract() == 0.0);
         let common = whole.then(|| Self::common((0..subject.weights.len()).map(denominator)));
@@ -56,8 +59,8 @@ pub const READS: Reads = Reads {
     ..Reads::NOTHING
 };
 
-/// The mean of a sum over cells: the sum divided by rows times the sum of the weights. If higher is better, 1 minus
-/// this mean. The mean is 0 if the divisor is 0.
+/// The mean of a sum over cells: the sum divided by rows times the sum of the weights. If higher is
+/// better, 1 minus this mean. The mean is 0 if the divisor is 0.
 #[derive(Debug)]
 pub struct CellMean {
     cells: CellSum,
@@ -144,9 +147,9 @@ pub struct CellSum {
 }
 
 impl CellSum {
-    /// Prepares a sum over cells. A cell of `column` that is released as a label loses `loss(column, lookup, label)`. A
-    /// suppressed cell loses `suppressed(column)`, which must not be less. Both are multiplied by the weight of the
-    /// column.
+    /// Prepares a sum over cells. A cell of `column` that is released as a label loses
+    /// `loss(column, lookup, label)`. A suppressed cell loses `suppressed(column)`, which must not
+    /// be less. Both are multiplied by the weight of the column.
     pub fn new(
         subject: &Subject,
         unit: Unit,
@@ -234,9 +237,9 @@ impl CellSum {
         self.unit.loss(u128::from(self.suppressed_row) * u128::from(rows))
     }
 
-    /// Returns a lower bound on [`CellSum::sum`] of a node where at least `suppressed` rows are suppressed. The bound
-    /// is the sum over all rows if none is suppressed, plus, for each suppressed row, the least excess of a suppressed
-    /// row over a kept row.
+    /// Returns a lower bound on [`CellSum::sum`] of a node where at least `suppressed` rows are
+    /// suppressed. The bound is the sum over all rows if none is suppressed, plus, for each
+    /// suppressed row, the least excess of a suppressed row over a kept row.
     pub fn bound(&self, node: &Node, suppressed: u64) -> f64 {
         let levels = || node.levels().iter().map(|l| usize::from(*l)).enumerate();
         let total: u128 = levels().map(|(column, level)| self.totals[column][level]).sum();

@@ -1,11 +1,11 @@
 //! Classification metric: rows that a classifier trained on the release would get wrong.
 //!
-//! The share of rows that are suppressed or whose class label is not the majority label of their equivalence class. Of
-//! equally frequent labels the smallest is the majority, which does not change the number of other rows. The label is
-//! the column named in CLASS; NULL is a label.
+//! The share of rows that are suppressed or whose class label is not the majority label of their
+//! equivalence class. Of equally frequent labels the smallest is the majority, which does not
+//! change the number of other rows. The label is the column named in CLASS; NULL is a label.
 //!
-//! Along generalization the number of rows outside the majority never falls, whatever is suppressed, because a
-//! suppressed row counts too. So it bounds every node above.
+//! Along generalization the number of rows outside the majority never falls, whatever is
+//! suppressed, because a suppressed row counts too. So it bounds every node above.
 //!
 //! Example: `CLASS (outcome) ... MINIMIZING cm`.
 //!

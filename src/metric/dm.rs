@@ -1,11 +1,14 @@
 //! Discernibility: each row costs the number of rows from which it cannot be told apart.
 //!
-//! The sum over kept classes of f^2, and over suppressed classes of f times the rows of the table. **Interpretation**:
-//! the tabu papers say once that a bigger DM is better; their fitness 1/DM treats lower as better, as here.
+//! The sum over kept classes of f^2, and over suppressed classes of f times the rows of the table.
+//! **Interpretation**: the tabu papers say once that a bigger DM is better; their fitness 1/DM
+//! treats lower as better, as here.
 //!
-//! Classes only merge along generalization, so the sum of the squares of *all* classes bounds every node above.
+//! Classes only merge along generalization, so the sum of the squares of *all* classes bounds every
+//! node above.
 //!
-//! Bayardo and Agrawal, Data privacy through optimal k-anonymization, ICDE 2005, doi:10.1109/ICDE.2005.42.
+//! Bayardo and Agrawal, Data privacy through optimal k-anonymization, ICDE 2005,
+//! doi:10.1109/ICDE.2005.42.
 
 use super::measure::{Build, Measure, Metric, Subject, View};
 use crate::catalogue::{Entry, Info};
@@ -51,9 +54,10 @@ impl Measure for Prepared {
         squares as f64
     }
 
-    /// The rows are spread over at most as many classes as the node can have. If more rows are suppressed than those
-    /// that no node keeps, each suppressed row costs all rows, and each kept row is in a class of at least k rows. With
-    /// nothing suppressed k is not used, so that the bound does not exceed the floor.
+    /// The rows are spread over at most as many classes as the node can have. If more rows are
+    /// suppressed than those that no node keeps, each suppressed row costs all rows, and each kept
+    /// row is in a class of at least k rows. With nothing suppressed k is not used, so that the
+    /// bound does not exceed the floor.
     fn bound(&self, node: &Node, suppressed: u64) -> f64 {
         let labels = |(column, level): (usize, &u8)| self.key_schema.lookup(column).level(*level).labels.len() as u64;
         let possible = node

@@ -1,12 +1,15 @@
 //! Non-uniform entropy: the bits that generalization removes from each cell.
 //!
-//! The sum over cells of -log2(n(ground value) / n(generalized value)), where n counts rows over the whole column. A
-//! suppressed cell costs -log2(n(ground value) / rows). WEIGHT multiplies the cells of a column.
+//! The sum over cells of -log2(n(ground value) / n(generalized value)), where n counts rows over
+//! the whole column. A suppressed cell costs -log2(n(ground value) / rows). WEIGHT multiplies the
+//! cells of a column.
 //!
-//! The ground values contribute the same amount to every node. So the loss of a cell is log2 n(generalized value), and
-//! that amount is subtracted once. The metric never falls along generalization without suppression.
+//! The ground values contribute the same amount to every node. So the loss of a cell is log2
+//! n(generalized value), and that amount is subtracted once. The metric never falls along
+//! generalization without suppression.
 //!
-//! Gionis and Tassa, k-Anonymization with minimal loss of information, TKDE 2009, doi:10.1109/TKDE.2008.129.
+//! Gionis and Tassa, k-Anonymization with minimal loss of information, TKDE 2009,
+//! doi:10.1109/TKDE.2008.129.
 
 use super::cells;
 use super::cells::{CellSum, Unit};
@@ -100,8 +103,8 @@ impl Measure for Prepared {
     }
 
     fn excess_is_monotone(&self) -> bool {
-        // The cost of a node beyond its floor is the loss of suppressed rows beyond their cells, which only shrinks
-        // upwards.
+        // The cost of a node beyond its floor is the loss of suppressed rows beyond their cells,
+        // which only shrinks upwards.
         true
     }
 

@@ -1,9 +1,10 @@
 //! General loss metric: the share of its hierarchy that each released value spans.
 //!
-//! The sum over cells of (leaves under v - 1) / (leaves of the hierarchy - 1), divided by rows times quasi-identifiers.
-//! A suppressed row costs 1 per quasi-identifier. The value is from 0 (nothing lost) to 1. A column with a single
-//! ground value costs 0; with POPULATION, the values of the population are ground values too. WEIGHT multiplies the
-//! cells of a column; the divisor is then rows times the sum of the weights.
+//! The sum over cells of (leaves under v - 1) / (leaves of the hierarchy - 1), divided by rows
+//! times quasi-identifiers. A suppressed row costs 1 per quasi-identifier. The value is from 0
+//! (nothing lost) to 1. A column with a single ground value costs 0; with POPULATION, the values of
+//! the population are ground values too. WEIGHT multiplies the cells of a column; the divisor is
+//! then rows times the sum of the weights.
 //!
 //! The metric never falls along generalization without suppression, so it bounds every node above.
 //!
@@ -32,7 +33,8 @@ impl Metric for Glm {
                 let spans = lookup.total_leaves().saturating_sub(1).max(1);
                 label.leaves(lookup).saturating_sub(1) as f64 / spans as f64
             },
-            // A column with a single ground value loses nothing, but a suppressed row still loses its cell.
+            // A column with a single ground value loses nothing, but a suppressed row still loses
+            // its cell.
             |_| 1.0,
         );
         Ok(Box::new(CellMean::loss(subject, cells)))

@@ -1,6 +1,7 @@
 //! Height: the sum of the levels of a node.
 //!
-//! Samarati, Protecting respondents' identities in microdata release, TKDE 2001, doi:10.1109/69.971193.
+//! Samarati, Protecting respondents' identities in microdata release, TKDE 2001,
+//! doi:10.1109/69.971193.
 
 use super::measure::{Build, Measure, Metric, Reads, Subject, View};
 use crate::catalogue::{Entry, Info};

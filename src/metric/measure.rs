@@ -1,4 +1,5 @@
-//! The metric traits: the value of a node's classes, and bounds on the values of the nodes above it.
+//! The metric traits: the value of a node's classes, and bounds on the values of the nodes above
+//! it.
 
 use crate::catalogue::Arguments;
 use crate::error::Result;
@@ -28,10 +29,11 @@ pub struct Subject<'a> {
     pub k: u64,
     /// The greatest number of rows that may be suppressed.
     pub suppression_limit: u64,
-    /// The index of the class label among the details of the base set; `None` without a class label.
+    /// The index of the class label among the details of the base set; `None` without a class
+    /// label.
     pub(crate) label: Option<usize>,
-    /// The index of the sensitive attribute, counted by rows, among the details of the base set; `None` for a metric
-    /// that reads no sensitive attribute.
+    /// The index of the sensitive attribute, counted by rows, among the details of the base set;
+    /// `None` for a metric that reads no sensitive attribute.
     pub(crate) attribute: Option<usize>,
 }
 
@@ -62,7 +64,8 @@ pub struct View<'a> {
     pub(crate) set: &'a FrequencySet,
     /// For each entry of `set`: true if the entry is a class that is kept.
     pub(crate) kept: &'a [bool],
-    /// The sizes of the classes as they are released, if kept classes are written alike: a reader sees them as one.
+    /// The sizes of the classes as they are released, if kept classes are written alike: a reader
+    /// sees them as one.
     pub(crate) alike: Option<&'a [u64]>,
     /// The number of classes that are released.
     pub classes: u64,
@@ -78,7 +81,8 @@ impl View<'_> {
         self.released + self.suppressed
     }
 
-    /// Returns the number of rows of each class that is released. Kept classes that are written alike are one.
+    /// Returns the number of rows of each class that is released. Kept classes that are written
+    /// alike are one.
     pub fn class_sizes(&self) -> impl Iterator<Item = u64> {
         let is_kept = |(_, kept): &(&u64, &bool)| **kept;
         let kept = || {
@@ -127,8 +131,8 @@ impl View<'_> {
 pub struct Reads {
     /// True if the metric reads the class label column (CLASS).
     pub class_label: bool,
-    /// True if the metric reads the sensitive attribute (the first of SENSITIVE). Its values are counted by rows, also
-    /// under ENTITY.
+    /// True if the metric reads the sensitive attribute (the first of SENSITIVE). Its values are
+    /// counted by rows, also under ENTITY.
     pub attribute: bool,
     /// True if the metric reads the weights of quasi-identifiers (WEIGHT).
     pub weights: bool,
@@ -210,28 +214,28 @@ pub trait Measure: Debug + Send + Sync {
     /// Returns the value of a node, as defined.
     fn value(&self, view: &View) -> f64;
 
-    /// Returns a lower bound on the cost of every anonymous node at or above this one. The cost is the value, negated
-    /// if higher is better. The bound may use the whole frequency set.
+    /// Returns a lower bound on the cost of every anonymous node at or above this one. The cost is
+    /// the value, negated if higher is better. The bound may use the whole frequency set.
     fn floor(&self, view: &View) -> f64 {
         self.bound(view.node, 0)
     }
 
-    /// Returns a lower bound on the cost of `node` if at least `suppressed` rows are suppressed there. The bound uses
-    /// only what is known of the table without an evaluation of the node. With `suppressed = 0` it never falls along
-    /// generalization.
+    /// Returns a lower bound on the cost of `node` if at least `suppressed` rows are suppressed
+    /// there. The bound uses only what is known of the table without an evaluation of the node.
+    /// With `suppressed = 0` it never falls along generalization.
     fn bound(&self, node: &Node, suppressed: u64) -> f64 {
         let _ = (node, suppressed);
         f64::NEG_INFINITY
     }
 
-    /// Returns true if cost - floor never falls as nodes get more specific, provided that suppressed rows stay
-    /// suppressed below; see [`crate::search::Oracle::excess_is_monotone`].
+    /// Returns true if cost - floor never falls as nodes get more specific, provided that
+    /// suppressed rows stay suppressed below; see [`crate::search::Oracle::excess_is_monotone`].
     fn excess_is_monotone(&self) -> bool {
         false
     }
 
-    /// Returns the ideal and the worst value on this table. Every value lies between them; a weighted sum scales them
-    /// to 0 and 1.
+    /// Returns the ideal and the worst value on this table. Every value lies between them; a
+    /// weighted sum scales them to 0 and 1.
     fn range(&self) -> (f64, f64);
 }
 

@@ -1,8 +1,9 @@
 //! Quality metrics: the loss of a release, as defined in definitions.md, "Quality metrics".
 //!
-//! A metric is prepared once per request, and then measures nodes from their classes. Sums are exact integers (or fixed
-//! point, see [`cells`]). So a value depends neither on the order of the classes nor on the set from which they were
-//! rolled up. A new metric is one file and one line in [`METRICS`].
+//! A metric is prepared once per request, and then measures nodes from their classes. Sums are
+//! exact integers (or fixed point, see [`cells`]). So a value depends neither on the order of the
+//! classes nor on the set from which they were rolled up. A new metric is one file and one line in
+//! [`METRICS`].
 
 #[cfg(test)]
 mod brute;

@@ -1,15 +1,16 @@
-//! Spread of class sizes, S_k of the property-based generalization paper: the sum over released rows of the size of
-//! their class. Higher is more privacy.
+//! Spread of class sizes, S_k of the property-based generalization paper: the sum over released
+//! rows of the size of their class. Higher is more privacy.
 //!
-//! **Interpretation**: a suppressed row is in no class and adds nothing; rows are counted, also under ENTITY.
-//! `MINIMIZING s_k` takes higher as better, so it looks for the most privacy, which is the top. The metric is meant for
-//! Pareto fronts and for weighted sums beside a loss.
+//! **Interpretation**: a suppressed row is in no class and adds nothing; rows are counted, also
+//! under ENTITY. `MINIMIZING s_k` takes higher as better, so it looks for the most privacy, which
+//! is the top. The metric is meant for Pareto fronts and for weighted sums beside a loss.
 //!
 //! The bound of every node is the square of the number of rows that may be released.
 //!
 //! Example: `OPTIMIZING MAX s_k, MIN glm`.
 //!
-//! Property-based generalization paper (PBG-EA, 2010), section "Measuring quality with spread" and its experiments.
+//! Property-based generalization paper (PBG-EA, 2010), section "Measuring quality with spread" and
+//! its experiments.
 
 use super::measure::{Build, Measure, Metric, Subject, View};
 use crate::catalogue::{Entry, Info};

@@ -1,18 +1,20 @@
-//! Spread of sensitive values, S_l of the property-based generalization paper: the sum over released rows of how often
-//! the row's own sensitive value occurs in its class.
+//! Spread of sensitive values, S_l of the property-based generalization paper: the sum over
+//! released rows of how often the row's own sensitive value occurs in its class.
 //!
-//! **Interpretation**: the paper does not say which direction is better, so the direction is a parameter. With
-//! `minimize`, the default, a row is better hidden the rarer its value is in its class; `maximize` is the other
-//! direction. A suppressed row is in no class and adds nothing; rows are counted, also under ENTITY. The attribute is
-//! the first of SENSITIVE.
+//! **Interpretation**: the paper does not say which direction is better, so the direction is a
+//! parameter. With `minimize`, the default, a row is better hidden the rarer its value is in its
+//! class; `maximize` is the other direction. A suppressed row is in no class and adds nothing; rows
+//! are counted, also under ENTITY. The attribute is the first of SENSITIVE.
 //!
-//! When classes merge the sum only grows, but suppressed rows reduce it. So the least sum at or above a node is the sum
-//! of all its classes minus the most that the suppression limit can remove: the rows of the classes with the most per
-//! row. The greatest sum is that of one class with every row.
+//! When classes merge the sum only grows, but suppressed rows reduce it. So the least sum at or
+//! above a node is the sum of all its classes minus the most that the suppression limit can remove:
+//! the rows of the classes with the most per row. The greatest sum is that of one class with every
+//! row.
 //!
 //! Example: `MINIMIZING 0.7 * glm + 0.3 * s_l`.
 //!
-//! Property-based generalization paper (PBG-EA, 2010), section "Measuring quality with spread" and its experiments.
+//! Property-based generalization paper (PBG-EA, 2010), section "Measuring quality with spread" and
+//! its experiments.
 
 use super::measure::{Build, Measure, Metric, Reads, Subject, View};
 use crate::catalogue::{Entry, Info, Kind, Param};
@@ -86,7 +88,8 @@ impl Measure for Prepared {
         if self.removable == 0 {
             return total as f64;
         }
-        // Classes with the most per row come first; of the last class only as many rows as are left.
+        // Classes with the most per row come first; of the last class only as many rows as are
+        // left.
         classes.sort_unstable_by(|a, b| (b.0 * u128::from(a.1)).cmp(&(a.0 * u128::from(b.1))));
         let (mut removed, mut left) = (0, self.removable);
         for (sum, rows) in classes {

@@ -1,4 +1,5 @@
-//! Every metric against brute force, and its floors, bounds and range against the values of whole lattices.
+//! Every metric against brute force, and its floors, bounds and range against the values of whole
+//! lattices.
 
 use super::brute::Brute;
 use super::*;
@@ -10,7 +11,8 @@ use crate::lattice::Node;
 use crate::partition::Partition;
 use proptest::prelude::*;
 
-/// A request over a random table. Class size decides which classes are kept, and chance too if `chance` is given.
+/// A request over a random table. Class size decides which classes are kept, and chance too if
+/// `chance` is given.
 #[derive(Debug)]
 struct Request {
     table: Table,

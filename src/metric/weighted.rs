@@ -1,9 +1,10 @@
 //! A weighted sum of normalised metrics: `0.7 * glm + 0.3 * cm`.
 //!
-//! Each metric is scaled from 0, its ideal value on this table, to 1, its worst value ([`super::Measure::range`]). So
-//! lower is better for every term, whatever the direction and unit of its metric. The value is the sum of weight times
-//! term. The weighted sum of the scaled floors and bounds of the terms is a floor and a bound of the sum, so the sum is
-//! as monotone as its terms.
+//! Each metric is scaled from 0, its ideal value on this table, to 1, its worst value
+//! ([`super::Measure::range`]). So lower is better for every term, whatever the direction and unit
+//! of its metric. The value is the sum of weight times term. The weighted sum of the scaled floors
+//! and bounds of the terms is a floor and a bound of the sum, so the sum is as monotone as its
+//! terms.
 
 use super::measure::{Measure, Metric, Reads, Subject, View};
 use crate::error::{Error, Result};
@@ -16,8 +17,8 @@ pub struct Weighted {
 }
 
 impl Weighted {
-    /// Returns the sum of `terms`, each a weight and a metric. Fails if there is no term or a weight is not a finite
-    /// number above 0.
+    /// Returns the sum of `terms`, each a weight and a metric. Fails if there is no term or a
+    /// weight is not a finite number above 0.
     pub fn try_new(terms: Vec<(f64, Box<dyn Metric>)>) -> Result<Self> {
         if terms.is_empty() {
             return Err(Error::usage("a weighted sum needs at least one metric"));

@@ -1,17 +1,17 @@
 //! (alpha, k)-anonymity, in its general form.
 //!
-//! Holds if and only if every released equivalence class has at least k rows and no sensitive value has more than the
-//! share alpha of them. Shares are compared as exact fractions. **Interpretation**: under ENTITY the share of a value
-//! is the share of the class's persons that have it, so the shares of a class add up to more than 1 if a person has
-//! several values.
-//! A check has two numbers: the greatest share is `reached`, and the size of the smallest class is a check of its own.
-//! Monotone if nothing may be suppressed: the size only grows, and the share in a mixture is at most the greatest share
-//! in its parts.
+//! Holds if and only if every released equivalence class has at least k rows and no sensitive value
+//! has more than the share alpha of them. Shares are compared as exact fractions.
+//! **Interpretation**: under ENTITY the share of a value is the share of the class's persons that
+//! have it, so the shares of a class add up to more than 1 if a person has several values. A check
+//! has two numbers: the greatest share is `reached`, and the size of the smallest class is a check
+//! of its own. Monotone if nothing may be suppressed: the size only grows, and the share in a
+//! mixture is at most the greatest share in its parts.
 //!
 //! Example: `alpha_k(0.4, 5) ON diagnosis`.
 //!
-//! Wong, Li, Fu and Wang, (alpha, k)-anonymity: an enhanced k-anonymity model for privacy preserving data publishing,
-//! KDD 2006, doi:10.1145/1150402.1150499.
+//! Wong, Li, Fu and Wang, (alpha, k)-anonymity: an enhanced k-anonymity model for privacy
+//! preserving data publishing, KDD 2006, doi:10.1145/1150402.1150499.
 
 use super::audit::{Audit, Comparison, Relation};
 use super::exact::{Bound, Decimal};
@@ -88,8 +88,8 @@ impl Predicate for Prepared {
     }
 }
 
-/// Returns the model with alpha = 1 and k = 1, which every class holds. Its recount returns the greatest share of a value
-/// in a class.
+/// Returns the model with alpha = 1 and k = 1, which every class holds. Its recount returns the
+/// greatest share of a value in a class.
 pub fn weakest() -> Box<dyn PrivacyModel> {
     Box::new(AlphaK {
         alpha: Bound::of(1.0),

@@ -1,8 +1,8 @@
 //! Guarantees as SQL over released rows, for verification.
 //!
-//! Every statement first renames the columns that it reads: `g0`, `g1`, ... are the quasi-identifiers, `v` is the
-//! sensitive attribute, `e` is the entity. So no column of a user's table can be mistaken for another. Groups are
-//! compared so that NULL equals NULL, as in GROUP BY.
+//! Every statement first renames the columns that it reads: `g0`, `g1`, ... are the
+//! quasi-identifiers, `v` is the sensitive attribute, `e` is the entity. So no column of a user's
+//! table can be mistaken for another. Groups are compared so that NULL equals NULL, as in GROUP BY.
 
 /// The names of tables and columns that an audit uses, all quoted as SQL identifiers.
 ///
@@ -24,13 +24,13 @@ pub struct Relation {
     pub attribute: Option<String>,
     /// The entity column, if classes count entities.
     pub entity: Option<String>,
-    /// The rows of the whole table, suppressed rows included. The sensitive attribute and the entity have the same
-    /// names and types as in the release.
+    /// The rows of the whole table, suppressed rows included. The sensitive attribute and the
+    /// entity have the same names and types as in the release.
     pub whole: Option<String>,
     /// The hierarchy of the sensitive attribute.
     pub attribute_tree: Option<Tree>,
-    /// The rows of the population. The quasi-identifiers are generalized as in the release, and have the names in
-    /// `group`.
+    /// The rows of the population. The quasi-identifiers are generalized as in the release, and
+    /// have the names in `group`.
     pub population: Option<String>,
     /// What the labels of each quasi-identifier in `group` stand for, for a model that reads it.
     pub(crate) labels: Vec<LabelSpans>,
@@ -69,7 +69,8 @@ pub struct Tree {
 }
 
 impl Relation {
-    /// Returns the size of a class as an aggregate over [`Relation::released`]. NULL counts as one entity.
+    /// Returns the size of a class as an aggregate over [`Relation::released`]. NULL counts as one
+    /// entity.
     pub fn size(&self) -> String {
         size(self.entity.as_deref())
     }
@@ -85,8 +86,8 @@ impl Relation {
         names.join(", ")
     }
 
-    /// Returns a SELECT of the quasi-identifiers of `relation` under the names of [`Relation::keys`], with the columns
-    /// `more`.
+    /// Returns a SELECT of the quasi-identifiers of `relation` under the names of
+    /// [`Relation::keys`], with the columns `more`.
     pub(super) fn renamed(&self, relation: &str, more: &[(Option<&String>, &str)]) -> String {
         let group = self.group.iter().enumerate().map(|(i, g)| format!("{g} AS g{i}"));
         let more = more
@@ -101,8 +102,8 @@ impl Relation {
         size(self.entity.as_ref().map(|_| "e"))
     }
 
-    /// Returns `WITH audit_rows(g.., v, e), audit_values(g.., v, n, s)`: the count n of each sensitive value in each
-    /// class, and the sum s of the counts of the class.
+    /// Returns `WITH audit_rows(g.., v, e), audit_values(g.., v, n, s)`: the count n of each
+    /// sensitive value in each class, and the sum s of the counts of the class.
     pub fn values(&self) -> String {
         let (keys, size) = (self.keys(), self.renamed_size());
         let rows = self.renamed(
@@ -115,8 +116,8 @@ impl Relation {
         )
     }
 
-    /// Continues [`Relation::values`] with `audit_whole(v, c, t)`: the count c of each value in the whole table, and
-    /// the sum t of these counts.
+    /// Continues [`Relation::values`] with `audit_whole(v, c, t)`: the count c of each value in the
+    /// whole table, and the sum t of these counts.
     pub(super) fn values_and_whole(&self) -> String {
         let (values, size) = (self.values(), self.renamed_size());
         let missing = String::from("audit_rows");
@@ -133,8 +134,9 @@ impl Relation {
         )
     }
 
-    /// Continues [`Relation::values_and_whole`] with `audit_shares(g.., n, s, c, t)`: the counts n and c of a value in
-    /// its class and in the whole table, and the sums s and t of these counts. So p is n / s, and q is c / t.
+    /// Continues [`Relation::values_and_whole`] with `audit_shares(g.., n, s, c, t)`: the counts n
+    /// and c of a value in its class and in the whole table, and the sums s and t of these counts.
+    /// So p is n / s, and q is c / t.
     pub(super) fn shares(&self) -> String {
         let keys = self.keys();
         format!(
@@ -148,8 +150,9 @@ impl Relation {
 
 fn size(entity: Option<&str>) -> String {
     match entity {
-        // A struct that contains NULL is not NULL, so NULL counts. A second aggregate beside count(DISTINCT) would keep
-        // DataFusion from planning a GROUP BY, which spills; sets of distinct values do not spill.
+        // A struct that contains NULL is not NULL, so NULL counts. A second aggregate beside
+        // count(DISTINCT) would keep DataFusion from planning a GROUP BY, which spills; sets of
+        // distinct values do not spill.
         Some(e) => format!("count(DISTINCT named_struct('e', {e}))"),
         None => "count(*)".into(),
     }
@@ -184,7 +187,8 @@ pub enum Comparison {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Audit {
-    /// A query that returns one number: the worst value that any class reaches, or NULL if there is no class.
+    /// A query that returns one number: the worst value that any class reaches, or NULL if there is
+    /// no class.
     pub sql: String,
     /// The value that the model requires.
     pub required: f64,
@@ -192,12 +196,13 @@ pub struct Audit {
     pub comparison: Comparison,
 }
 
-/// Rounding allowance: SQL computes in floating point, and a class that reaches exactly the bound must not fail.
+/// Rounding allowance: SQL computes in floating point, and a class that reaches exactly the bound
+/// must not fail.
 const TOLERANCE: f64 = 1e-12;
 
 impl Audit {
-    /// Returns true if a release that reaches `one` is farther from the requirement than one that reaches `other`.
-    /// No class at all is better than any number.
+    /// Returns true if a release that reaches `one` is farther from the requirement than one that
+    /// reaches `other`. No class at all is better than any number.
     pub(crate) fn is_worse(&self, one: Option<f64>, other: Option<f64>) -> bool {
         match (one, other) {
             (Some(one), Some(other)) => match self.comparison {
@@ -208,8 +213,8 @@ impl Audit {
         }
     }
 
-    /// Returns true if `reached` satisfies the requirement. `None` (a release without a class) satisfies every
-    /// requirement.
+    /// Returns true if `reached` satisfies the requirement. `None` (a release without a class)
+    /// satisfies every requirement.
     pub(crate) fn holds(&self, reached: Option<f64>) -> bool {
         let tolerance = TOLERANCE * self.required.abs().max(1.0);
         reached.is_none_or(|reached| match self.comparison {

@@ -1,15 +1,15 @@
 //! Average re-identification risk (marketer), of the release as a whole.
 //!
-//! Holds if and only if classes / released rows <= r. The quotient is the mean of 1 / f over released rows; a release
-//! without rows holds. Under ENTITY the denominator is the sum of the sizes of the classes. Compared as exact
-//! fractions.
-//! Monotone if nothing may be suppressed: classes only merge, and the rows stay the same. If another model suppresses
-//! classes, a merge can release rows in small classes and so raise the mean.
+//! Holds if and only if classes / released rows <= r. The quotient is the mean of 1 / f over
+//! released rows; a release without rows holds. Under ENTITY the denominator is the sum of the
+//! sizes of the classes. Compared as exact fractions. Monotone if nothing may be suppressed:
+//! classes only merge, and the rows stay the same. If another model suppresses classes, a merge can
+//! release rows in small classes and so raise the mean.
 //!
 //! Example: `average_risk(0.05)`.
 //!
-//! El Emam, Guide to the de-identification of personal health information, CRC Press 2013, chapter 16,
-//! doi:10.1201/b14764.
+//! El Emam, Guide to the de-identification of personal health information, CRC Press 2013, chapter
+//! 16, doi:10.1201/b14764.
 
 use super::audit::{Audit, Comparison, Relation};
 use super::exact::{Bound, Decimal};

@@ -1,15 +1,15 @@
 //! Basic beta-likeness.
 //!
-//! Holds if and only if (p - q) / q <= b for every released equivalence class and every sensitive value with p > q,
-//! where p is the share of the value in the class and q its share in the whole table, suppressed rows included.
-//! Compared as exact fractions.
-//! Monotone if nothing may be suppressed: the model bounds p by (1 + b) q, and p of a mixture is at most the greatest p
-//! of its parts.
+//! Holds if and only if (p - q) / q <= b for every released equivalence class and every sensitive
+//! value with p > q, where p is the share of the value in the class and q its share in the whole
+//! table, suppressed rows included. Compared as exact fractions. Monotone if nothing may be
+//! suppressed: the model bounds p by (1 + b) q, and p of a mixture is at most the greatest p of its
+//! parts.
 //!
 //! Example: `beta_likeness(2) ON diagnosis`.
 //!
-//! Cao and Karras, Publishing microdata with a robust privacy guarantee, PVLDB 5(11) 2012, definition 2,
-//! doi:10.14778/2350229.2350255.
+//! Cao and Karras, Publishing microdata with a robust privacy guarantee, PVLDB 5(11) 2012,
+//! definition 2, doi:10.14778/2350229.2350255.
 
 use super::audit::{Audit, Comparison, Relation};
 use super::exact::{Bound, Decimal};
@@ -114,7 +114,8 @@ pub(super) const PARAMS: &[Param] = &[Param {
     default: None,
 }];
 
-/// Returns the basic model with the greatest b. Its recount returns the greatest relative gain of a value.
+/// Returns the basic model with the greatest b. Its recount returns the greatest relative gain of a
+/// value.
 pub fn weakest() -> Box<dyn PrivacyModel> {
     Box::new(BetaLikeness {
         name: ENTRY.info.name,

@@ -1,5 +1,5 @@
-//! Brute-force twins of the models: the conditions of definitions.md by plain loops over the rows of a class. They
-//! share no code with the models.
+//! Brute-force twins of the models: the conditions of definitions.md by plain loops over the rows
+//! of a class. They share no code with the models.
 
 use crate::frequency::testing::{Row, Table};
 use crate::lattice::Node;
@@ -106,8 +106,8 @@ impl Brute<'_> {
         sum / (shares.len() as f64 - 1.0).max(1.0)
     }
 
-    /// Returns the value that the class reaches under a model with parameters `a`, and whether the model holds. Ties
-    /// within 1e-12 hold.
+    /// Returns the value that the class reaches under a model with parameters `a`, and whether the
+    /// model holds. Ties within 1e-12 hold.
     pub(super) fn judge(&self, model: &str, a: &[f64], word: &str) -> (f64, bool) {
         let (least, most) = (|x: f64| (x, x >= a[0] - 1e-12), |x: f64| (x, x <= a[0] + 1e-12));
         let below = |x: f64| (x, x < a[0] - 1e-12);
@@ -153,7 +153,8 @@ impl Brute<'_> {
             ("max_risk", _) => most(1.0 / self.f()),
             ("average_risk" | "population_uniqueness", _) => (1.0 / self.f(), true),
             ("profitability", _) => {
-                // The ground values that could be meant, as a product over columns, on a logarithmic scale.
+                // The ground values that could be meant, as a product over columns, on a
+                // logarithmic scale.
                 let columns = 0..self.table.groups.len();
                 let spans = columns.map(|i| {
                     let (groups, value) = (&self.table.groups[i], self.rows[0].quasi_identifiers[i]);
@@ -176,8 +177,9 @@ impl Brute<'_> {
     }
 }
 
-/// Returns the least k for (epsilon, delta, beta): no class of n rows may have k or more drawn rows, which are more than
-/// gamma n, with a probability above delta. Classes of more than 400 rows have no such draws.
+/// Returns the least k for (epsilon, delta, beta): no class of n rows may have k or more drawn
+/// rows, which are more than gamma n, with a probability above delta. Classes of more than 400 rows
+/// have no such draws.
 fn least_drawn(a: &[f64]) -> usize {
     let (epsilon, delta, beta) = (a[0], a[1], a[2]);
     let gamma = 1.0 - (1.0 - beta) * (-epsilon).exp();
@@ -202,8 +204,8 @@ fn least_drawn(a: &[f64]) -> usize {
     (1..).find(|k| !too_many(*k)).unwrap_or(usize::MAX)
 }
 
-/// Returns the value that the release of some classes of a node reaches under a model of the whole release, and whether
-/// it holds. Any other model holds.
+/// Returns the value that the release of some classes of a node reaches under a model of the whole
+/// release, and whether it holds. Any other model holds.
 pub(super) fn overall(table: &Table, node: &Node, released: &Released, (model, a): &(&str, &[f64])) -> (f64, bool) {
     let size = |rows: &[&Row]| {
         let brute = Brute {
@@ -221,7 +223,8 @@ pub(super) fn overall(table: &Table, node: &Node, released: &Released, (model, a
             (risk, sizes.is_empty() || risk <= a[0] + 1e-12)
         }
         "delta_presence" => {
-            // Each person of the population by itself: the believed probability that it is in the table.
+            // Each person of the population by itself: the believed probability that it is in the
+            // table.
             let of_person = |person: &Vec<Option<i64>>| {
                 let key = table.key(person, node)?;
                 let alike = table
@@ -246,8 +249,8 @@ pub(super) fn overall(table: &Table, node: &Node, released: &Released, (model, a
     }
 }
 
-/// Returns the number of leaves under a label of a quasi-identifier: the listed values, and NULL if a row of the table
-/// or of the population has it.
+/// Returns the number of leaves under a label of a quasi-identifier: the listed values, and NULL if
+/// a row of the table or of the population has it.
 pub(super) fn leaves(table: &Table, column: usize, level: u8, label: &Option<String>) -> u64 {
     let groups = &table.groups[column];
     let listed = groups

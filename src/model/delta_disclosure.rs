@@ -1,21 +1,23 @@
 //! delta-disclosure privacy.
 //!
-//! Holds if and only if |log2(p / q)| < d for every released equivalence class and every sensitive value of the table,
-//! where p is the share of the value in the class and q its share in the whole table, suppressed rows included. A class
-//! that lacks a value fails. If d is a whole number, p / q is compared exactly with 2^d. Any other d is compared in
-//! floating point without a tolerance, because 2^d is then irrational and no class reaches it.
-//! Monotone if nothing may be suppressed: p / q of a mixture lies between those of its parts.
+//! Holds if and only if |log2(p / q)| < d for every released equivalence class and every sensitive
+//! value of the table, where p is the share of the value in the class and q its share in the whole
+//! table, suppressed rows included. A class that lacks a value fails. If d is a whole number, p / q
+//! is compared exactly with 2^d. Any other d is compared in floating point without a tolerance,
+//! because 2^d is then irrational and no class reaches it. Monotone if nothing may be suppressed: p
+//! / q of a mixture lies between those of its parts.
 //!
-//! **Interpretation**: the paper writes log without a base. The base is 2 here, as in ARX, so d counts bits: d = 1 allows
-//! half to twice the share. The values are those of the whole table. A value that a class lacks has p = 0, whose logarithm
-//! is minus infinity, so the class fails for every d, and `reached` is infinite. ARX and pycanon leave such a value out:
-//! `delta_disclosure(d, present)` is their model. It is not monotone. pycanon prints the natural logarithm, which is 0.6931
-//! times the bits.
+//! **Interpretation**: the paper writes log without a base. The base is 2 here, as in ARX, so d
+//! counts bits: d = 1 allows half to twice the share. The values are those of the whole table. A
+//! value that a class lacks has p = 0, whose logarithm is minus infinity, so the class fails for
+//! every d, and `reached` is infinite. ARX and pycanon leave such a value out:
+//! `delta_disclosure(d, present)` is their model. It is not monotone. pycanon prints the natural
+//! logarithm, which is 0.6931 times the bits.
 //!
 //! Example: `delta_disclosure(2) ON diagnosis`.
 //!
-//! Brickell and Shmatikov, The cost of privacy: destruction of data-mining utility in anonymized data publishing,
-//! KDD 2008, doi:10.1145/1401890.1401904.
+//! Brickell and Shmatikov, The cost of privacy: destruction of data-mining utility in anonymized
+//! data publishing, KDD 2008, doi:10.1145/1401890.1401904.
 
 use super::audit::{Audit, Comparison, Relation};
 use super::exact::Decimal;
@@ -46,8 +48,8 @@ impl PrivacyModel for DeltaDisclosure {
         Reads::WHOLE
     }
 
-    /// Where absent values do not count, a class without a value and one with its share of the table hold both, and
-    /// together they have half of that share.
+    /// Where absent values do not count, a class without a value and one with its share of the
+    /// table hold both, and together they have half of that share.
     fn monotonicity(&self) -> Monotonicity {
         match self.absent_fails {
             true => Monotonicity::WithoutSuppression,
@@ -111,8 +113,8 @@ impl Predicate for Prepared {
     }
 }
 
-/// Returns the model of the values that are present with the greatest d. Its recount returns the greatest |log2(p / q)| of
-/// a class.
+/// Returns the model of the values that are present with the greatest d. Its recount returns the
+/// greatest |log2(p / q)| of a class.
 pub fn weakest() -> Box<dyn PrivacyModel> {
     Box::new(DeltaDisclosure {
         d: LARGEST,

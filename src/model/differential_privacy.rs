@@ -1,19 +1,21 @@
 //! (epsilon, delta)-differential privacy by sampling and least class sizes.
 //!
-//! Holds if and only if each row of the source was drawn by itself with probability beta, each drawn row was generalized
-//! by itself, and every released class has at least the k drawn rows that follow from epsilon, delta and beta
-//! (`crate::model::sampling`). Then for any two tables of which one has one row more, and any set of releases, the
-//! probability that the release of one is in the set is at most e^epsilon times that of the other plus delta.
+//! Holds if and only if each row of the source was drawn by itself with probability beta, each
+//! drawn row was generalized by itself, and every released class has at least the k drawn rows that
+//! follow from epsilon, delta and beta (`crate::model::sampling`). Then for any two tables of which
+//! one has one row more, and any set of releases, the probability that the release of one is in the
+//! set is at most e^epsilon times that of the other plus delta.
 //!
-//! The sample is drawn before anything is judged, and all that is decided, measured, written and said later follows from
-//! its released classes alone. A recount finds the least class of a release; how its rows were drawn is in no release.
-//! **Interpretation**: the levels are given by the statement. SafePub also finds them, by an exponential mechanism with a
-//! part of the budget.
+//! The sample is drawn before anything is judged, and all that is decided, measured, written and
+//! said later follows from its released classes alone. A recount finds the least class of a
+//! release; how its rows were drawn is in no release. **Interpretation**: the levels are given by
+//! the statement. SafePub also finds them, by an exponential mechanism with a part of the budget.
 //!
 //! Example: `differential_privacy(1, 0.000001)`.
 //!
-//! Bild, Kuhn and Prasser, SafePub: a truthful data anonymization algorithm with strong privacy guarantees, PoPETs
-//! 2018(1), doi:10.1515/popets-2018-0004. Li, Qardaji and Su, ASIACCS 2012, doi:10.1145/2414456.2414474.
+//! Bild, Kuhn and Prasser, SafePub: a truthful data anonymization algorithm with strong privacy
+//! guarantees, PoPETs 2018(1), doi:10.1515/popets-2018-0004. Li, Qardaji and Su, ASIACCS 2012,
+//! doi:10.1145/2414456.2414474.
 
 use super::audit::{Audit, Comparison, Relation};
 use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Subject};

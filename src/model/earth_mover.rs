@@ -1,8 +1,9 @@
-//! Earth mover's distances between the distribution p of a class and the distribution q of the table, as exact
-//! fractions.
+//! Earth mover's distances between the distribution p of a class and the distribution q of the
+//! table, as exact fractions.
 //!
-//! If a value has n of the s rows of a class and c of the N rows of the table, then p - q = (n N - c s) / (s N). So all
-//! sums are whole numbers over the denominator s N. Only the values that occur in the class are visited.
+//! If a value has n of the s rows of a class and c of the N rows of the table, then p - q = (n N -
+//! c s) / (s N). So all sums are whole numbers over the denominator s N. Only the values that occur
+//! in the class are visited.
 
 use super::sensitive::{Distribution, total};
 use crate::error::{Error, Result};
@@ -80,11 +81,12 @@ impl Ranks {
         }
     }
 
-    /// Returns the mean of |running sum of p - running sum of q| over the steps between neighbouring values.
+    /// Returns the mean of |running sum of p - running sum of q| over the steps between
+    /// neighbouring values.
     ///
-    /// Between two values of the class, the running sum of p is constant and that of q rises. So p leads in the first
-    /// part of each such stretch and q leads in the second part, and the sum over each part is a difference of prefix
-    /// sums.
+    /// Between two values of the class, the running sum of p is constant and that of q rises. So p
+    /// leads in the first part of each such stretch and q leads in the second part, and the sum
+    /// over each part is a difference of prefix sums.
     fn distance(&self, histogram: &[(u32, u64)]) -> Fraction {
         let (size, steps) = (total(histogram), self.running.len().saturating_sub(2));
         let mut sum = 0;
@@ -122,7 +124,8 @@ impl Ranks {
 #[derive(Debug)]
 pub(super) struct Tree {
     all: u64,
-    /// By level from 0, by ground code: the node of the value, identified by the least ground code under the node.
+    /// By level from 0, by ground code: the node of the value, identified by the least ground code
+    /// under the node.
     nodes: Vec<Vec<u32>>,
     /// By level from 0, by node: the rows of the table under the node.
     counts: Vec<Vec<u64>>,
@@ -138,7 +141,8 @@ impl Tree {
                 table.counts.len()
             )));
         }
-        // The values themselves are released, also where a code of the hierarchy hides some of them.
+        // The values themselves are released, also where a code of the hierarchy hides some of
+        // them.
         let values = (0..hierarchy.values().len() as u32).collect();
         let above = hierarchy.levels().iter().skip(1).map(|l| l.representatives.clone());
         let nodes: Vec<Vec<u32>> = std::iter::once(values).chain(above).collect();
@@ -157,11 +161,12 @@ impl Tree {
         })
     }
 
-    /// Returns the sum over inner nodes of level / height times the smaller of the total surplus and the total deficit
-    /// of the node's children.
+    /// Returns the sum over inner nodes of level / height times the smaller of the total surplus
+    /// and the total deficit of the node's children.
     ///
-    /// The children of a node add up to the node, so the deficit is the surplus minus the node's own p - q. So only the
-    /// children that occur in the class are visited. A node that does not occur in the class has no surplus.
+    /// The children of a node add up to the node, so the deficit is the surplus minus the node's
+    /// own p - q. So only the children that occur in the class are visited. A node that does not
+    /// occur in the class has no surplus.
     fn distance(&self, histogram: &[(u32, u64)]) -> Fraction {
         let (size, height) = (total(histogram), self.nodes.len() - 1);
         let mut sum = 0;

@@ -1,18 +1,20 @@
 //! Enhanced beta-likeness: the gain of a frequent value is also bounded by its frequency.
 //!
-//! Holds if and only if (p - q) / q <= min(b, -ln q) for every released equivalence class and every sensitive value
-//! with p > q. If -ln q is the smaller bound, it is irrational and no class reaches it; the comparison allows 1e-12.
-//! Monotone if nothing may be suppressed, like [`super::beta_likeness`].
+//! Holds if and only if (p - q) / q <= min(b, -ln q) for every released equivalence class and every
+//! sensitive value with p > q. If -ln q is the smaller bound, it is irrational and no class reaches
+//! it; the comparison allows 1e-12. Monotone if nothing may be suppressed, like
+//! [`super::beta_likeness`].
 //!
-//! **Interpretation**: each value has a bound of its own, and a check has one number that is required and one that is
-//! reached. `reached` is the least b with which the release holds: the greatest gain, or infinite if a gain is above its
-//! -ln q, because then no b holds. pycanon 1.3 prints another number: the greatest over all values of min(g, -ln q), where
-//! g is the greatest gain of any value.
+//! **Interpretation**: each value has a bound of its own, and a check has one number that is
+//! required and one that is reached. `reached` is the least b with which the release holds: the
+//! greatest gain, or infinite if a gain is above its -ln q, because then no b holds. pycanon 1.3
+//! prints another number: the greatest over all values of min(g, -ln q), where g is the greatest
+//! gain of any value.
 //!
 //! Example: `enhanced_beta_likeness(2) ON diagnosis`.
 //!
-//! Cao and Karras, Publishing microdata with a robust privacy guarantee, PVLDB 5(11) 2012, definition 3,
-//! doi:10.14778/2350229.2350255.
+//! Cao and Karras, Publishing microdata with a robust privacy guarantee, PVLDB 5(11) 2012,
+//! definition 3, doi:10.14778/2350229.2350255.
 
 use super::beta_likeness::{BetaLikeness, PARAMS};
 use super::exact::Bound;

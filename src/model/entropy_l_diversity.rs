@@ -1,16 +1,16 @@
 //! Entropy l-diversity.
 //!
-//! Holds if and only if exp(H) >= l for every released equivalence class, where H is the natural-log entropy of its
-//! sensitive values. l need not be a whole number. H is compared with ln l within 1e-12, because a uniform class
-//! reaches the bound exactly but its logarithms do not.
-//! Monotone if nothing may be suppressed: entropy is concave, so a mixture of distributions that hold holds. A merge of
-//! a class that holds with a class that would be suppressed need not hold, nor does a merge of classes that share an
-//! entity.
+//! Holds if and only if exp(H) >= l for every released equivalence class, where H is the
+//! natural-log entropy of its sensitive values. l need not be a whole number. H is compared with ln
+//! l within 1e-12, because a uniform class reaches the bound exactly but its logarithms do not.
+//! Monotone if nothing may be suppressed: entropy is concave, so a mixture of distributions that
+//! hold holds. A merge of a class that holds with a class that would be suppressed need not hold,
+//! nor does a merge of classes that share an entity.
 //!
 //! Example: `entropy_l_diversity(3) ON diagnosis`.
 //!
-//! Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam, l-Diversity: privacy beyond k-anonymity, TKDD 2007, section
-//! 4.1, doi:10.1145/1217299.1217302.
+//! Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam, l-Diversity: privacy beyond k-anonymity,
+//! TKDD 2007, section 4.1, doi:10.1145/1217299.1217302.
 
 use super::audit::{Audit, Comparison, Relation};
 use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Reads, Subject};
@@ -27,8 +27,8 @@ struct EntropyLDiversity {
 const TOLERANCE: f64 = 1e-12;
 
 impl EntropyLDiversity {
-    /// Returns the least number of distinct values of a class that holds: exp(H) is at most the number of distinct
-    /// values.
+    /// Returns the least number of distinct values of a class that holds: exp(H) is at most the
+    /// number of distinct values.
     fn least_values(&self) -> u64 {
         (self.l - TOLERANCE).ceil() as u64
     }
@@ -81,7 +81,8 @@ impl Predicate for Prepared {
     }
 }
 
-/// Returns the model with l = 1, which every class holds. Its recount returns the least exp(H) of a class.
+/// Returns the model with l = 1, which every class holds. Its recount returns the least exp(H) of a
+/// class.
 pub fn weakest() -> Box<dyn PrivacyModel> {
     Box::new(EntropyLDiversity { l: 1.0 })
 }

@@ -1,7 +1,9 @@
 //! Exact comparison of fractions of counts with a parameter.
 //!
-//! A parameter is the decimal or the fraction that the user wrote: `t_closeness(0.2)` means one fifth, not the binary
-//! number next to it, and `max_risk(1/11)` means one eleventh, which is no decimal. So a class that reaches exactly the bound is judged as the definition says, at any table size.
+//! A parameter is the decimal or the fraction that the user wrote: `t_closeness(0.2)` means one
+//! fifth, not the binary number next to it, and `max_risk(1/11)` means one eleventh, which is no
+//! decimal. So a class that reaches exactly the bound is judged as the definition says, at any
+//! table size.
 
 use crate::catalogue::Arguments;
 use crate::error::Result;
@@ -63,8 +65,9 @@ pub(super) struct Decimal {
 const MOST_DIGITS: u32 = 38;
 
 impl Decimal {
-    /// Returns the shortest decimal that parses to `x`, which must not be negative. Drops digits beyond the 38th after
-    /// the point. Returns the greatest possible number if the decimal does not fit in 128 bits.
+    /// Returns the shortest decimal that parses to `x`, which must not be negative. Drops digits
+    /// beyond the 38th after the point. Returns the greatest possible number if the decimal does
+    /// not fit in 128 bits.
     pub(super) fn of(x: f64) -> Self {
         let text = format!("{x:e}");
         let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -108,7 +111,8 @@ impl Decimal {
         }
     }
 
-    /// Compares `numerator / denominator` with this number. A fraction with denominator 0 is above every number.
+    /// Compares `numerator / denominator` with this number. A fraction with denominator 0 is above
+    /// every number.
     pub(super) fn compared_with(self, numerator: u128, denominator: u128) -> Ordering {
         product(numerator, self.denominator).cmp(&product(self.numerator, denominator))
     }

@@ -1,20 +1,23 @@
 //! The individual risk of every row, by sampling weights.
 //!
-//! Holds if and only if for every released equivalence class the individual risk of its rows is at most r. The class has f
-//! rows in the table, which is a sample, and the weights of its rows, in the column after ON, sum to F: about so many people
-//! of the population share its labels. The risk is the mean of 1 / size, where the size in the population has a negative
-//! binomial distribution with f successes and the success probability p = f / F. It is what `RISK OF ... WEIGHT (weight)
-//! PER ROW` answers as `individual_risk`, and not sdcMicro's default approximation for f > 2. Where F = f, it is 1 / f.
-//! Monotone: a row more with a weight of at least 1, which is what a weight must be, never raises the risk of a class.
+//! Holds if and only if for every released equivalence class the individual risk of its rows is at
+//! most r. The class has f rows in the table, which is a sample, and the weights of its rows, in
+//! the column after ON, sum to F: about so many people of the population share its labels. The risk
+//! is the mean of 1 / size, where the size in the population has a negative binomial distribution
+//! with f successes and the success probability p = f / F. It is what
+//! `RISK OF ... WEIGHT (weight) PER ROW` answers as `individual_risk`, and not sdcMicro's default
+//! approximation for f > 2. Where F = f, it is 1 / f. Monotone: a row more with a weight of at
+//! least 1, which is what a weight must be, never raises the risk of a class.
 //!
-//! **Interpretation**: a row above r is suppressed with its class, within the limit, as for every model of classes. The
-//! weights are a sensitive attribute, because they are released as they are: whoever analyses the sample needs them.
+//! **Interpretation**: a row above r is suppressed with its class, within the limit, as for every
+//! model of classes. The weights are a sensitive attribute, because they are released as they are:
+//! whoever analyses the sample needs them.
 //!
 //! Example: `individual_risk(0.15) ON weight`.
 //!
-//! Benedetti and Franconi, Statistical and technological solutions for controlled data dissemination, NTTS 1998;
-//! Franconi and Polettini, Individual risk estimation in mu-Argus: a review, PSD 2004, section 3,
-//! doi:10.1007/978-3-540-25955-8_20.
+//! Benedetti and Franconi, Statistical and technological solutions for controlled data
+//! dissemination, NTTS 1998; Franconi and Polettini, Individual risk estimation in mu-Argus: a
+//! review, PSD 2004, section 3, doi:10.1007/978-3-540-25955-8_20.
 
 use super::audit::{Audit, Comparison, Relation};
 use super::exact::Bound;
@@ -39,8 +42,9 @@ impl PrivacyModel for IndividualRisk {
         Reads::ATTRIBUTE
     }
 
-    /// With s = (1 - t) / t, the risk is the integral over t from 0 to 1 of (1 + s F / f)^-f / t. The logarithm is concave, so
-    /// (1 + s (F + w) / (f + 1))^(f + 1) is at least (1 + s F / f)^f (1 + s w): a row more makes the integral no greater.
+    /// With s = (1 - t) / t, the risk is the integral over t from 0 to 1 of (1 + s F / f)^-f / t.
+    /// The logarithm is concave, so (1 + s (F + w) / (f + 1))^(f + 1) is at least (1 + s F / f)^f
+    /// (1 + s w): a row more makes the integral no greater.
     fn monotonicity(&self) -> Monotonicity {
         Monotonicity::Always
     }
@@ -71,8 +75,9 @@ impl PrivacyModel for IndividualRisk {
         Ok(Box::new(prepared))
     }
 
-    /// The risk is p / f times the integral over x from 0 on of exp(-x) / (p + q exp(-x / f)), with q = 1 - p. It is summed over
-    /// 64 equal parts of the range in which the integrand is not negligible, in each at the 8 points of Gauss and Legendre.
+    /// The risk is p / f times the integral over x from 0 on of exp(-x) / (p + q exp(-x / f)), with
+    /// q = 1 - p. It is summed over 64 equal parts of the range in which the integrand is not
+    /// negligible, in each at the 8 points of Gauss and Legendre.
     fn audit(&self, relation: &Relation) -> Audit {
         let rows = relation.renamed(&relation.released, &[(relation.attribute.as_ref(), "v")]);
         let (keys, points) = (relation.keys(), POINTS.join(", "));

@@ -1,10 +1,11 @@
 //! k-anonymity.
 //!
-//! Holds if and only if every released equivalence class has at least k rows (k distinct entities under ENTITY).
-//! Monotone: classes only grow along generalization, so a class that holds is merged into a class that holds, also if
-//! rows are suppressed.
+//! Holds if and only if every released equivalence class has at least k rows (k distinct entities
+//! under ENTITY). Monotone: classes only grow along generalization, so a class that holds is merged
+//! into a class that holds, also if rows are suppressed.
 //!
-//! Sweeney, k-anonymity: a model for protecting privacy, IJUFKS 2002, doi:10.1142/S0218488502001648.
+//! Sweeney, k-anonymity: a model for protecting privacy, IJUFKS 2002,
+//! doi:10.1142/S0218488502001648.
 
 use super::audit::{Audit, Comparison, Relation};
 use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Subject};

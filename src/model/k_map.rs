@@ -1,13 +1,15 @@
 //! k-map: every released class has at least k rows in a population table.
 //!
-//! Holds if and only if for every released equivalence class at least k rows of the given population table have the
-//! quasi-identifier values of the class, generalized in the same way. Rows of the population are counted, also under
-//! ENTITY. Monotone: the groups of the population merge as the classes do, also if rows are suppressed.
+//! Holds if and only if for every released equivalence class at least k rows of the given
+//! population table have the quasi-identifier values of the class, generalized in the same way.
+//! Rows of the population are counted, also under ENTITY. Monotone: the groups of the population
+//! merge as the classes do, also if rows are suppressed.
 //!
 //! Example: `k_map(20)`.
 //!
-//! Sweeney, Computational disclosure control: a primer on data privacy protection, PhD thesis, MIT 2001, section 4.3;
-//! El Emam and Dankar, Protecting privacy using k-anonymity, JAMIA 2008, doi:10.1197/jamia.M2716.
+//! Sweeney, Computational disclosure control: a primer on data privacy protection, PhD thesis, MIT
+//! 2001, section 4.3; El Emam and Dankar, Protecting privacy using k-anonymity, JAMIA 2008,
+//! doi:10.1197/jamia.M2716.
 
 use super::audit::{Audit, Comparison, Relation};
 use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Reads, Subject};

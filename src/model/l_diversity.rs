@@ -1,12 +1,13 @@
 //! Distinct l-diversity.
 //!
-//! Holds if and only if every released equivalence class has at least l distinct sensitive values (NULL is a value).
-//! Monotone: a merged class has every value of its parts, also if rows are suppressed, and for rows as for entities.
+//! Holds if and only if every released equivalence class has at least l distinct sensitive values
+//! (NULL is a value). Monotone: a merged class has every value of its parts, also if rows are
+//! suppressed, and for rows as for entities.
 //!
 //! Example: `l_diversity(3) ON diagnosis`.
 //!
-//! Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam, l-Diversity: privacy beyond k-anonymity, TKDD 2007,
-//! doi:10.1145/1217299.1217302.
+//! Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam, l-Diversity: privacy beyond k-anonymity,
+//! TKDD 2007, doi:10.1145/1217299.1217302.
 
 use super::audit::{Audit, Comparison, Relation};
 use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Reads, Subject};
@@ -63,8 +64,8 @@ impl Predicate for Distinct {
     }
 }
 
-/// Returns the model with l = 1, which every class holds. Its recount returns the least number of distinct values in a
-/// class.
+/// Returns the model with l = 1, which every class holds. Its recount returns the least number of
+/// distinct values in a class.
 pub fn weakest() -> Box<dyn PrivacyModel> {
     Box::new(Distinct {
         name: ENTRY.info.name,

@@ -1,17 +1,18 @@
 //! Highest re-identification risk (prosecutor).
 //!
-//! Holds if and only if 1 / f <= r for every released equivalence class, where f is the number of its rows (entities
-//! under ENTITY). Compared as exact fractions: the model is k-anonymity with the least whole k that is not below 1 / r.
-//! Monotone: a class only grows along generalization, also if rows are suppressed.
+//! Holds if and only if 1 / f <= r for every released equivalence class, where f is the number of
+//! its rows (entities under ENTITY). Compared as exact fractions: the model is k-anonymity with the
+//! least whole k that is not below 1 / r. Monotone: a class only grows along generalization, also
+//! if rows are suppressed.
 //!
-//! **Interpretation**: r is the number that is written. Guidance that calls 0.09 a threshold (Health Canada, Public
-//! Release of Clinical Information; EMA, Policy 0070) means groups of at least 11, whose risk is 1/11 = 0.0909. That is
-//! `max_risk(1/11)`; `max_risk(0.09)` is k = 12.
+//! **Interpretation**: r is the number that is written. Guidance that calls 0.09 a threshold
+//! (Health Canada, Public Release of Clinical Information; EMA, Policy 0070) means groups of at
+//! least 11, whose risk is 1/11 = 0.0909. That is `max_risk(1/11)`; `max_risk(0.09)` is k = 12.
 //!
 //! Example: `max_risk(1/11)`.
 //!
-//! El Emam, Guide to the de-identification of personal health information, CRC Press 2013, chapter 16,
-//! doi:10.1201/b14764.
+//! El Emam, Guide to the de-identification of personal health information, CRC Press 2013, chapter
+//! 16, doi:10.1201/b14764.
 
 use super::audit::{Audit, Comparison, Relation};
 use super::exact::Bound;

@@ -1,10 +1,11 @@
-//! Privacy models: the requirements on every released equivalence class, as defined in definitions.md, "Privacy
-//! models".
+//! Privacy models: the requirements on every released equivalence class, as defined in
+//! definitions.md, "Privacy models".
 //!
-//! A model is a predicate over one class. It declares which details the frequency set must carry, is prepared once per
-//! request, and then judges classes. Beside the predicate, the model states the same guarantee a second time as SQL
-//! over released rows ([`PrivacyModel::audit`]). Verification runs that SQL, and shares no code with the search. A new
-//! model is one file and one line in [`MODELS`].
+//! A model is a predicate over one class. It declares which details the frequency set must carry,
+//! is prepared once per request, and then judges classes. Beside the predicate, the model states
+//! the same guarantee a second time as SQL over released rows ([`PrivacyModel::audit`]).
+//! Verification runs that SQL, and shares no code with the search. A new model is one file and one
+//! line in [`MODELS`].
 
 mod alpha_k;
 mod any_class;

@@ -1,7 +1,8 @@
 //! The p of p-sensitive k-anonymity: distinct l-diversity under the name of its own literature.
 //!
-//! Holds if and only if every released equivalence class has at least p distinct sensitive values. Together with
-//! `k_anonymity(k)`, this is p-sensitive k-anonymity. Monotone like [`super::l_diversity`].
+//! Holds if and only if every released equivalence class has at least p distinct sensitive values.
+//! Together with `k_anonymity(k)`, this is p-sensitive k-anonymity. Monotone like
+//! [`super::l_diversity`].
 //!
 //! Example: `k_anonymity(5) AND p_sensitive(2) ON diagnosis`.
 //!

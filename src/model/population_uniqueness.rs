@@ -1,19 +1,21 @@
-//! Population uniqueness, of the release as a whole: few released rows are estimated to be unique in the population.
+//! Population uniqueness, of the release as a whole: few released rows are estimated to be unique
+//! in the population.
 //!
-//! Holds if and only if the estimated share of released rows (entities under ENTITY) that are alone with their
-//! generalized quasi-identifiers in the population is at most the threshold. The estimate is that of RISK OF by
-//! Dankar's rule: Pitman's, Zayatz' or the slide negative binomial estimator, by sampling fraction. Where no released
-//! row is alone in its class, the estimate is 0. A release without rows holds.
-//! **Interpretation**: of a random sample, the share of rows that are unique in the population is expected to be the
-//! share of the uniques in the population, which is what the estimators return. The sampling fraction is that of the
-//! released rows: either as given, or as released rows / population.
-//! Not monotone: the estimators use other formulas for other class sizes. The recount counts the class sizes by SQL,
-//! and estimates from these; the estimators are tested against published figures.
+//! Holds if and only if the estimated share of released rows (entities under ENTITY) that are alone
+//! with their generalized quasi-identifiers in the population is at most the threshold. The
+//! estimate is that of RISK OF by Dankar's rule: Pitman's, Zayatz' or the slide negative binomial
+//! estimator, by sampling fraction. Where no released row is alone in its class, the estimate is 0.
+//! A release without rows holds. **Interpretation**: of a random sample, the share of rows that are
+//! unique in the population is expected to be the share of the uniques in the population, which is
+//! what the estimators return. The sampling fraction is that of the released rows: either as given,
+//! or as released rows / population. Not monotone: the estimators use other formulas for other
+//! class sizes. The recount counts the class sizes by SQL, and estimates from these; the estimators
+//! are tested against published figures.
 //!
 //! Example: `population_uniqueness(0.01, sampling_fraction => 0.1)`.
 //!
-//! Dankar, El Emam, Neisa and Roffey, Estimating the re-identification risk of clinical data sets, BMC Medical
-//! Informatics and Decision Making 12:66, 2012, doi:10.1186/1472-6947-12-66.
+//! Dankar, El Emam, Neisa and Roffey, Estimating the re-identification risk of clinical data sets,
+//! BMC Medical Informatics and Decision Making 12:66, 2012, doi:10.1186/1472-6947-12-66.
 
 use super::audit::{Audit, Comparison, Relation};
 use super::privacy_model::{Build, Class, Monotonicity, Overall, Predicate, PrivacyModel, Reads, Subject};
@@ -41,7 +43,8 @@ impl PopulationUniqueness {
     fn share(&self, sizes: &Histogram) -> f64 {
         let fraction = match self.sample {
             Sample::Fraction(fraction) => fraction,
-            // A person of several classes is counted in each, but no sample is larger than its population.
+            // A person of several classes is counted in each, but no sample is larger than its
+            // population.
             Sample::Of(population) => (sizes.rows() as f64 / population as f64).min(1.0),
         };
         let estimate = Uniqueness::of(sizes, fraction, ClassEstimate::default()).dankar;

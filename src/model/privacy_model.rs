@@ -10,7 +10,8 @@ use crate::items::ItemBound;
 use crate::risk::Histogram;
 use std::fmt::Debug;
 
-/// The condition under which a model that holds for classes also holds for the classes into which they are merged.
+/// The condition under which a model that holds for classes also holds for the classes into which
+/// they are merged.
 ///
 /// ```
 /// use anonsql::extend::model::Monotonicity;
@@ -21,9 +22,11 @@ use std::fmt::Debug;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Monotonicity {
-    /// A merged class holds if one of its parts holds: monotone along generalization, also if rows are suppressed.
+    /// A merged class holds if one of its parts holds: monotone along generalization, also if rows
+    /// are suppressed.
     Always,
-    /// A merged class holds if all its parts hold: monotone along generalization as long as nothing may be suppressed.
+    /// A merged class holds if all its parts hold: monotone along generalization as long as nothing
+    /// may be suppressed.
     WithoutSuppression,
     /// A merged class need not hold, even if all its parts hold: not monotone.
     Never,
@@ -41,16 +44,18 @@ pub enum Monotonicity {
 pub struct Reads {
     /// True if the model reads the sensitive attribute named after ON.
     pub attribute: bool,
-    /// True if the model reads the distribution of that attribute in the whole table, suppressed rows included.
+    /// True if the model reads the distribution of that attribute in the whole table, suppressed
+    /// rows included.
     pub whole: bool,
     /// True if the model reads the hierarchy of that attribute (SENSITIVE (c USING h)).
     pub hierarchy: bool,
     /// True if the model reads the population table.
     pub population: bool,
-    /// True if the model reads how many classes have which size ([`Overall`]). Its audit then returns no number but the
-    /// size of each class, in a column `f`.
+    /// True if the model reads how many classes have which size ([`Overall`]). Its audit then
+    /// returns no number but the size of each class, in a column `f`.
     pub sizes: bool,
-    /// True if the model reads how many ground values the labels of a class stand for ([`Class::labels`]).
+    /// True if the model reads how many ground values the labels of a class stand for
+    /// ([`Class::labels`]).
     pub labels: bool,
 }
 
@@ -89,31 +94,33 @@ impl Reads {
 pub struct Subject<'a> {
     /// The base frequency set of the table.
     pub(crate) base: &'a Base,
-    /// The index of the sensitive attribute among the details of the base set; `None` for a model that reads none.
+    /// The index of the sensitive attribute among the details of the base set; `None` for a model
+    /// that reads none.
     pub(crate) attribute: Option<usize>,
     /// The hierarchy of the sensitive attribute; `None` for a model that reads none.
     pub(crate) hierarchy: Option<&'a Lookup>,
 }
 
 impl Subject<'_> {
-    /// Returns the size f of a class with every row of the table: the number of rows, or of distinct entities under
-    /// ENTITY.
+    /// Returns the size f of a class with every row of the table: the number of rows, or of
+    /// distinct entities under ENTITY.
     pub fn everyone(&self) -> u64 {
         let mut details = self.base.attributes.iter();
         let entities = details.find(|a| matches!(a.request, DetailRequest::Distinct(_)));
         entities.map_or(self.base.rows, |a| a.values.len() as u64)
     }
 
-    /// Returns the sensitive values of the whole table, suppressed rows included, with their counts as in
-    /// [`Class::histogram`]. Returns an empty vector for a model that reads no sensitive attribute.
+    /// Returns the sensitive values of the whole table, suppressed rows included, with their counts
+    /// as in [`Class::histogram`]. Returns an empty vector for a model that reads no sensitive
+    /// attribute.
     pub fn histogram(&self) -> Vec<(u32, u64)> {
         let attribute = self.attribute.and_then(|index| self.base.attributes.get(index));
         let counts = attribute.into_iter().flat_map(|a| (0..).zip(a.counts.iter().copied()));
         counts.filter(|(_, n)| *n > 0).collect()
     }
 
-    /// Fails as infeasible if no class can have `least` rows (entities under ENTITY). An empty table never fails,
-    /// because it has no class.
+    /// Fails as infeasible if no class can have `least` rows (entities under ENTITY). An empty
+    /// table never fails, because it has no class.
     pub(super) fn has_at_least(&self, least: u64, required: impl FnOnce() -> String) -> Result<()> {
         let everyone = self.everyone();
         if self.base.rows == 0 || everyone >= least {
@@ -144,11 +151,12 @@ pub struct Class<'a> {
     pub size: u64,
     /// The rows of the population table in the class; 0 without a population table.
     pub population: u64,
-    /// The sensitive values of the class, ascending by value code, with their counts. Counts are of rows, or of
-    /// distinct entities under ENTITY, where an entity with two values counts for both. Empty for a model that reads no
-    /// sensitive attribute.
+    /// The sensitive values of the class, ascending by value code, with their counts. Counts are of
+    /// rows, or of distinct entities under ENTITY, where an entity with two values counts for both.
+    /// Empty for a model that reads no sensitive attribute.
     pub histogram: &'a [(u32, u64)],
-    /// The span of the class's label in each quasi-identifier. Empty if no model reads it ([`Reads::labels`]).
+    /// The span of the class's label in each quasi-identifier. Empty if no model reads it
+    /// ([`Reads::labels`]).
     pub labels: &'a [Span],
 }
 
@@ -233,22 +241,23 @@ pub trait PrivacyModel: Debug + Send + Sync {
         Reads::default()
     }
 
-    /// Returns the column that contains the limit of each row, for a model that promises something to each row instead
-    /// of to each class. Such a promise is kept when the rows are written, and rules out no class.
+    /// Returns the column that contains the limit of each row, for a model that promises something
+    /// to each row instead of to each class. Such a promise is kept when the rows are written, and
+    /// rules out no class.
     #[doc(hidden)]
     fn limit_column(&self) -> Option<&str> {
         None
     }
 
-    /// Returns the promise about a column of sets of items, for a model that is about such a column alone. It is kept
-    /// after the classes are chosen, and rules out no class.
+    /// Returns the promise about a column of sets of items, for a model that is about such a column
+    /// alone. It is kept after the classes are chosen, and rules out no class.
     #[doc(hidden)]
     fn item_bound(&self) -> Option<ItemBound> {
         None
     }
 
-    /// Returns how the rows of a release are drawn, for a model that promises something of a sample. Rows that are not
-    /// drawn are then nowhere after the scan.
+    /// Returns how the rows of a release are drawn, for a model that promises something of a
+    /// sample. Rows that are not drawn are then nowhere after the scan.
     #[doc(hidden)]
     fn sampling(&self) -> Option<&Sampling> {
         None
@@ -257,9 +266,9 @@ pub trait PrivacyModel: Debug + Send + Sync {
     /// Returns when a class stays acceptable after it is merged with other classes.
     fn monotonicity(&self) -> Monotonicity;
 
-    /// Returns the monotonicity of the model if classes count entities. One entity can then be in two classes, so the
-    /// distribution of a merged class is no mixture of the distributions of its parts. Only [`Monotonicity::Always`]
-    /// survives.
+    /// Returns the monotonicity of the model if classes count entities. One entity can then be in
+    /// two classes, so the distribution of a merged class is no mixture of the distributions of its
+    /// parts. Only [`Monotonicity::Always`] survives.
     fn monotonicity_per_entity(&self) -> Monotonicity {
         match self.monotonicity() {
             Monotonicity::Always => Monotonicity::Always,
@@ -267,14 +276,14 @@ pub trait PrivacyModel: Debug + Send + Sync {
         }
     }
 
-    /// Returns the least number of rows of a class that holds. The number also applies under ENTITY, because an entity
-    /// has at least one row.
+    /// Returns the least number of rows of a class that holds. The number also applies under
+    /// ENTITY, because an entity has at least one row.
     fn min_class_size(&self) -> u64 {
         1
     }
 
-    /// Returns the least number of entities of a class that holds under ENTITY, as far as the model bounds entities
-    /// alone.
+    /// Returns the least number of entities of a class that holds under ENTITY, as far as the model
+    /// bounds entities alone.
     fn min_class_entities(&self) -> u64 {
         1
     }
@@ -285,8 +294,8 @@ pub trait PrivacyModel: Debug + Send + Sync {
     /// Returns the guarantee as SQL, which is counted again on released rows.
     fn audit(&self, relation: &Relation) -> Audit;
 
-    /// Returns the second bound of a model that has two, with what its number is: `the size of the smallest class`. The
-    /// model holds if both audits do.
+    /// Returns the second bound of a model that has two, with what its number is:
+    /// `the size of the smallest class`. The model holds if both audits do.
     fn second_audit(&self, relation: &Relation) -> Option<(&'static str, Audit)> {
         let _ = relation;
         None
@@ -297,8 +306,8 @@ pub trait PrivacyModel: Debug + Send + Sync {
         None
     }
 
-    /// Returns the value that a release with classes of these sizes reaches, for a model whose audit returns sizes
-    /// ([`Reads::sizes`]). `None` if there is no class.
+    /// Returns the value that a release with classes of these sizes reaches, for a model whose
+    /// audit returns sizes ([`Reads::sizes`]). `None` if there is no class.
     #[doc(hidden)]
     fn of_sizes(&self, sizes: &Histogram) -> Option<f64> {
         let _ = sizes;
@@ -325,15 +334,15 @@ pub trait Predicate: Debug + Send + Sync {
     /// Returns true if the class may be released.
     fn holds(&self, class: &Class) -> bool;
 
-    /// Returns the bound that the class just meets: a model with this bound holds for the class. Returns `None` for a
-    /// model that is no objective of a Pareto front.
+    /// Returns the bound that the class just meets: a model with this bound holds for the class.
+    /// Returns `None` for a model that is no objective of a Pareto front.
     fn reached(&self, class: &Class) -> Option<f64> {
         let _ = class;
         None
     }
 
-    /// Returns n if the predicate is "the class has at least n rows (or entities)". Such predicates are checked for all
-    /// classes in one loop.
+    /// Returns n if the predicate is "the class has at least n rows (or entities)". Such predicates
+    /// are checked for all classes in one loop.
     fn least_size(&self) -> Option<u64> {
         None
     }

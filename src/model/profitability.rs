@@ -1,20 +1,23 @@
-//! Profitability: the cost and benefit of publishing a record, in a game between publisher and attacker.
+//! Profitability: the cost and benefit of publishing a record, in a game between publisher and
+//! attacker.
 //!
-//! Holds if and only if for every released equivalence class the publisher expects to gain from each of its records:
-//! benefit * (1 - l) - loss / f > 0, where loss / f counts only if an attack pays, that is if gain / f > cost. f is the
-//! size of the class, so 1 / f is the chance that an attack finds the right record. l is the information that the
-//! labels of the class lose, from 0 to 1: the sum over quasi-identifiers of ln(leaves under the label), divided by the sum
-//! of ln(leaves of the hierarchy). With `attacks => none` no attack may pay either: gain / f <= cost.
-//! **Interpretation**: the attacker knows who is in the table (prosecutor). The paper leaves the measure of information
-//! open, and its own measure is this entropy of the labels where all values are equally frequent. A payout that is 0 but
-//! for rounding (below 1e-12 of benefit and loss) is not above 0. Leaves are the values of the hierarchy, or those of the
-//! table if the hierarchy is a rule.
-//! Not monotone: a merged class is larger, and its labels say less.
+//! Holds if and only if for every released equivalence class the publisher expects to gain from
+//! each of its records: benefit * (1 - l) - loss / f > 0, where loss / f counts only if an attack
+//! pays, that is if gain / f > cost. f is the size of the class, so 1 / f is the chance that an
+//! attack finds the right record. l is the information that the labels of the class lose, from 0 to
+//! 1: the sum over quasi-identifiers of ln(leaves under the label), divided by the sum of ln(leaves
+//! of the hierarchy). With `attacks => none` no attack may pay either: gain / f <= cost.
+//! **Interpretation**: the attacker knows who is in the table (prosecutor). The paper leaves the
+//! measure of information open, and its own measure is this entropy of the labels where all values
+//! are equally frequent. A payout that is 0 but for rounding (below 1e-12 of benefit and loss) is
+//! not above 0. Leaves are the values of the hierarchy, or those of the table if the hierarchy is a
+//! rule. Not monotone: a merged class is larger, and its labels say less.
 //!
 //! Example: `profitability(benefit => 1200, loss => 300, gain => 300, cost => 4)`.
 //!
-//! Wan, Vorobeychik, Xia, Clayton, Kantarcioglu, Ganta, Heatherly and Malin, A game theoretic framework for analyzing
-//! re-identification risk, PLoS ONE 10(3), 2015, doi:10.1371/journal.pone.0120592.
+//! Wan, Vorobeychik, Xia, Clayton, Kantarcioglu, Ganta, Heatherly and Malin, A game theoretic
+//! framework for analyzing re-identification risk, PLoS ONE 10(3), 2015,
+//! doi:10.1371/journal.pone.0120592.
 
 use super::audit::{Audit, Comparison, LabelSpans, Relation};
 use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Reads, Subject};

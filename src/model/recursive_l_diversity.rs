@@ -1,19 +1,20 @@
 //! Recursive (c, l)-diversity.
 //!
-//! Holds if and only if r_1 < c (r_l + ... + r_m) for every released equivalence class, where r are the counts of its
-//! sensitive values in descending order. So the most frequent value is not much more frequent than the rarer values
-//! together. A class with fewer than l values never holds.
-//! Monotone if nothing may be suppressed: when classes merge, the greatest count grows by at most the sum of the
-//! greatest counts, and the sum without the l - 1 greatest counts grows by at least the sum of these remainders.
+//! Holds if and only if r_1 < c (r_l + ... + r_m) for every released equivalence class, where r are
+//! the counts of its sensitive values in descending order. So the most frequent value is not much
+//! more frequent than the rarer values together. A class with fewer than l values never holds.
+//! Monotone if nothing may be suppressed: when classes merge, the greatest count grows by at most
+//! the sum of the greatest counts, and the sum without the l - 1 greatest counts grows by at least
+//! the sum of these remainders.
 //!
-//! **Interpretation**: c is a real number above 0, as in the paper: it is taken as the decimal number that is written, and
-//! compared exactly. `reached` is the greatest r_1 / (r_l + ... + r_m) of a class, which must be below c; it is infinite
-//! if a class has fewer than l values.
+//! **Interpretation**: c is a real number above 0, as in the paper: it is taken as the decimal
+//! number that is written, and compared exactly. `reached` is the greatest r_1 / (r_l + ... + r_m)
+//! of a class, which must be below c; it is infinite if a class has fewer than l values.
 //!
 //! Example: `recursive_l_diversity(4, 3) ON diagnosis`.
 //!
-//! Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam, l-Diversity: privacy beyond k-anonymity, TKDD 2007, section
-//! 4.2, doi:10.1145/1217299.1217302.
+//! Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam, l-Diversity: privacy beyond k-anonymity,
+//! TKDD 2007, section 4.2, doi:10.1145/1217299.1217302.
 
 use super::audit::{Audit, Comparison, Relation};
 use super::exact::{Bound, Decimal};
@@ -90,7 +91,8 @@ impl Predicate for Prepared {
     }
 }
 
-/// Returns the model for `l` and the greatest c. Its recount returns the greatest r_1 / (r_l + ... + r_m) of a class.
+/// Returns the model for `l` and the greatest c. Its recount returns the greatest r_1 / (r_l + ...
+/// + r_m) of a class.
 pub fn weakest(l: u64) -> Box<dyn PrivacyModel> {
     Box::new(RecursiveLDiversity {
         c: Bound::of(LARGEST),

@@ -1,26 +1,31 @@
-//! Samples that make a release differentially private: the share of rows that is drawn, and the least rows of a class.
+//! Samples that make a release differentially private: the share of rows that is drawn, and the
+//! least rows of a class.
 //!
-//! Each row is drawn by itself with probability beta, and a class is released if at least k of its rows were drawn.
-//! How a row is generalized depends on the row alone. Two tables of which one has one row more then differ in the size
-//! n of one class. With f(j; n) the probability that j of its n rows are drawn, f(j; n) / f(j; n - 1) is at most e^epsilon
-//! if and only if j <= gamma n, with gamma = 1 - (1 - beta) e^-epsilon, and the inverse always is if epsilon >=
-//! -ln(1 - beta). So delta only has to cover the draws of more than gamma n rows:
+//! Each row is drawn by itself with probability beta, and a class is released if at least k of its
+//! rows were drawn. How a row is generalized depends on the row alone. Two tables of which one has
+//! one row more then differ in the size n of one class. With f(j; n) the probability that j of its
+//! n rows are drawn, f(j; n) / f(j; n - 1) is at most e^epsilon if and only if j <= gamma n, with
+//! gamma = 1 - (1 - beta) e^-epsilon, and the inverse always is if epsilon >= -ln(1 - beta). So
+//! delta only has to cover the draws of more than gamma n rows:
 //!
 //! d(k) = max over n >= k / gamma - 1 of the sum of f(j; n) over j > gamma n
 //!
-//! For the smaller n, a sum starts at k and grows with n, so the last n of them covers all. The k of a delta is the least
-//! with d(k) <= delta.
+//! For the smaller n, a sum starts at k and grows with n, so the last n of them covers all. The k
+//! of a delta is the least with d(k) <= delta.
 //!
-//! Beta is a multiple of 2^-32 and gamma one of 2^-64, both rounded down, so that a draw and the comparison of j with
-//! gamma n are exact: whatever holds for a lower gamma, or a lower epsilon, holds for the one that was asked for. The
-//! probabilities are computed with numbers whose every rounding error is added on top.
+//! Beta is a multiple of 2^-32 and gamma one of 2^-64, both rounded down, so that a draw and the
+//! comparison of j with gamma n are exact: whatever holds for a lower gamma, or a lower epsilon,
+//! holds for the one that was asked for. The probabilities are computed with numbers whose every
+//! rounding error is added on top.
 //!
-//! Li, Qardaji and Su, On sampling, anonymization, and differential privacy, ASIACCS 2012, doi:10.1145/2414456.2414474.
-//! Bild, Kuhn and Prasser, SafePub, PoPETs 2018(1), doi:10.1515/popets-2018-0004.
+//! Li, Qardaji and Su, On sampling, anonymization, and differential privacy, ASIACCS 2012,
+//! doi:10.1145/2414456.2414474. Bild, Kuhn and Prasser, SafePub, PoPETs 2018(1),
+//! doi:10.1515/popets-2018-0004.
 
 use crate::error::{Error, Result};
 
-/// The budgets that may be asked for. Within them the least class is found at once, and beyond them nothing is hidden.
+/// The budgets that may be asked for. Within them the least class is found at once, and beyond them
+/// nothing is hidden.
 pub const EPSILON: (f64, f64) = (0.01, 5.0);
 /// The deltas that may be asked for.
 pub const DELTA: (f64, f64) = (1e-15, 0.001);
@@ -28,7 +33,8 @@ pub const DELTA: (f64, f64) = (1e-15, 0.001);
 /// The denominator of the shares of rows.
 const WHOLE: u64 = 1 << 32;
 
-/// How the rows of a differentially private release are drawn, and which of its classes are released.
+/// How the rows of a differentially private release are drawn, and which of its classes are
+/// released.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sampling {
     /// The bound of the ratio of probabilities, as its logarithm.
@@ -48,7 +54,8 @@ pub struct Sampling {
 pub enum SampleKey {
     /// Random bytes of the operating system, others in each run.
     Fresh,
-    /// The secret at this place (`env:NAME` or `file:PATH`), and the table itself: the same table has the same sample.
+    /// The secret at this place (`env:NAME` or `file:PATH`), and the table itself: the same table
+    /// has the same sample.
     Secret(String),
     /// These bytes alone.
     #[cfg(test)]
@@ -56,8 +63,9 @@ pub enum SampleKey {
 }
 
 impl Sampling {
-    /// Returns the sampling for a budget. Without `beta` the largest share is drawn. Fails as a usage error if `beta` is
-    /// larger than what epsilon allows, or if a number is out of its range.
+    /// Returns the sampling for a budget. Without `beta` the largest share is drawn. Fails as a
+    /// usage error if `beta` is larger than what epsilon allows, or if a number is out of its
+    /// range.
     pub fn new(epsilon: f64, delta: f64, beta: Option<f64>) -> Result<Self> {
         let is_within = |x: f64, (low, high): (f64, f64)| low <= x && x <= high;
         if !is_within(epsilon, EPSILON) || !is_within(delta, DELTA) {
@@ -94,8 +102,8 @@ impl Sampling {
     }
 }
 
-/// Returns the largest share that epsilon allows, 1 - e^-epsilon, rounded down by far more than an exponential is
-/// inexact.
+/// Returns the largest share that epsilon allows, 1 - e^-epsilon, rounded down by far more than an
+/// exponential is inexact.
 fn most(epsilon: f64) -> u64 {
     ((-(-epsilon).exp_m1() * WHOLE as f64) as u64).saturating_sub(1)
 }
@@ -124,8 +132,8 @@ impl Odds {
         ((self.gamma() * u128::from(n)) >> 64) as u64 + 1
     }
 
-    /// Returns the divergence of gamma from beta: more than gamma n of n rows are drawn with a probability of at most
-    /// e^(-n divergence) (Chernoff), which only falls with n.
+    /// Returns the divergence of gamma from beta: more than gamma n of n rows are drawn with a
+    /// probability of at most e^(-n divergence) (Chernoff), which only falls with n.
     fn divergence(&self) -> f64 {
         let (beta, most) = (self.beta(), self.most as f64 / WHOLE as f64);
         let excess = (1.0 - beta) * most;
@@ -137,8 +145,8 @@ impl Odds {
     fn tail(&self, n: u64) -> f64 {
         let (beta, first) = (self.beta(), self.beyond(n));
         let (missed, mut left) = (1.0 - beta, n - first);
-        // The factors of f(first; n). The product stays near 1 as long as there are factors on both sides of it, so it
-        // neither overflows nor becomes 0 before the whole product does.
+        // The factors of f(first; n). The product stays near 1 as long as there are factors on both
+        // sides of it, so it neither overflows nor becomes 0 before the whole product does.
         let mut term = 1.0;
         for i in 1..=first {
             term *= (n - first + i) as f64 / i as f64 * beta;
@@ -207,7 +215,8 @@ mod tests {
         released
     }
 
-    /// The probability by which the outcomes of one table exceed e^epsilon times those of another, at the worst.
+    /// The probability by which the outcomes of one table exceed e^epsilon times those of another,
+    /// at the worst.
     fn excess(one: &[f64], other: &[f64], epsilon: f64) -> f64 {
         let of = |table: &[f64], j: usize| table.get(j).copied().unwrap_or(0.0);
         let outcomes = 0..one.len().max(other.len());
@@ -227,8 +236,8 @@ mod tests {
         pairs.map(both).fold(0.0, f64::max)
     }
 
-    /// Computed with 60 decimal digits, by another program. Of ln 2 and ln 1.5, whose gammas are short fractions (3/4, 5/9),
-    /// rounding gamma down costs two rows and one.
+    /// Computed with 60 decimal digits, by another program. Of ln 2 and ln 1.5, whose gammas are
+    /// short fractions (3/4, 5/9), rounding gamma down costs two rows and one.
     #[test]
     fn the_least_class_is_that_of_exact_arithmetic() {
         for (epsilon, delta, k) in [
@@ -267,7 +276,8 @@ mod tests {
         assert!(Sampling::new(1.0, 1e-6, Some(1e-12)).is_err());
     }
 
-    /// At the ends of what may be asked for, the search for k ends soon, and smaller deltas need larger classes.
+    /// At the ends of what may be asked for, the search for k ends soon, and smaller deltas need
+    /// larger classes.
     #[test]
     fn all_budgets_have_a_least_class() {
         for epsilon in [EPSILON.0, 0.3, EPSILON.1] {
@@ -286,7 +296,8 @@ mod tests {
         }
     }
 
-    /// The bound is an upper one: of small epsilons it is ten times above what is needed. Half of k is too few here.
+    /// The bound is an upper one: of small epsilons it is ten times above what is needed. Half of k
+    /// is too few here.
     #[test]
     fn half_of_the_least_class_is_too_few() {
         for (epsilon, delta) in [(0.1, 1e-6), (0.5, 1e-6), (1.0, 1e-4), (1.0, 1e-6), (2.0, 1e-5)] {
@@ -331,7 +342,8 @@ mod tests {
             prop_assert!(found <= (-(n as f64) * odds.divergence()).exp() * (1.0 + 1e-9));
         }
 
-        /// Every sample of every table of a few rows in three classes, against every table with one row more.
+        /// Every sample of every table of a few rows in three classes, against every table with one
+        /// row more.
         #[test]
         fn whole_tables_are_differentially_private(rows in prop::collection::vec(0usize..3, 0..9), more in 0usize..3, beta in 0.02f64..0.3) {
             let sampling = Sampling::new(0.6, 1e-3, Some(beta)).unwrap();

@@ -1,4 +1,5 @@
-//! The sensitive attribute of a model: its distribution over the whole table, and the checks that need no search.
+//! The sensitive attribute of a model: its distribution over the whole table, and the checks that
+//! need no search.
 
 use super::privacy_model::Subject;
 use crate::error::{Error, Result};
@@ -18,8 +19,8 @@ pub(super) struct Distribution {
 }
 
 impl Distribution {
-    /// Returns the distribution of the sensitive attribute of `subject`. Fails as a usage error that names `model` if
-    /// there is no sensitive attribute.
+    /// Returns the distribution of the sensitive attribute of `subject`. Fails as a usage error
+    /// that names `model` if there is no sensitive attribute.
     pub(super) fn of(subject: &Subject, model: &str) -> Result<Self> {
         let Some(index) = subject.attribute else {
             return Err(Error::usage(format!(
@@ -42,8 +43,8 @@ impl Distribution {
         })
     }
 
-    /// Fails as infeasible if a class would need more distinct values than the attribute has. An empty table never
-    /// fails, because it has no class.
+    /// Fails as infeasible if a class would need more distinct values than the attribute has. An
+    /// empty table never fails, because it has no class.
     pub(super) fn has_at_least(&self, values: u64, required: impl FnOnce() -> String) -> Result<()> {
         if self.total == 0 || self.distinct >= values {
             return Ok(());

@@ -1,20 +1,21 @@
 //! t-closeness, with the categorical, the ordered or the hierarchical ground distance.
 //!
-//! Holds if and only if for every released equivalence class the earth mover's distance between the distribution p of
-//! the sensitive attribute in it and its distribution q over the whole table, suppressed rows included, is at most t:
+//! Holds if and only if for every released equivalence class the earth mover's distance between the
+//! distribution p of the sensitive attribute in it and its distribution q over the whole table,
+//! suppressed rows included, is at most t:
 //! - `categorical`: the sum over values of |p - q| / 2;
-//! - `ordered`: the mean of |running sum of p - q| over the m - 1 steps between the table's m values, ascending, NULL
-//!   last; 0 when there is one value;
-//! - `hierarchical`: the sum over the inner nodes of the sensitive attribute's hierarchy of level / height times the
-//!   smaller of its children's total surplus and total deficit of p over q.
+//! - `ordered`: the mean of |running sum of p - q| over the m - 1 steps between the table's m
+//!   values, ascending, NULL last; 0 when there is one value;
+//! - `hierarchical`: the sum over the inner nodes of the sensitive attribute's hierarchy of level /
+//!   height times the smaller of its children's total surplus and total deficit of p over q.
 //!
-//! All are compared with t as exact fractions. Monotone as long as nothing may be suppressed: each distance is convex
-//! in p, so a mixture of distributions that hold holds.
+//! All are compared with t as exact fractions. Monotone as long as nothing may be suppressed: each
+//! distance is convex in p, so a mixture of distributions that hold holds.
 //!
 //! Example: `t_closeness(0.2, ordered) ON income`.
 //!
-//! Li, Li and Venkatasubramanian, t-Closeness: privacy beyond k-anonymity and l-diversity, ICDE 2007, section 4 and
-//! appendix, doi:10.1109/ICDE.2007.367856.
+//! Li, Li and Venkatasubramanian, t-Closeness: privacy beyond k-anonymity and l-diversity, ICDE
+//! 2007, section 4 and appendix, doi:10.1109/ICDE.2007.367856.
 
 use super::audit::{Audit, Comparison, Relation};
 use super::earth_mover::{Distance, Ranks, Tree};
@@ -34,8 +35,8 @@ pub const HIERARCHICAL: &str = "hierarchical";
 
 const DISTANCES: &[&str] = &[CATEGORICAL, ORDERED, HIERARCHICAL];
 
-/// Returns the model with t = 1, which every class holds. Its recount returns the greatest distance of a class from the
-/// table.
+/// Returns the model with t = 1, which every class holds. Its recount returns the greatest distance
+/// of a class from the table.
 pub fn weakest(distance: &str) -> Box<dyn PrivacyModel> {
     Box::new(TCloseness {
         t: Bound::of(1.0),
@@ -125,7 +126,8 @@ impl Predicate for Prepared {
     }
 }
 
-/// Returns the audit for `categorical`. Both distributions add up to 1, so the surplus of p is half of the sum of all
+/// Returns the audit for `categorical`. Both distributions add up to 1, so the surplus of p is half
+/// of the sum of all
 /// |p - q|.
 fn categorical(relation: &Relation) -> String {
     format!(
@@ -136,10 +138,10 @@ fn categorical(relation: &Relation) -> String {
     )
 }
 
-/// Returns the audit for `ordered`. The running sum of a class is constant between its values (`audit_stretches`: from
-/// step a to step b it is x). `audit_turns` sorts these stretches together with the steps of the table, and so counts
-/// the k steps at which the running sum of q is not above x (these sums add up to z). So no class is joined with every
-/// value.
+/// Returns the audit for `ordered`. The running sum of a class is constant between its values
+/// (`audit_stretches`: from step a to step b it is x). `audit_turns` sorts these stretches together
+/// with the steps of the table, and so counts the k steps at which the running sum of q is not
+/// above x (these sums add up to z). So no class is joined with every value.
 fn ordered(relation: &Relation) -> String {
     let (ctes, keys) = (relation.values_and_whole(), relation.keys());
     format!(
@@ -169,8 +171,8 @@ fn ordered(relation: &Relation) -> String {
     )
 }
 
-/// Returns the audit for `hierarchical`: one SELECT per level of the hierarchy. Each SELECT compares the children of a
-/// node in the class (p) and in the table (q, and qy for their parent).
+/// Returns the audit for `hierarchical`: one SELECT per level of the hierarchy. Each SELECT
+/// compares the children of a node in the class (p) and in the table (q, and qy for their parent).
 fn hierarchical(relation: &Relation) -> String {
     let keys = relation.keys();
     let Some(tree) = &relation.attribute_tree else {

@@ -1,4 +1,5 @@
-//! A random table in a session of DataFusion, for the audits of models: its release, its population, its hierarchies.
+//! A random table in a session of DataFusion, for the audits of models: its release, its
+//! population, its hierarchies.
 
 use super::brute::{Released, leaves};
 use super::{LabelSpans, Relation, Tree};
@@ -10,7 +11,8 @@ use arrow::datatypes::Float64Type;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// A session with these tables: the released rows of some classes of a node, the whole table, the population, the tree.
+/// A session with these tables: the released rows of some classes of a node, the whole table, the
+/// population, the tree.
 pub(super) fn session(table: &Table, node: &Node, released: &Released) -> SessionContext {
     let session = SessionContext::new();
     let numbers = |values: Vec<Option<i64>>| Arc::new(Int64Array::from(values)) as ArrayRef;

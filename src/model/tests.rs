@@ -46,10 +46,11 @@ impl Case {
     }
 }
 
-/// Every model of the registry with random parameters. Small classes reach many of these parameters exactly.
+/// Every model of the registry with random parameters. Small classes reach many of these parameters
+/// exactly.
 fn case() -> impl Strategy<Value = Case> {
-    // personal_privacy promises something to rows, and requires nothing of classes; the attribute of individual_risk is a
-    // weight, which its own tests have.
+    // personal_privacy promises something to rows, and requires nothing of classes; the attribute
+    // of individual_risk is a weight, which its own tests have.
     let apart = ["personal_privacy", "km_anonymity", "individual_risk"];
     let of_classes = (0..MODELS.len()).filter(|i| !apart.contains(&MODELS[*i].info.name));
     let entry = prop::sample::select(of_classes.collect::<Vec<_>>());
@@ -304,7 +305,8 @@ proptest! {
 }
 
 proptest! {
-    /// A model says that it reads the whole table if and only if its audit differs without the whole table.
+    /// A model says that it reads the whole table if and only if its audit differs without the
+    /// whole table.
     #[test]
     fn audits_read_the_whole_table_where_the_model_says_so(table in table(), case in case()) {
         let model = case.model();

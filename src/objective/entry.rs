@@ -13,8 +13,9 @@ pub struct Entry {
     pub of_attribute: bool,
     /// True if the values of the property are whole numbers.
     pub is_whole: bool,
-    /// Returns the model that a release with the given value of the property holds, or `None` if there is no such
-    /// model. The arguments of the property in the statement follow the value in the arguments of the model.
+    /// Returns the model that a release with the given value of the property holds, or `None` if
+    /// there is no such model. The arguments of the property in the statement follow the value in
+    /// the arguments of the model.
     pub model: fn(value: f64, args: &[Value]) -> Option<Call>,
     /// Builds the property from its arguments.
     pub build: Build,

@@ -1,7 +1,8 @@
-//! highest_risk: the highest prosecutor risk of a released row, 1 / k, and 0 where nothing is released.
+//! highest_risk: the highest prosecutor risk of a released row, 1 / k, and 0 where nothing is
+//! released.
 //!
-//! Definitions of RISK OF; El Emam, Guide to the de-identification of personal health information, CRC Press 2013,
-//! doi:10.1201/b14764.
+//! Definitions of RISK OF; El Emam, Guide to the de-identification of personal health information,
+//! CRC Press 2013, doi:10.1201/b14764.
 
 use super::entry::Entry;
 use super::k::smallest;

@@ -1,4 +1,5 @@
-//! Objectives of a Pareto front besides the metrics: properties of the classes that a node releases.
+//! Objectives of a Pareto front besides the metrics: properties of the classes that a node
+//! releases.
 //!
 //! A new property is one file and one line in [`OBJECTIVES`].
 

@@ -27,13 +27,15 @@ pub struct Attribute<'a> {
     pub column: &'a str,
     /// True if the values are counted by rows also under ENTITY, where classes count entities.
     pub by_rows: bool,
-    /// The user of the attribute's hierarchy, as an error names it; `None` if the property needs no hierarchy.
+    /// The user of the attribute's hierarchy, as an error names it; `None` if the property needs no
+    /// hierarchy.
     pub needs_hierarchy: Option<&'static str>,
 }
 
-/// Whether a property chooses the rows that are suppressed beyond what the models require. If it does, they are the
-/// rows of the classes that are worst in the property. Of several such properties the first one chooses; a property of
-/// class sizes comes before a property of an attribute.
+/// Whether a property chooses the rows that are suppressed beyond what the models require. If it
+/// does, they are the rows of the classes that are worst in the property. Of several such
+/// properties the first one chooses; a property of class sizes comes before a property of an
+/// attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lead {
     /// The property chooses, and is a property of class sizes.
@@ -49,8 +51,8 @@ pub trait Measured: Debug + Send + Sync {
     /// Returns the value of the property for the released classes.
     fn value(&self, released: &dyn Released) -> f64;
 
-    /// Returns the rank of a class; the worst class has the least rank. Only called if the property chooses the
-    /// suppressed rows ([`Lead`]).
+    /// Returns the rank of a class; the worst class has the least rank. Only called if the property
+    /// chooses the suppressed rows ([`Lead`]).
     fn rank(&self, class: &Class) -> f64 {
         let _ = class;
         0.0
@@ -62,6 +64,7 @@ pub trait Released {
     /// Returns the number of suppressed rows.
     fn suppressed(&self) -> u64;
 
-    /// Calls `read` for every released class, with the values of the attribute that the property reads.
+    /// Calls `read` for every released class, with the values of the attribute that the property
+    /// reads.
     fn each_class(&self, read: &mut dyn FnMut(&Class));
 }

@@ -1,5 +1,5 @@
-//! t: the greatest distance between the sensitive values of a released class and those of the table, and 0 where
-//! nothing is released.
+//! t: the greatest distance between the sensitive values of a released class and those of the
+//! table, and 0 where nothing is released.
 //!
 //! Li, Li and Venkatasubramanian, ICDE 2007, doi:10.1109/ICDE.2007.367856.
 

@@ -5,7 +5,8 @@ use crate::catalogue::Arguments;
 use crate::frequency::testing::{Groups, Row, Table};
 use crate::model::{self, Class, Subject};
 
-/// Released classes, each with its size and its sensitive values, and the number of suppressed rows.
+/// Released classes, each with its size and its sensitive values, and the number of suppressed
+/// rows.
 struct Classes(Vec<(u64, Vec<(u32, u64)>)>, u64);
 
 impl Released for Classes {

@@ -12,8 +12,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
-/// The observer between a statement and the observer of the caller. A phase lasts until the next one begins or the
-/// course is dropped, so that every moment of a run is in a phase, and every phase ends.
+/// The observer between a statement and the observer of the caller. A phase lasts until the next
+/// one begins or the course is dropped, so that every moment of a run is in a phase, and every
+/// phase ends.
 pub struct Course {
     caller: Arc<dyn Observer>,
     state: Mutex<State>,
@@ -34,7 +35,8 @@ impl Course {
         }
     }
 
-    /// Ends the current phase, and returns the time of each phase, in the order in which they first began.
+    /// Ends the current phase, and returns the time of each phase, in the order in which they first
+    /// began.
     pub fn times(&self) -> Vec<(Phase, Duration)> {
         let mut state = self.state.lock();
         self.end_current(&mut state);

@@ -1,4 +1,5 @@
-//! What a run tells its caller: its phases and their times, its progress, and the figures of its release.
+//! What a run tells its caller: its phases and their times, its progress, and the figures of its
+//! release.
 
 mod course;
 mod observer;

@@ -81,7 +81,8 @@ pub trait Observer: Send + Sync {
         Arc::default()
     }
 
-    /// Called after [`Self::begin`] if it is known how many rows the counter of the phase will reach.
+    /// Called after [`Self::begin`] if it is known how many rows the counter of the phase will
+    /// reach.
     fn expects(&self, phase: Phase, rows: u64) {
         let _ = (phase, rows);
     }
@@ -91,32 +92,33 @@ pub trait Observer: Send + Sync {
         let _ = progress;
     }
 
-    /// Called for each warning about a release that the statement does not accept, before anything is written. A strict
-    /// statement fails with its warnings instead.
+    /// Called for each warning about a release that the statement does not accept, before anything
+    /// is written. A strict statement fails with its warnings instead.
     fn warned(&self, warning: &Warning) {
         let _ = warning;
     }
 
-    /// Called for each drift from the release of USING MANIFEST, as soon as it is found. If it `stops` the statement, the
-    /// statement then fails with it.
+    /// Called for each drift from the release of USING MANIFEST, as soon as it is found. If it
+    /// `stops` the statement, the statement then fails with it.
     fn drifted(&self, drift: &Drift, stops: bool) {
         let _ = (drift, stops);
     }
 
-    /// Called if another search would lose far less, if a replaced release adds to a budget of differential privacy, or if the
-    /// statement does what its author may not expect, with the advice in one sentence.
+    /// Called if another search would lose far less, if a replaced release adds to a budget of
+    /// differential privacy, or if the statement does what its author may not expect, with the
+    /// advice in one sentence.
     fn advised(&self, advice: &str) {
         let _ = advice;
     }
 
-    /// Called for each worker of a cluster that a statement goes on without: it was lost, or is distrusted because it reported
-    /// something else than it was asked.
+    /// Called for each worker of a cluster that a statement goes on without: it was lost, or is
+    /// distrusted because it reported something else than it was asked.
     fn worker_failed(&self, worker: &str, is_distrusted: bool) {
         let _ = (worker, is_distrusted);
     }
 
-    /// Called when the target of a release is open, with the paths and URLs of the files that are read, as far as they are
-    /// known.
+    /// Called when the target of a release is open, with the paths and URLs of the files that are
+    /// read, as far as they are known.
     fn releasing(&self, target: &Path, sources: &[String]) {
         let _ = (target, sources);
     }
@@ -126,8 +128,8 @@ pub trait Observer: Send + Sync {
         let _ = (release, manifest);
     }
 
-    /// Called with the figures of a release once it is in `target`, or once its rows are handed out if there is no
-    /// target. A dry run reports the figures that it foresees.
+    /// Called with the figures of a release once it is in `target`, or once its rows are handed out
+    /// if there is no target. A dry run reports the figures that it foresees.
     fn released(&self, release: &Release, target: Option<&Path>) {
         let _ = (release, target);
     }

@@ -33,8 +33,8 @@ pub type Rows = BoxStream<'static, DfResult<RecordBatch>>;
 pub enum Input {
     /// Each partition by itself.
     Each,
-    /// As one partition, in the order of its rows, which the operator keeps. The optimizer may move a sort above the
-    /// operator below it.
+    /// As one partition, in the order of its rows, which the operator keeps. The optimizer may move
+    /// a sort above the operator below it.
     Ordered,
     /// All together: the operator executes its input itself ([`Operator::run_whole`]).
     Whole,
@@ -46,11 +46,12 @@ pub trait Operator: fmt::Debug + fmt::Display + Send + Sync + 'static {
     const NAME: &'static str;
     /// How the operator reads the partitions of its input.
     const INPUT: Input = Input::Each;
-    /// Whether the rows are returned unchanged, so that all properties of the input hold for the output.
+    /// Whether the rows are returned unchanged, so that all properties of the input hold for the
+    /// output.
     const ONLY_LOOKS: bool = false;
 
-    /// Returns the output rows, with the schema that the operator was created with. A source gets an empty input
-    /// stream.
+    /// Returns the output rows, with the schema that the operator was created with. A source gets
+    /// an empty input stream.
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
         let _ = (input, schema, context);
         Err(Error::internal(format!("{} reads no single partition", Self::NAME)))
@@ -62,7 +63,8 @@ pub trait Operator: fmt::Debug + fmt::Display + Send + Sync + 'static {
         Err(Error::internal(format!("{} reads single partitions", Self::NAME)))
     }
 
-    /// Returns the same source with only these of its output columns; `None` if it makes every column anyway.
+    /// Returns the same source with only these of its output columns; `None` if it makes every
+    /// column anyway.
     fn narrowed(&self, columns: &[usize]) -> Option<Self>
     where
         Self: Sized,
@@ -71,7 +73,8 @@ pub trait Operator: fmt::Debug + fmt::Display + Send + Sync + 'static {
         None
     }
 
-    /// Returns the approximate number of output rows for `input` input rows; `None` if it is not known.
+    /// Returns the approximate number of output rows for `input` input rows; `None` if it is not
+    /// known.
     fn estimate(&self, input: Option<usize>) -> Option<usize> {
         input.filter(|_| Self::ONLY_LOOKS)
     }
@@ -227,8 +230,8 @@ impl<O: Operator> ExecutionPlan for OperatorExec<O> {
         self.input.iter().map(|_| ChildStats::At(partition)).collect()
     }
 
-    /// Statistics are never exact. DataFusion would otherwise answer a count without running the operator, which may
-    /// be there to prove a property of the rows.
+    /// Statistics are never exact. DataFusion would otherwise answer a count without running the
+    /// operator, which may be there to prove a property of the rows.
     fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], _: &StatisticsArgs) -> DfResult<Arc<Statistics>> {
         if let (true, [input]) = (O::ONLY_LOOKS, inputs) {
             return Ok(Arc::new(input.as_ref().clone().to_inexact()));
@@ -252,8 +255,8 @@ fn timed(mut input: SendableRecordBatchStream, time: Time) -> SendableRecordBatc
     Box::pin(RecordBatchStreamAdapter::new(schema, rows))
 }
 
-/// Returns the rows of an operator, and records its metrics. The time `below` that it waits for its input is not
-/// counted as its own.
+/// Returns the rows of an operator, and records its metrics. The time `below` that it waits for its
+/// input is not counted as its own.
 fn measured(mut rows: Rows, metrics: BaselineMetrics, below: Time) -> Rows {
     let rows = stream::poll_fn(move |context| {
         let (start, before) = (Instant::now(), below.value());

@@ -1,5 +1,6 @@
-//! Joins that stop. A nested loop join compares every pair of rows before it waits for anything, which can take hours,
-//! and a task that does not wait is not cancelled. Its condition therefore asks whether anybody still waits.
+//! Joins that stop. A nested loop join compares every pair of rows before it waits for anything,
+//! which can take hours, and a task that does not wait is not cancelled. Its condition therefore
+//! asks whether anybody still waits.
 
 use super::rule::add_rule;
 use crate::pool::check_cancelled;
@@ -19,7 +20,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// Makes the nested loop joins of every later plan of the session stop when their work is cancelled.
+/// Makes the nested loop joins of every later plan of the session stop when their work is
+/// cancelled.
 pub fn stop_joins(session: &SessionContext) {
     add_rule(session, Arc::new(StopJoins));
 }
@@ -48,7 +50,8 @@ impl PhysicalOptimizerRule for StopJoins {
     }
 }
 
-/// Returns the join with a condition that stops; `None` if it has no condition, and so returns rows all the time.
+/// Returns the join with a condition that stops; `None` if it has no condition, and so returns rows
+/// all the time.
 fn stopping(join: &NestedLoopJoinExec) -> DfResult<Option<NestedLoopJoinExec>> {
     let Some(filter) = join
         .filter()

@@ -1,7 +1,8 @@
-//! Operators that travel: how they are written into a plan for another machine, and read from it there.
+//! Operators that travel: how they are written into a plan for another machine, and read from it
+//! there.
 //!
-//! What an operator consists of is a [`Parcel`]: a header in JSON, and arrays in Arrow's format, so that millions of keys
-//! are no text.
+//! What an operator consists of is a [`Parcel`]: a header in JSON, and arrays in Arrow's format, so
+//! that millions of keys are no text.
 
 use super::bytes::{damaged, next, put, stream, unpackable};
 use super::frame::Operator;

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 /// A partition: the group of every distinct combination, and one label per column for every group.
 ///
-/// No two groups have the same labels. Readers of the release could not distinguish such groups, so they are one
-/// equivalence class and one group here. Labels are compared by their text for the same reason. Groups are numbered in
-/// the order of their labels' texts. So the numbers reveal neither the order in which an algorithm found the groups nor
-/// the values under the labels.
+/// No two groups have the same labels. Readers of the release could not distinguish such groups, so
+/// they are one equivalence class and one group here. Labels are compared by their text for the
+/// same reason. Groups are numbered in the order of their labels' texts. So the numbers reveal
+/// neither the order in which an algorithm found the groups nor the values under the labels.
 #[derive(Debug)]
 pub struct Partition {
     groups: Vec<u32>,
@@ -23,8 +23,8 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Returns the partition where combination `i` is in group `groups[i]` and `cells[column][group]` is the label of
-    /// that group.
+    /// Returns the partition where combination `i` is in group `groups[i]` and
+    /// `cells[column][group]` is the label of that group.
     pub fn new<'a>(
         lookups: impl IntoIterator<Item = &'a Lookup>,
         groups: Vec<u32>,
@@ -100,7 +100,8 @@ impl Partition {
     }
 }
 
-/// Returns the distinct labels by text (NULL last), their texts, and the index of each label of `column` among them.
+/// Returns the distinct labels by text (NULL last), their texts, and the index of each label of
+/// `column` among them.
 fn distinct(lookup: &Lookup, column: &[Label]) -> Result<(Vec<Label>, StringArray, Vec<u32>)> {
     let mut sorted: Vec<Label> = column.to_vec();
     sorted.sort_unstable();
@@ -116,7 +117,8 @@ fn distinct(lookup: &Lookup, column: &[Label]) -> Result<(Vec<Label>, StringArra
     let (mut labels, mut texts): (Vec<Label>, Vec<Option<String>>) = (vec![], vec![]);
     for (_, text, label) in named {
         match labels.last_mut().filter(|_| texts.last() == Some(&text)) {
-            // The same text stands for a wider and a narrower group, so it reveals no more than the wider one.
+            // The same text stands for a wider and a narrower group, so it reveals no more than the
+            // wider one.
             Some(wider) if label.leaves(lookup) > wider.leaves(lookup) => *wider = label,
             Some(_) => {}
             None => {

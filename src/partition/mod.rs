@@ -1,14 +1,16 @@
 //! Local recoding: algorithms that divide the distinct combinations of the table into groups.
 //!
-//! A search over the lattice chooses one level per column for the whole table. A [`Partitioner`] instead assigns every
-//! combination of quasi-identifier values to a group, and every group one label per column. So a part of the table with
-//! many similar rows is generalized less than a part with few. A partitioner never holds rows. It divides the base
-//! frequency set, the GROUP BY over the quasi-identifiers from the first scan, which it sees through a [`Table`]. The
-//! table also judges groups by the models in force. Like a search, a partitioner knows nothing of DataFusion, models or
-//! metrics.
+//! A search over the lattice chooses one level per column for the whole table. A [`Partitioner`]
+//! instead assigns every combination of quasi-identifier values to a group, and every group one
+//! label per column. So a part of the table with many similar rows is generalized less than a part
+//! with few. A partitioner never holds rows. It divides the base frequency set, the GROUP BY over
+//! the quasi-identifiers from the first scan, which it sees through a [`Table`]. The table also
+//! judges groups by the models in force. Like a search, a partitioner knows nothing of DataFusion,
+//! models or metrics.
 //!
-//! A new algorithm is one file and one line in [`PARTITIONERS`]. In a statement it is named after SEARCH USING, like a
-//! search. RECODING LOCAL names none: the engine runs those of [`best_of`], and keeps the partition that loses least.
+//! A new algorithm is one file and one line in [`PARTITIONERS`]. In a statement it is named after
+//! SEARCH USING, like a search. RECODING LOCAL names none: the engine runs those of [`best_of`],
+//! and keeps the partition that loses least.
 
 mod adaptive_clustering;
 mod groups;
@@ -44,11 +46,11 @@ pub static PARTITIONERS: &[Entry<Build>] = &[
     local_suppression::ENTRY,
 ];
 
-/// Returns the algorithms that RECODING LOCAL chooses from, the fastest first. The last is for requests about the groups of
-/// some columns, which only it can meet. None is the best on every table: peel loses
-/// least where hierarchies are fine, mondrian's cuts where they are coarse. Labels of a hierarchy are at times narrower
-/// than ranges. Those by class
-/// labels serve those who train models.
+/// Returns the algorithms that RECODING LOCAL chooses from, the fastest first. The last is for
+/// requests about the groups of some columns, which only it can meet. None is the best on every
+/// table: peel loses least where hierarchies are fine, mondrian's cuts where they are coarse.
+/// Labels of a hierarchy are at times narrower than ranges. Those by class labels serve those who
+/// train models.
 pub fn best_of() -> Vec<Call> {
     let peel = |option: Param, word: &str| {
         let argument = Argument {

@@ -6,7 +6,8 @@ use crate::catalogue::Arguments;
 use crate::error::Result;
 use crate::search::{Context, Stop};
 
-/// A partition, and the reason why it is unfinished if the budget ran out. Any division so far is a valid partition.
+/// A partition, and the reason why it is unfinished if the budget ran out. Any division so far is a
+/// valid partition.
 #[derive(Debug)]
 pub struct Found {
     /// The groups. Groups that do not hold are suppressed.
@@ -17,8 +18,8 @@ pub struct Found {
 
 /// A partitioning algorithm.
 pub trait Partitioner: std::fmt::Debug + Send + Sync {
-    /// Divides the combinations of `table`. The context contains the budget and the random numbers. If the budget runs
-    /// out, returns the division so far.
+    /// Divides the combinations of `table`. The context contains the budget and the random numbers.
+    /// If the budget runs out, returns the division so far.
     fn run(&self, table: &dyn Table, context: &mut Context) -> Result<Found>;
 
     /// Returns true if the algorithm reads the class label (CLASS).
@@ -31,7 +32,8 @@ pub trait Partitioner: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns true if the algorithm keeps labels within the levels of LEVELS by itself, and divides no strata.
+    /// Returns true if the algorithm keeps labels within the levels of LEVELS by itself, and
+    /// divides no strata.
     fn keeps_levels(&self) -> bool {
         false
     }
@@ -41,19 +43,21 @@ pub trait Partitioner: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns true if the algorithm labels columns of numbers and dates by ranges where they have them.
+    /// Returns true if the algorithm labels columns of numbers and dates by ranges where they have
+    /// them.
     fn makes_ranges(&self) -> bool {
         false
     }
 
-    /// Returns true if an option asks for ranges of numbers and dates where a hierarchy has labels for them.
+    /// Returns true if an option asks for ranges of numbers and dates where a hierarchy has labels
+    /// for them.
     fn asks_for_ranges(&self) -> bool {
         false
     }
 
-    /// Returns about how many bytes a run needs to divide this many combinations of this many columns. By default, the
-    /// algorithm holds and sorts the combinations, and keeps one label per column for every group, of which there may be
-    /// as many as combinations.
+    /// Returns about how many bytes a run needs to divide this many combinations of this many
+    /// columns. By default, the algorithm holds and sorts the combinations, and keeps one label per
+    /// column for every group, of which there may be as many as combinations.
     fn bytes(&self, combinations: usize, columns: usize) -> usize {
         combinations * (32 + 16 * columns)
     }

@@ -1,11 +1,13 @@
 //! Strata: the parts of a table that LEVELS keeps apart.
 //!
-//! Where LEVELS ends a column below the top of its hierarchy, a group has one label of the highest of these levels there.
-//! So the combinations with one such label in every column are a table of their own, and any algorithm that divides them
-//! keeps to LEVELS. `region LEVELS 0 TO 0` divides within each region. Columns without LEVELS are labelled as ever.
+//! Where LEVELS ends a column below the top of its hierarchy, a group has one label of the highest
+//! of these levels there. So the combinations with one such label in every column are a table of
+//! their own, and any algorithm that divides them keeps to LEVELS. `region LEVELS 0 TO 0` divides
+//! within each region. Columns without LEVELS are labelled as ever.
 //!
-//! What may be suppressed is shared out: strata that do not hold as a whole come first, because nothing else can become of
-//! their rows. The others have the rest, each by its rows, and what one leaves is for the next.
+//! What may be suppressed is shared out: strata that do not hold as a whole come first, because
+//! nothing else can become of their rows. The others have the rest, each by its rows, and what one
+//! leaves is for the next.
 
 use super::groups::Partition;
 use super::partitioner::{Found, Partitioner};
@@ -71,7 +73,8 @@ pub fn divided(partitioner: &dyn Partitioner, table: &dyn Table, context: &mut C
     })
 }
 
-/// Returns the combinations by their labels of the highest level that LEVELS allows, where that is below the top.
+/// Returns the combinations by their labels of the highest level that LEVELS allows, where that is
+/// below the top.
 fn strata(table: &dyn Table) -> Vec<Vec<u32>> {
     let is_bound = |(_, column): &(usize, &Column)| column.top < column.lookup.top();
     let bound: Vec<(usize, &Column)> = table.columns().iter().enumerate().filter(is_bound).collect();
@@ -165,7 +168,8 @@ mod tests {
     use std::sync::Arc;
 
     proptest! {
-        /// Every algorithm keeps to LEVELS, and suppresses no more than may be where each stratum holds.
+        /// Every algorithm keeps to LEVELS, and suppresses no more than may be where each stratum
+        /// holds.
         #[test]
         fn labels_are_of_the_levels_and_strata_hold(
             rows in prop::collection::btree_map((0u32..5, 0u32..4), 1u64..5, 1..20),

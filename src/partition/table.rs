@@ -35,7 +35,8 @@ impl Column {
         self.numbers != Numbers::Hierarchy && self.lookup.is_ordered()
     }
 
-    /// Returns, by ground code, the place of the value in an order where values under one label are side by side.
+    /// Returns, by ground code, the place of the value in an order where values under one label are
+    /// side by side.
     pub fn places(&self) -> Vec<u32> {
         let levels = self.lookup.levels();
         let mut codes: Vec<u32> = (0..self.lookup.values().len() as u32).collect();
@@ -60,8 +61,8 @@ pub struct Grouping {
     pub least: u64,
 }
 
-/// The distinct combinations of quasi-identifier values, numbered in the order of their keys, with a judge of groups of
-/// combinations.
+/// The distinct combinations of quasi-identifier values, numbered in the order of their keys, with
+/// a judge of groups of combinations.
 #[allow(clippy::len_without_is_empty, reason = "nobody asks whether there is none")]
 pub trait Table {
     /// Returns the quasi-identifiers.
@@ -70,8 +71,8 @@ pub trait Table {
     /// Returns the number of combinations.
     fn len(&self) -> usize;
 
-    /// Returns the number of combinations of the table that this one is a stratum of, so that the strata of a large table
-    /// take no more time than it would; by default, of this one.
+    /// Returns the number of combinations of the table that this one is a stratum of, so that the
+    /// strata of a large table take no more time than it would; by default, of this one.
     fn whole(&self) -> usize {
         self.len()
     }
@@ -82,13 +83,15 @@ pub trait Table {
     /// Returns the number of rows of a combination, which is at least 1.
     fn rows(&self, combination: u32) -> u64;
 
-    /// Returns true if a group of these combinations may be released: every model in force holds for it.
+    /// Returns true if a group of these combinations may be released: every model in force holds
+    /// for it.
     fn holds(&self, combinations: &[u32]) -> bool;
 
     /// Returns a number of rows below which no group holds.
     fn least_rows(&self) -> u64;
 
-    /// Returns true if every group with [`Table::least_rows`] rows holds, so that only the number of rows matters.
+    /// Returns true if every group with [`Table::least_rows`] rows holds, so that only the number
+    /// of rows matters.
     fn rows_suffice(&self) -> bool;
 
     /// Returns what must hold for the groups of some columns. [`Table::holds`] does not judge
@@ -97,7 +100,8 @@ pub trait Table {
         &[]
     }
 
-    /// Returns true if rows have limits of their own, which are kept after the table is divided (personal privacy).
+    /// Returns true if rows have limits of their own, which are kept after the table is divided
+    /// (personal privacy).
     fn rows_have_limits(&self) -> bool {
         false
     }
@@ -105,7 +109,8 @@ pub trait Table {
     /// Returns the number of rows that may be suppressed, beyond those that are in no combination.
     fn suppressible(&self) -> u64;
 
-    /// Returns the number of distinct class labels; `None` unless the algorithm reads them and CLASS names a column.
+    /// Returns the number of distinct class labels; `None` unless the algorithm reads them and
+    /// CLASS names a column.
     fn class_labels(&self) -> Option<usize>;
 
     /// Calls `f` with each class label of a combination and its rows.

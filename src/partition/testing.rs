@@ -1,4 +1,5 @@
-//! A table made up in a test: combinations with their rows by class label. A group holds if it has at least k rows.
+//! A table made up in a test: combinations with their rows by class label. A group holds if it has
+//! at least k rows.
 
 use super::{Column, Numbers, Partition, Partitioner, Table};
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
@@ -18,8 +19,8 @@ pub(super) struct Toy {
     pub(super) asks: bool,
 }
 
-/// Returns a column over the values `0..groups.len()`, with one level between the values and the top: the group of
-/// each.
+/// Returns a column over the values `0..groups.len()`, with one level between the values and the
+/// top: the group of each.
 pub(super) fn column(groups: &[&str], numbers: bool) -> Column {
     let row = |(value, group): (usize, &&str)| [&value.to_string(), *group, "*"].map(|t| Some(t.to_string())).to_vec();
     let rows: Vec<_> = groups.iter().enumerate().map(row).collect();
@@ -41,7 +42,8 @@ pub(super) fn column(groups: &[&str], numbers: bool) -> Column {
 }
 
 impl Toy {
-    /// Returns a table of a column of numbers and one of texts, with the rows of each pair of their codes.
+    /// Returns a table of a column of numbers and one of texts, with the rows of each pair of their
+    /// codes.
     pub(super) fn of_pairs(rows: &BTreeMap<(u32, u32), u64>, k: u64, asks: bool) -> Self {
         Self {
             columns: vec![

@@ -1,8 +1,9 @@
 //! Labels that cover all values under coarser combinations.
 //!
-//! An algorithm sees a combination by one ground value of each of its labels. If combinations start above the ground, other
-//! values are under the label as well. Algorithms that are held to the levels of LEVELS label by levels no lower than these,
-//! so their labels cover all values. The others label single values and ranges of values, which this module widens.
+//! An algorithm sees a combination by one ground value of each of its labels. If combinations start
+//! above the ground, other values are under the label as well. Algorithms that are held to the
+//! levels of LEVELS label by levels no lower than these, so their labels cover all values. The
+//! others label single values and ranges of values, which this module widens.
 
 use super::groups::Partition;
 use super::table::{Column, Table};
@@ -33,7 +34,8 @@ pub fn widened(partition: Partition, table: &dyn Table) -> Result<Partition> {
     Partition::new(lookups, partition.groups().to_vec(), cells)
 }
 
-/// Returns, by ground code, the least and the greatest code with the same label at the bottom of a column.
+/// Returns, by ground code, the least and the greatest code with the same label at the bottom of a
+/// column.
 fn under(column: &Column) -> Vec<(u32, u32)> {
     let least = &column.lookup.level(column.bottom).representatives;
     let mut greatest = least.clone();

@@ -4,9 +4,9 @@ use super::cancelled::{Waiter, check_cancelled, waited_for};
 use crate::error::{Error, Result};
 use tokio::task::{JoinHandle, spawn_blocking};
 
-/// Starts `work` at once on a blocking thread, and returns its result. `what` names the work in the error if it
-/// panics. If the future is dropped, work that has not started never does, and work that has ends at its next
-/// [`check_cancelled`].
+/// Starts `work` at once on a blocking thread, and returns its result. `what` names the work in the
+/// error if it panics. If the future is dropped, work that has not started never does, and work
+/// that has ends at its next [`check_cancelled`].
 pub(crate) fn blocking<T: Send + 'static>(
     what: &'static str,
     work: impl FnOnce() -> Result<T> + Send + 'static,
@@ -51,7 +51,8 @@ mod tests {
         );
     }
 
-    /// The work ends on every thread of the pool that takes part in it. Without the cancellation it never would.
+    /// The work ends on every thread of the pool that takes part in it. Without the cancellation it
+    /// never would.
     #[tokio::test(flavor = "current_thread")]
     async fn dropped_work_ends_on_all_threads() {
         for threads in [1, 2, 3] {
@@ -75,7 +76,8 @@ mod tests {
         }
     }
 
-    /// A thread of the pool that takes up other work does not mistake its waiter for the one before.
+    /// A thread of the pool that takes up other work does not mistake its waiter for the one
+    /// before.
     #[tokio::test(flavor = "current_thread")]
     async fn work_that_is_waited_for_is_not_cancelled_with_other_work() {
         let pool = Pool::new(2);

@@ -1,7 +1,8 @@
 //! Cancellation: work on a blocking thread ends early once nobody waits for its result any more.
 //!
-//! The future that waits for the work has a [`Waiter`]. Dropping the future marks the waiter as gone. The work sees the
-//! mark on its own threads, those of the pool included, through [`check_cancelled`].
+//! The future that waits for the work has a [`Waiter`]. Dropping the future marks the waiter as
+//! gone. The work sees the mark on its own threads, those of the pool included, through
+//! [`check_cancelled`].
 
 use crate::error::{Error, ErrorKind, Result};
 use std::cell::RefCell;
@@ -28,7 +29,8 @@ impl Waiter {
         CURRENT.set(Some(self));
     }
 
-    /// Returns the waiter of the work that this thread does; `None` if the work cannot be cancelled.
+    /// Returns the waiter of the work that this thread does; `None` if the work cannot be
+    /// cancelled.
     pub(super) fn current() -> Option<Self> {
         CURRENT.with_borrow(Clone::clone)
     }
@@ -52,8 +54,8 @@ pub(crate) fn is_cancelled() -> bool {
     CURRENT.with_borrow(|waiter| waiter.as_ref().is_some_and(|w| w.0.load(Ordering::Relaxed)))
 }
 
-/// Fails with `ErrorKind::Interrupted` if nobody waits for the result of the current work any more. Loops that compute
-/// for long call it between two steps.
+/// Fails with `ErrorKind::Interrupted` if nobody waits for the result of the current work any more.
+/// Loops that compute for long call it between two steps.
 pub(crate) fn check_cancelled() -> Result<()> {
     match is_cancelled() {
         true => Err(Error::new(ErrorKind::Interrupted, "interrupted")),

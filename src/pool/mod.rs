@@ -1,19 +1,21 @@
 //! Threads: one pool per session for computations, and blocking threads for work that waits.
 //!
-//! DataFusion's plans are executed by the workers of the tokio runtime that a statement is awaited on. A worker that
-//! waits or computes for long keeps every other task of the runtime from running, including those of an application
-//! that embeds anonsql. Therefore
+//! DataFusion's plans are executed by the workers of the tokio runtime that a statement is awaited
+//! on. A worker that waits or computes for long keeps every other task of the runtime from running,
+//! including those of an application that embeds anonsql. Therefore
 //!
 //! - work that waits for files, merges, sorts or sums up is handed to [`blocking`];
-//! - work that is worth several threads is handed to the [`Pool`] of the session, on which [`map`], [`concat`],
-//!   [`join`] and [`sort_by`] divide it. Called on another thread, these functions work on that thread alone.
+//! - work that is worth several threads is handed to the [`Pool`] of the session, on which [`map`],
+//!   [`concat`], [`join`] and [`sort_by`] divide it. Called on another thread, these functions work
+//!   on that thread alone.
 //!
-//! **Work on the pool never waits** for a lock, for memory or for a channel that other work of the pool may hold. A
-//! thread of the pool that waits for a part of its work meanwhile takes up other work, on top of its own stack: if
-//! that work waited for something that the work below it holds, it would wait forever. Callers that have to wait do
-//! so before they hand work to the pool.
+//! **Work on the pool never waits** for a lock, for memory or for a channel that other work of the
+//! pool may hold. A thread of the pool that waits for a part of its work meanwhile takes up other
+//! work, on top of its own stack: if that work waited for something that the work below it holds,
+//! it would wait forever. Callers that have to wait do so before they hand work to the pool.
 //!
-//! Work whose future was dropped is *cancelled*: its loops ask [`check_cancelled`] between two steps, and end.
+//! Work whose future was dropped is *cancelled*: its loops ask [`check_cancelled`] between two
+//! steps, and end.
 
 mod blocking;
 mod cancelled;

@@ -8,8 +8,8 @@ use std::ops::Range;
 /// The fewest entries that are worth a second thread.
 pub(crate) const MANY: usize = 1 << 16;
 
-/// Returns the number of threads of the pool that this is called on. Returns 1 on any other thread, where rayon would
-/// start a pool for the whole process.
+/// Returns the number of threads of the pool that this is called on. Returns 1 on any other thread,
+/// where rayon would start a pool for the whole process.
 pub(crate) fn threads() -> usize {
     rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads())
 }
@@ -34,8 +34,8 @@ pub(crate) fn sort_by<T: Send>(values: &mut [T], compare: impl Fn(&T, &T) -> Ord
     }
 }
 
-/// Divides `0..n` into pieces of about the same length, in order: one piece per thread if `n` is at least [`MANY`],
-/// and one piece if not.
+/// Divides `0..n` into pieces of about the same length, in order: one piece per thread if `n` is at
+/// least [`MANY`], and one piece if not.
 pub(crate) fn pieces(n: usize) -> Vec<Range<usize>> {
     let parts = if n < MANY { 1 } else { threads() };
     let length = n.div_ceil(parts).max(1);

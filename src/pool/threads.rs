@@ -9,9 +9,9 @@ use parking_lot::Mutex;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::{Arc, OnceLock};
 
-/// A pool of as many threads as the session has `target_partitions`. The threads are started when they are first
-/// needed, and end with the last clone of the pool. A pool of one thread starts none: its work is done by the calling
-/// thread.
+/// A pool of as many threads as the session has `target_partitions`. The threads are started when
+/// they are first needed, and end with the last clone of the pool. A pool of one thread starts
+/// none: its work is done by the calling thread.
 #[derive(Debug, Clone)]
 pub(crate) struct Pool {
     threads: usize,
@@ -28,7 +28,8 @@ impl Pool {
         }
     }
 
-    /// Returns the pool of the session with this configuration, or a new pool if no [`SessionPool`] was set.
+    /// Returns the pool of the session with this configuration, or a new pool if no [`SessionPool`]
+    /// was set.
     pub(crate) fn of(config: &SessionConfig) -> Self {
         let threads = config.target_partitions();
         match config.get_extension::<SessionPool>() {
@@ -54,8 +55,8 @@ impl Pool {
         }
     }
 
-    /// Runs work that is divided among the threads, and waits for its result. See [`super`] for what such work must
-    /// not do.
+    /// Runs work that is divided among the threads, and waits for its result. See [`super`] for
+    /// what such work must not do.
     pub(crate) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         match self.started() {
             Some(pool) => {
@@ -66,7 +67,8 @@ impl Pool {
         }
     }
 
-    /// Like [`Self::install`] for work on `entries` entries; few entries are not worth another thread.
+    /// Like [`Self::install`] for work on `entries` entries; few entries are not worth another
+    /// thread.
     pub(crate) fn install_for<T: Send>(&self, entries: usize, work: impl FnOnce() -> T + Send) -> T {
         match entries < MANY {
             true => work(),
@@ -98,8 +100,8 @@ impl SessionPool {
         }
     }
 
-    /// Returns the pool. After `SET datafusion.execution.target_partitions` this is a new pool; the old one finishes
-    /// its work.
+    /// Returns the pool. After `SET datafusion.execution.target_partitions` this is a new pool; the
+    /// old one finishes its work.
     fn sized(&self, threads: usize) -> Pool {
         let mut pool = self.0.lock();
         if pool.threads != threads.max(1) {

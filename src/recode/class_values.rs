@@ -1,13 +1,15 @@
 //! The values of a class as one value: mean, median and mode (LABELS).
 //!
-//! All of them follow from the base frequency set, the distinct combinations of values with their counts, so no further
-//! scan is needed. Integers, decimals, dates and timestamps are added up as whole units of their type: sums are exact,
-//! and the quotient is rounded to the nearest unit, halves to the even one. Floating-point numbers are added up without
-//! loss, and the mean is rounded once, so the result depends neither on threads nor on the order of rows.
-//! Equally frequent values: the least one is the mode. NULL is left out of means and medians.
+//! All of them follow from the base frequency set, the distinct combinations of values with their
+//! counts, so no further scan is needed. Integers, decimals, dates and timestamps are added up as
+//! whole units of their type: sums are exact, and the quotient is rounded to the nearest unit,
+//! halves to the even one. Floating-point numbers are added up without loss, and the mean is
+//! rounded once, so the result depends neither on threads nor on the order of rows. Equally
+//! frequent values: the least one is the mode. NULL is left out of means and medians.
 //!
-//! Reference: Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation for statistical disclosure
-//! control, 2002, section 2, doi:10.1109/69.979982 (groups are released as their mean).
+//! Reference: Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation for
+//! statistical disclosure control, 2002, section 2, doi:10.1109/69.979982 (groups are released as
+//! their mean).
 
 use super::exact_sum::ExactSum;
 use crate::error::{Error, Result};
@@ -24,8 +26,8 @@ pub(super) struct Counted {
     pub(super) rows: u64,
 }
 
-/// Returns one value for each of `classes` classes, of the type of the column. `counted` contains the values of the
-/// classes in any order, and a class without an entry is NULL.
+/// Returns one value for each of `classes` classes, of the type of the column. `counted` contains
+/// the values of the classes in any order, and a class without an entry is NULL.
 pub(super) fn class_values(
     form: LabelForm,
     lookup: &Lookup,
@@ -66,8 +68,8 @@ pub(super) fn class_values(
     }
 }
 
-/// Returns a value for each class from the numbers in it, with their counts. `counted` is sorted, and `read` returns the
-/// number of a code; `None` for NULL.
+/// Returns a value for each class from the numbers in it, with their counts. `counted` is sorted,
+/// and `read` returns the number of a code; `None` for NULL.
 fn of_runs<T: Clone>(
     counted: &[Counted],
     classes: usize,
@@ -82,7 +84,8 @@ fn of_runs<T: Clone>(
     Ok(found)
 }
 
-/// Returns the most frequent code, the least of several. Codes ascend, and one code may stand several times.
+/// Returns the most frequent code, the least of several. Codes ascend, and one code may stand
+/// several times.
 fn mode(run: &[Counted]) -> Option<u32> {
     let codes = run.chunk_by(|a, b| a.code == b.code);
     let sums = codes.map(|same| (same.iter().map(|one| one.rows).sum::<u64>(), same[0].code));
@@ -90,7 +93,8 @@ fn mode(run: &[Counted]) -> Option<u32> {
     most.map(|(_, code)| code)
 }
 
-/// Returns the mean of ascending values with their counts, rounded to the nearest whole number, halves to the even one.
+/// Returns the mean of ascending values with their counts, rounded to the nearest whole number,
+/// halves to the even one.
 fn whole_mean(weighted: &[(i128, u64)]) -> Result<Option<i128>> {
     let Some((least, _)) = weighted.first().copied() else {
         return Ok(None);
@@ -118,7 +122,8 @@ fn too_large() -> Error {
     )
 }
 
-/// Returns the two values in the middle of ascending values, which are one value if their number is odd.
+/// Returns the two values in the middle of ascending values, which are one value if their number is
+/// odd.
 fn middle<T: Copy>(weighted: &[(T, u64)]) -> Option<(T, T)> {
     let rows: u64 = weighted.iter().map(|(_, n)| n).sum();
     let at = |place: u64| {
@@ -142,7 +147,8 @@ fn whole_median(weighted: &[(i128, u64)]) -> Result<Option<i128>> {
 /// A power of two, which changes no digit of a number that is not tiny.
 const SCALE: f64 = 1.0 / (1u128 << 100) as f64;
 
-/// Returns the number nearest to the mean of ascending values with their counts; the even one of two.
+/// Returns the number nearest to the mean of ascending values with their counts; the even one of
+/// two.
 fn mean(weighted: &[(f64, u64)]) -> Option<f64> {
     let ((least, _), (greatest, _)) = (weighted.first()?, weighted.last()?);
     let rows: u64 = weighted.iter().map(|(_, n)| n).sum();

@@ -1,7 +1,8 @@
 //! A release that is made without reading the source again.
 //!
-//! If only quasi-identifiers are released, all rows of a class are equal: the class's labels, repeated by its row
-//! count. The classes of the chosen node are then the release, and writing them in order replaces the second scan.
+//! If only quasi-identifiers are released, all rows of a class are equal: the class's labels,
+//! repeated by its row count. The classes of the chosen node are then the release, and writing them
+//! in order replaces the second scan.
 
 use super::{ColumnTreatment, RecodingPlan, Released};
 use crate::error::Result;
@@ -22,7 +23,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Classes {
     recoding: Arc<RecodingPlan>,
-    /// For each released column, the index of each class's label. Classes are in release order, with their row counts.
+    /// For each released column, the index of each class's label. Classes are in release order,
+    /// with their row counts.
     codes: Arc<Vec<Vec<u32>>>,
     rows: Arc<Vec<u64>>,
     /// The order keys of the classes, if requested.
@@ -31,9 +33,10 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Prepares those of `classes` that are `kept`, ordered by the columns `first` and then by all quasi-identifiers.
-    /// Returns `None` if the classes do not determine the release, because it has other columns or starred rows. If
-    /// `keys` is true, the columns of the order key follow the released ones.
+    /// Prepares those of `classes` that are `kept`, ordered by the columns `first` and then by all
+    /// quasi-identifiers. Returns `None` if the classes do not determine the release, because it
+    /// has other columns or starred rows. If `keys` is true, the columns of the order key follow
+    /// the released ones.
     pub fn try_new(
         recoding: Arc<RecodingPlan>,
         source: &Schema,

@@ -1,9 +1,10 @@
 //! Dealing rows out by bucket. A bucket is a range of classes in the order of the release.
 //!
-//! What a row is compared by is its *place*: the positions of its labels among those of their columns, of the columns of
-//! PARTITIONED BY first, and then the words of the order key. Places are in the order of the release, as far as the
-//! quasi-identifiers decide it. A class at the end of a bucket may be the first of the next, and its rows then go to both:
-//! only all of its rows, in order, tell which of them are whose.
+//! What a row is compared by is its *place*: the positions of its labels among those of their
+//! columns, of the columns of PARTITIONED BY first, and then the words of the order key. Places are
+//! in the order of the release, as far as the quasi-identifiers decide it. A class at the end of a
+//! bucket may be the first of the next, and its rows then go to both: only all of its rows, in
+//! order, tell which of them are whose.
 
 use super::order_key::ORDER_PREFIX;
 use super::recoding_plan::{ColumnTreatment, RecodingPlan};
@@ -34,8 +35,8 @@ pub(crate) struct Range {
     pub(crate) high: Place,
 }
 
-/// The place of a class in the order of a release: of each column that is compared first its own, then the words of the order
-/// key.
+/// The place of a class in the order of a release: of each column that is compared first its own,
+/// then the words of the order key.
 pub(crate) type Place = Vec<u64>;
 
 /// Adds the bucket to rows that have the order key. Rows of no bucket are left out.
@@ -62,8 +63,9 @@ impl RecodingPlan {
         names.iter().map(number).collect()
     }
 
-    /// Returns the places of these classes, and of rows that are `*` in every quasi-identifier, if the plan has them. The
-    /// columns of `first` are compared before the others. Returns `None` if one of them is no quasi-identifier.
+    /// Returns the places of these classes, and of rows that are `*` in every quasi-identifier, if
+    /// the plan has them. The columns of `first` are compared before the others. Returns `None` if
+    /// one of them is no quasi-identifier.
     pub(crate) fn places(
         &self,
         classes: &FrequencySet,
@@ -95,7 +97,8 @@ impl RecodingPlan {
         Some(first.iter().map(|i| u64::from(stars[*i])).chain(key).collect())
     }
 
-    /// Returns the texts of the first `of` columns of a place, as `first` names them in [`Self::places`].
+    /// Returns the texts of the first `of` columns of a place, as `first` names them in
+    /// [`Self::places`].
     pub(crate) fn texts_of(&self, place: &[u64], first: &[String]) -> Result<Vec<Option<String>>> {
         let first = self.numbers_of(first).unwrap_or_default();
         let text = |(place, i): (&u64, &usize)| {
@@ -143,7 +146,8 @@ impl Deal {
         let mut place = vec![0u64; self.first.len() + words];
         let mut packed = vec![0u64; words];
         for row in 0..batch.num_rows() {
-            // The order key has its most significant word first, and the packed layout its least significant.
+            // The order key has its most significant word first, and the packed layout its least
+            // significant.
             for (word, column) in key.iter().enumerate() {
                 place[self.first.len() + word] = column[row];
                 packed[words - 1 - word] = column[row];
@@ -216,7 +220,8 @@ mod tests {
 
     #[test]
     fn the_columns_of_folders_are_compared_first() {
-        // Two columns of four bits: the first one in the high bits. The second one is compared first.
+        // Two columns of four bits: the first one in the high bits. The second one is compared
+        // first.
         let deal = Deal {
             bits: vec![4, 4],
             first: vec![1],

@@ -1,7 +1,7 @@
 //! The operator that restores quasi-identifiers from the order key.
 //!
-//! The order key of a row determines every label of its quasi-identifiers. Rows are therefore sorted without those
-//! columns, which are most of a row's data, and get them back after the sort.
+//! The order key of a row determines every label of its quasi-identifiers. Rows are therefore
+//! sorted without those columns, which are most of a row's data, and get them back after the sort.
 
 use super::order_key::ORDER_PREFIX;
 use super::{ColumnTreatment, RecodingPlan};
@@ -53,7 +53,8 @@ impl Operator for Decode {
 
 fn decode(recoding: &RecodingPlan, schema: &SchemaRef, batch: &RecordBatch) -> Result<RecordBatch> {
     let words = recoding.order_words();
-    // The order key has its most significant word first, and the packed layout its least significant.
+    // The order key has its most significant word first, and the packed layout its least
+    // significant.
     let key = (0..words).rev().map(|word| {
         let name = format!("{ORDER_PREFIX}{word}");
         let column = batch.column_by_name(&name);

@@ -1,5 +1,5 @@
-//! Numbers combinations of values of any types densely: the values of each column become codes, and a combination is a
-//! packed key of these codes.
+//! Numbers combinations of values of any types densely: the values of each column become codes, and
+//! a combination is a packed key of these codes.
 
 use crate::error::{Error, Result};
 use crate::frequency::{Interner, ranked};
@@ -13,7 +13,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct DistinctRows {
     columns: Vec<Column>,
-    /// The keys of the combinations; `None` for a single column of values, whose codes are the numbers.
+    /// The keys of the combinations; `None` for a single column of values, whose codes are the
+    /// numbers.
     rows: Option<Grouper>,
 }
 
@@ -183,8 +184,8 @@ mod tests {
     }
 
     proptest! {
-        /// Combinations of a dictionary, a flat column and a word are numbered as by a map, whichever of the columns
-        /// are present, and are returned unchanged.
+        /// Combinations of a dictionary, a flat column and a word are numbered as by a map,
+        /// whichever of the columns are present, and are returned unchanged.
         #[test]
         fn combinations_are_numbered_like_a_map(
             rows in prop::collection::vec((prop::option::of(0u8..10), prop::option::of(0u8..3), 0u64..3), 0..200),

@@ -1,7 +1,7 @@
 //! Sums of floating-point numbers without loss.
 //!
-//! Reference: Shewchuk, Adaptive precision floating-point arithmetic and fast robust geometric predicates, 1997, section
-//! 2.4 (grow-expansion), doi:10.1007/PL00009321.
+//! Reference: Shewchuk, Adaptive precision floating-point arithmetic and fast robust geometric
+//! predicates, 1997, section 2.4 (grow-expansion), doi:10.1007/PL00009321.
 
 /// A sum, as parts that do not overlap, the least first.
 #[derive(Debug, Default)]

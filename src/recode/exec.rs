@@ -25,8 +25,9 @@ pub struct Recode(pub(super) Arc<RecodingPlan>);
 pub type RecodeExec = OperatorExec<Recode>;
 
 impl RecodeExec {
-    /// Applies `recoding` to `input`, which has the columns of [`RecodingPlan::reads`]. The output has `schema`: that
-    /// of `RecodingPlan::ordered_schema`, or the same with kept columns in the types in which they are read.
+    /// Applies `recoding` to `input`, which has the columns of [`RecodingPlan::reads`]. The output
+    /// has `schema`: that of `RecodingPlan::ordered_schema`, or the same with kept columns in the
+    /// types in which they are read.
     pub fn over_source(input: Arc<dyn ExecutionPlan>, recoding: Arc<RecodingPlan>, schema: SchemaRef) -> Self {
         Self::over(input, Recode(recoding), schema)
     }
@@ -215,8 +216,8 @@ impl Recoder {
     }
 }
 
-/// Checks that the labels of column `i` cover the values of every released row, independently of how the labels were
-/// chosen. Fails with [`ErrorKind::Verification`] otherwise.
+/// Checks that the labels of column `i` cover the values of every released row, independently of
+/// how the labels were chosen. Fails with [`ErrorKind::Verification`] otherwise.
 fn prove(
     recoding: &RecodingPlan,
     i: usize,

@@ -1,10 +1,11 @@
 //! The operators around the sort of a release that sort equal rows only once.
 //!
-//! Equal rows of a release are interchangeable, and there are many: they share their class, and the other columns
-//! mostly have few values. [`FoldExec`] counts equal rows before the sort, which then compares, moves and spills each
-//! distinct row once, and [`RepeatExec`] repeats them after it. Folding is an optimization without a guarantee: equal
-//! rows that were not folded into one are sorted next to each other. A stream therefore counts what fits in a small
-//! table, passes the table on and starts a new one, and stops folding if rows seldom repeat.
+//! Equal rows of a release are interchangeable, and there are many: they share their class, and the
+//! other columns mostly have few values. [`FoldExec`] counts equal rows before the sort, which then
+//! compares, moves and spills each distinct row once, and [`RepeatExec`] repeats them after it.
+//! Folding is an optimization without a guarantee: equal rows that were not folded into one are
+//! sorted next to each other. A stream therefore counts what fits in a small table, passes the
+//! table on and starts a new one, and stops folding if rows seldom repeat.
 
 use super::distinct_rows::DistinctRows;
 use crate::error::{Error, Result};
@@ -55,8 +56,9 @@ pub struct Fold {
 pub type FoldExec = OperatorExec<Fold>;
 
 impl FoldExec {
-    /// Folds the rows of `input`, if grouping returns the values of all columns unchanged. The output has the columns of
-    /// `schema` and [`ROWS`]; a dictionary column of `input` may be plain in `schema`.
+    /// Folds the rows of `input`, if grouping returns the values of all columns unchanged. The
+    /// output has the columns of `schema` and [`ROWS`]; a dictionary column of `input` may be plain
+    /// in `schema`.
     pub fn over_rows(input: Arc<dyn ExecutionPlan>, schema: &Schema) -> Self {
         let folds = schema.fields().iter().all(|f| is_kept_by_grouping(f.data_type()));
         Self::over(input, Fold { folds }, with_rows(schema))
@@ -214,8 +216,8 @@ impl Folding {
         }
     }
 
-    /// Returns the next rows of the batch that is passed on, as a copy, so that no output batch holds the memory of all
-    /// rows.
+    /// Returns the next rows of the batch that is passed on, as a copy, so that no output batch
+    /// holds the memory of all rows.
     fn part(&mut self) -> Result<Option<RecordBatch>> {
         let Some((batch, done)) = self.ready.as_mut().filter(|(b, done)| *done < b.num_rows()) else {
             self.ready = None;
@@ -246,8 +248,8 @@ pub struct Repeat;
 pub type RepeatExec = OperatorExec<Repeat>;
 
 impl RepeatExec {
-    /// Repeats the folded rows of `input`, in the order of the release. The output has `schema`, which is the input's
-    /// without [`ROWS`].
+    /// Repeats the folded rows of `input`, in the order of the release. The output has `schema`,
+    /// which is the input's without [`ROWS`].
     pub fn over_ordered(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Self {
         Self::over(input, Repeat, schema)
     }

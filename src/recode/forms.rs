@@ -52,11 +52,13 @@ pub(super) struct Computed {
     pub(super) labels: Labels,
     /// In a computed form: the check that a chosen label covers a value.
     pub(super) chosen: Option<Arc<Cover>>,
-    /// The check that a released value covers a value; `None` if a value does not tell by itself what it covers.
+    /// The check that a released value covers a value; `None` if a value does not tell by itself
+    /// what it covers.
     pub(super) released: Option<Arc<Cover>>,
 }
 
-/// Returns the chosen labels of column number `column` in `form`. `members` are needed for a form of the class.
+/// Returns the chosen labels of column number `column` in `form`. `members` are needed for a form
+/// of the class.
 pub(super) fn computed(
     form: LabelForm,
     key_schema: &KeySchema,
@@ -95,7 +97,8 @@ pub(super) fn computed(
     })
 }
 
-/// Returns the value of each class. Classes that are suppressed, or whose label says nothing, are NULL.
+/// Returns the value of each class. Classes that are suppressed, or whose label says nothing, are
+/// NULL.
 fn of_classes(
     form: LabelForm,
     key_schema: &KeySchema,

@@ -1,8 +1,8 @@
 //! Sets of items: every item of a list becomes its label, and the labels of a list become a set.
 //!
-//! A released list ascends by the bytes of its labels and has each label once, so that neither the order nor the number
-//! of equal items is released. An item that is NULL is no item. A list that is NULL, and that of a suppressed row, is
-//! NULL; a list without items stays a list.
+//! A released list ascends by the bytes of its labels and has each label once, so that neither the
+//! order nor the number of equal items is released. An item that is NULL is no item. A list that is
+//! NULL, and that of a suppressed row, is NULL; a list without items stays a list.
 
 use crate::error::{Error, Result};
 use crate::frequency::Encoder;
@@ -25,8 +25,8 @@ pub struct ItemRecoding {
 }
 
 impl ItemRecoding {
-    /// Creates the recoding of a column with these `items`. `labels` ascend, and `label_of` contains the position of each
-    /// item's label.
+    /// Creates the recoding of a column with these `items`. `labels` ascend, and `label_of`
+    /// contains the position of each item's label.
     pub fn new(column: &str, items: ArrayRef, labels: StringArray, label_of: Vec<Option<u32>>) -> Self {
         Self {
             column: column.into(),
@@ -133,7 +133,8 @@ mod tests {
     use arrow::array::{FixedSizeListArray, Int64Array, LargeListArray};
     use arrow::datatypes::Int64Type;
 
-    /// Returns the released lists of these rows under a recoding of 1 and 2 to `a`, of 3 to `b`, without 4.
+    /// Returns the released lists of these rows under a recoding of 1 and 2 to `a`, of 3 to `b`,
+    /// without 4.
     fn recoded(lists: &ArrayRef, suppressed: &[bool]) -> Vec<Option<Vec<String>>> {
         let items: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3, 4]));
         let labels = StringArray::from(vec!["a", "b"]);

@@ -11,8 +11,8 @@ use std::sync::Arc;
 /// The choice that a recoding plan applies: a node or a partition.
 #[derive(Debug)]
 pub(super) enum Labelling {
-    /// One level per column, and every class by its key, released classes first. A class that is not known fails the
-    /// scan, so it is never released.
+    /// One level per column, and every class by its key, released classes first. A class that is
+    /// not known fails the scan, so it is never released.
     Node {
         node: Node,
         classes: KeyIndex,
@@ -77,7 +77,8 @@ impl Labelling {
         }
     }
 
-    /// Returns the number of class `class` of `classes`, as [`Labelled`] has it; `None` if the class is not known.
+    /// Returns the number of class `class` of `classes`, as [`Labelled`] has it; `None` if the
+    /// class is not known.
     pub(super) fn number_of_class(&self, classes: &FrequencySet, class: usize) -> Option<u32> {
         match self {
             Labelling::Node { classes: index, .. } => index.entry(classes.key(class)),
@@ -102,8 +103,9 @@ impl Labelling {
         }
     }
 
-    /// Returns the labels of rows with these ground codes, given by column. Rows for which `unmapped` is true are
-    /// suppressed. Fails with a data error if a combination is not known from the first scan.
+    /// Returns the labels of rows with these ground codes, given by column. Rows for which
+    /// `unmapped` is true are suppressed. Fails with a data error if a combination is not known
+    /// from the first scan.
     pub(super) fn label(&self, key_schema: &KeySchema, codes: &[Vec<u32>], unmapped: Vec<bool>) -> Result<Labelled> {
         let layout = key_schema.layout();
         let mut keys = vec![0u64; unmapped.len() * layout.words()];

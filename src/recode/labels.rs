@@ -1,7 +1,8 @@
 //! The released values of one quasi-identifier, in the order of the release.
 //!
-//! Rows are ordered by their released values. Labels are therefore ordered by their texts and not by the values that
-//! they cover: an order that depended on more than the labels would reveal more than the labels.
+//! Rows are ordered by their released values. Labels are therefore ordered by their texts and not
+//! by the values that they cover: an order that depended on more than the labels would reveal more
+//! than the labels.
 
 use super::plain_type::plain;
 use crate::canonical::one_spelling;
@@ -16,21 +17,24 @@ use std::sync::Arc;
 /// The released values of one quasi-identifier.
 #[derive(Debug)]
 pub(super) struct Labels {
-    /// The values in ascending order: texts by their bytes, other values in the order of their type, NULL last.
+    /// The values in ascending order: texts by their bytes, other values in the order of their
+    /// type, NULL last.
     pub(super) values: ArrayRef,
     /// Whether the values are released as a dictionary of texts, and not in the column's own type.
     pub(super) is_text: bool,
-    /// The form of the labels. In another form than TEXT, the value of a row is one of `values`, and not its own.
+    /// The form of the labels. In another form than TEXT, the value of a row is one of `values`,
+    /// and not its own.
     pub(super) form: LabelForm,
-    /// The position of each label among the values, by the label's number; `None` if the two are equal.
+    /// The position of each label among the values, by the label's number; `None` if the two are
+    /// equal.
     places: Option<Vec<u32>>,
     /// The position of `*`, or in another form than TEXT of NULL, if suppressed rows are starred.
     pub(super) star: Option<u32>,
 }
 
 impl Labels {
-    /// Returns the labels of a level. Text is released as a dictionary at level 0 too, so that it is copied once per
-    /// value and not once per row.
+    /// Returns the labels of a level. Text is released as a dictionary at level 0 too, so that it
+    /// is copied once per value and not once per row.
     pub(super) fn of_level(lookup: &Lookup, level: u8, starred: bool) -> Result<Self> {
         let labels = &lookup.level(level).labels;
         if level > 0 || starred || plain(labels.data_type()) == DataType::Utf8 {
@@ -62,8 +66,8 @@ impl Labels {
         }
     }
 
-    /// Returns labels in a form that is computed: `values` contains the value of each label, or of each class for a form
-    /// of the class. Equal values become one label.
+    /// Returns labels in a form that is computed: `values` contains the value of each label, or of
+    /// each class for a form of the class. Equal values become one label.
     pub(super) fn of_values(form: LabelForm, values: &ArrayRef, starred: bool) -> Result<Self> {
         let values = match values.data_type() {
             DataType::Struct(_) => Arc::clone(values),
@@ -100,7 +104,8 @@ impl Labels {
         })
     }
 
-    /// Returns the check that a label covers a value of the column; `None` if the values themselves are released.
+    /// Returns the check that a label covers a value of the column; `None` if the values themselves
+    /// are released.
     pub(super) fn cover(&self, lookup: &Arc<Lookup>) -> Result<Option<Arc<Cover>>> {
         let texts = self.values.as_string_opt().filter(|_| self.is_text);
         let cover = texts.map(|texts| Cover::new(Arc::clone(lookup), texts.clone()));

@@ -1,8 +1,9 @@
 //! Applies a decision: turns rows of the source into released rows.
 //!
-//! A [`RecodingPlan`] contains a treatment for every released column. [`RecodeExec`] applies the plan batch by batch
-//! inside a DataFusion plan, so that the second scan streams like the first. The labels of a row follow from the node
-//! of the lattice, or from the group of a partition that contains the row's combination.
+//! A [`RecodingPlan`] contains a treatment for every released column. [`RecodeExec`] applies the
+//! plan batch by batch inside a DataFusion plan, so that the second scan streams like the first.
+//! The labels of a row follow from the node of the lattice, or from the group of a partition that
+//! contains the row's combination.
 
 mod class_values;
 mod classes;

@@ -1,8 +1,8 @@
 //! Keyed hashes of identifiers.
 //!
-//! A hash is the HMAC-SHA-256 of the value's text, in hexadecimal. Without the secret, a hash can be neither computed
-//! nor guessed by trying values. With the same secret, equal identifiers have equal hashes, across tables too. NULL
-//! stays NULL.
+//! A hash is the HMAC-SHA-256 of the value's text, in hexadecimal. Without the secret, a hash can
+//! be neither computed nor guessed by trying values. With the same secret, equal identifiers have
+//! equal hashes, across tables too. NULL stays NULL.
 
 use crate::canonical::one_spelling;
 use crate::error::{Error, Result};
@@ -29,7 +29,8 @@ impl fmt::Debug for Pseudonym {
 }
 
 impl Pseudonym {
-    /// Creates a pseudonym with the secret of a place. Fails with a usage error if the secret is empty.
+    /// Creates a pseudonym with the secret of a place. Fails with a usage error if the secret is
+    /// empty.
     pub fn new(secret: &[u8], place: &str) -> Result<Self> {
         let keyed = Hmac::new_from_slice(secret).map_err(|_| Error::usage("the secret of a hash is empty"))?;
         let place = place.into();
@@ -41,7 +42,8 @@ impl Pseudonym {
         &self.place
     }
 
-    /// Returns a text that tells this secret from another one: 32 bits of the hash of a text that is used once.
+    /// Returns a text that tells this secret from another one: 32 bits of the hash of a text that
+    /// is used once.
     pub(super) fn mark(&self, once: &str) -> String {
         let mut mark = self.hash_text(&format!("the secret of a worker {once}"));
         mark.truncate(8);

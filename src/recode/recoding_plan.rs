@@ -63,15 +63,17 @@ pub struct RecodingPlan {
     pub(super) labels: Vec<Labels>,
     /// For each quasi-identifier that is released as labels, the check that a label covers a value.
     pub(super) covers: Vec<Option<Arc<Cover>>>,
-    /// For each quasi-identifier in a computed form, the check that the label it is computed from covers a value.
+    /// For each quasi-identifier in a computed form, the check that the label it is computed from
+    /// covers a value.
     pub(super) chosen: Vec<Option<Arc<Cover>>>,
     /// The packed layout of the order key: the first quasi-identifier in the highest bits.
     pub(super) order: PackedLayout,
 }
 
 impl RecodingPlan {
-    /// Creates the recoding plan that generalizes to the node of `classes` and suppresses the classes that are not
-    /// `kept`. `combinations` are the combinations of ground values, which a form of the class is computed from.
+    /// Creates the recoding plan that generalizes to the node of `classes` and suppresses the
+    /// classes that are not `kept`. `combinations` are the combinations of ground values, which a
+    /// form of the class is computed from.
     pub fn new(
         key_schema: Arc<KeySchema>,
         quasi_identifiers: Vec<QuasiIdentifierRule>,
@@ -116,8 +118,8 @@ impl RecodingPlan {
         ))
     }
 
-    /// Creates the recoding plan that gives each row the labels of its group. In the form TEXT, a quasi-identifier is
-    /// released as a string. `combinations` are as in [`RecodingPlan::new`].
+    /// Creates the recoding plan that gives each row the labels of its group. In the form TEXT, a
+    /// quasi-identifier is released as a string. `combinations` are as in [`RecodingPlan::new`].
     pub fn partitioned(
         key_schema: Arc<KeySchema>,
         quasi_identifiers: Vec<QuasiIdentifierRule>,
@@ -203,9 +205,10 @@ impl RecodingPlan {
         names
     }
 
-    /// Returns the schema of the release. A column kept at level 0 keeps its type, and a generalized one is a string;
-    /// strings are dictionaries. If suppressed rows are starred, every quasi-identifier is a string. A quasi-identifier
-    /// in a computed form has the type of its values.
+    /// Returns the schema of the release. A column kept at level 0 keeps its type, and a
+    /// generalized one is a string; strings are dictionaries. If suppressed rows are starred, every
+    /// quasi-identifier is a string. A quasi-identifier in a computed form has the type of its
+    /// values.
     pub fn schema(&self, source: &Schema) -> Result<SchemaRef> {
         let mut fields = vec![];
         for column in &self.columns {
@@ -225,7 +228,8 @@ impl RecodingPlan {
         Ok(Arc::new(Schema::new(fields)))
     }
 
-    /// Returns true if the order key determines the value of a released column, which holds for quasi-identifiers.
+    /// Returns true if the order key determines the value of a released column, which holds for
+    /// quasi-identifiers.
     pub fn is_in_order_key(&self, column: &str) -> bool {
         let released = self.columns.iter().find(|c| c.name == column);
         released.is_some_and(|c| matches!(c.treatment, ColumnTreatment::Generalize(_)))
@@ -241,8 +245,8 @@ impl RecodingPlan {
         })
     }
 
-    /// Returns the released values of a column, and the place of each of these classes among them. Returns `None` in the
-    /// form TEXT.
+    /// Returns the released values of a column, and the place of each of these classes among them.
+    /// Returns `None` in the form TEXT.
     pub(crate) fn computed_values(
         &self,
         classes: &FrequencySet,
@@ -254,7 +258,8 @@ impl RecodingPlan {
         (labels.form != LabelForm::Text).then(|| (&labels.values, of.iter().map(place).collect()))
     }
 
-    /// Returns true if a column is released in another form than TEXT, in which labels that differ may be alike.
+    /// Returns true if a column is released in another form than TEXT, in which labels that differ
+    /// may be alike.
     pub(crate) fn has_computed_values(&self) -> bool {
         self.labels.iter().any(|labels| labels.form != LabelForm::Text)
     }
@@ -277,8 +282,8 @@ impl RecodingPlan {
         self.order.words()
     }
 
-    /// Returns the schema of the released columns followed by those of the order key, and by [`SUPPRESSED`] if
-    /// suppressed rows are starred.
+    /// Returns the schema of the released columns followed by those of the order key, and by
+    /// [`SUPPRESSED`] if suppressed rows are starred.
     pub(crate) fn ordered_schema(&self, source: &Schema) -> Result<SchemaRef> {
         let mut fields = self.schema(source)?.fields().to_vec();
         for word in 0..self.order.words() {
@@ -294,8 +299,8 @@ impl RecodingPlan {
         Ok(Arc::new(Schema::new(fields)))
     }
 
-    /// Returns `recoded` with kept columns in the types of `read` if these are dictionaries, whose values are cheaper
-    /// to count.
+    /// Returns `recoded` with kept columns in the types of `read` if these are dictionaries, whose
+    /// values are cheaper to count.
     pub(crate) fn as_read(&self, recoded: &Schema, read: &Schema) -> SchemaRef {
         let is_kept = |name: &str| {
             let mut kept = self

@@ -1,7 +1,8 @@
 //! Counting equivalence classes by SQL, for the figures of [`crate::risk`].
 //!
-//! The queries return only numbers: how many classes have which size. The GROUP BYs are DataFusion's and use the
-//! session's memory pool, so a table of any size is measured in bounded memory.
+//! The queries return only numbers: how many classes have which size. The GROUP BYs are
+//! DataFusion's and use the session's memory pool, so a table of any size is measured in bounded
+//! memory.
 
 use super::released::{Answers, ReleasedTable};
 use super::sql::{histogram, numbers};
@@ -11,16 +12,16 @@ use crate::quoting::quote;
 use crate::risk::{Histogram, InPopulation, PopulationHistogram};
 use datafusion::prelude::SessionContext;
 
-/// The most classes that are kept in memory. The classes of fewer columns are then counted from the kept classes,
-/// without reading the table again.
+/// The most classes that are kept in memory. The classes of fewer columns are then counted from the
+/// kept classes, without reading the table again.
 const KEPT_CLASSES: u64 = 250_000;
 
 /// The table name of the kept classes in the session.
 const CLASSES: &str = "kept_classes";
 
 impl ReleasedTable {
-    /// Describes the table called `name` with these roles, or with the roles in the release's `manifest` if it is
-    /// known. Rows that the manifest says are starred are no class.
+    /// Describes the table called `name` with these roles, or with the roles in the release's
+    /// `manifest` if it is known. Rows that the manifest says are starred are no class.
     pub fn of(name: &str, quasi_identifiers: &[String], sensitive: &[String], manifest: Option<&Manifest>) -> Self {
         let starred = manifest.filter(|m| m.suppressed_rows == SuppressedRows::Starred);
         Self {
@@ -43,8 +44,8 @@ impl ReleasedTable {
         histogram(session, &self.class_sizes(&self.released(), group)).await
     }
 
-    /// Returns one histogram for each subset of `group`. A subset is a list of positions in `group`, and `full` is
-    /// the histogram of `group` itself.
+    /// Returns one histogram for each subset of `group`. A subset is a list of positions in
+    /// `group`, and `full` is the histogram of `group` itself.
     pub async fn histograms(
         &self,
         session: &SessionContext,
@@ -52,7 +53,8 @@ impl ReleasedTable {
         full: &Histogram,
         subsets: &[Vec<usize>],
     ) -> Result<Vec<Histogram>> {
-        // An entity can be in several classes, so the entity counts of merged classes do not add up.
+        // An entity can be in several classes, so the entity counts of merged classes do not add
+        // up.
         let kept = self.entity.is_none() && full.classes() <= KEPT_CLASSES;
         if kept {
             self.keep_classes(session, group).await?;
@@ -80,11 +82,11 @@ impl ReleasedTable {
         Ok(())
     }
 
-    /// Returns the classes by the columns of `group`, counted by their size in the population. The population is the
-    /// table called `population`, with the same columns.
+    /// Returns the classes by the columns of `group`, counted by their size in the population. The
+    /// population is the table called `population`, with the same columns.
     ///
-    /// Fails with `ErrorKind::Data` if a class has fewer rows (entities) in the population than in this table,
-    /// because the population then does not contain the table.
+    /// Fails with `ErrorKind::Data` if a class has fewer rows (entities) in the population than in
+    /// this table, because the population then does not contain the table.
     pub async fn in_population(
         &self,
         session: &SessionContext,
@@ -119,7 +121,8 @@ impl ReleasedTable {
         Ok(found)
     }
 
-    /// Returns the number of rows in classes in which all rows have the same value of `attribute` (NULL is a value).
+    /// Returns the number of rows in classes in which all rows have the same value of `attribute`
+    /// (NULL is a value).
     pub async fn rows_in_uniform_classes(&self, session: &SessionContext, attribute: &str) -> Result<u64> {
         let keys = keys(self.quasi_identifiers.len());
         let sql = format!(
@@ -132,9 +135,10 @@ impl ReleasedTable {
         Ok(numbers(session, &sql).await?.first().map_or(0, |row| row[0]))
     }
 
-    /// Returns a query for the classes of `rows`. Their values in `group` are called `g0`, `g1`, ..., so that they do
-    /// not collide with columns of the user's table; their size is called `f`. Entities are made distinct by a GROUP
-    /// BY, which can spill where count(DISTINCT) cannot; NULL is one entity.
+    /// Returns a query for the classes of `rows`. Their values in `group` are called `g0`, `g1`,
+    /// ..., so that they do not collide with columns of the user's table; their size is called `f`.
+    /// Entities are made distinct by a GROUP BY, which can spill where count(DISTINCT) cannot; NULL
+    /// is one entity.
     fn class_sizes(&self, rows: &str, group: &[String]) -> String {
         let (named, keys) = (named(group), keys(group.len()));
         let rows = match &self.entity {

@@ -1,6 +1,8 @@
-//! The proof that no released label tells apart what a code of its hierarchy hides (TOP CODE, BOTTOM CODE).
+//! The proof that no released label tells apart what a code of its hierarchy hides (TOP CODE,
+//! BOTTOM CODE).
 //!
-//! The released texts are read as a reader reads them: the labels of the hierarchy, and how they were chosen, play no part.
+//! The released texts are read as a reader reads them: the labels of the hierarchy, and how they
+//! were chosen, play no part.
 
 use super::released::ReleasedTable;
 use crate::error::Result;
@@ -20,12 +22,13 @@ pub(crate) struct Coded<'a> {
     pub(crate) codes: Codes,
     /// The form of the labels.
     pub(crate) form: LabelForm,
-    /// The type of the column in the source; `None` if it is not known. Labels that are right for some type then pass.
+    /// The type of the column in the source; `None` if it is not known. Labels that are right for
+    /// some type then pass.
     pub(crate) data_type: Option<DataType>,
 }
 
-/// Returns one check for each column whose labels are of a hierarchy with codes: quasi-identifiers, and the attribute that is
-/// generalized for limits of rows.
+/// Returns one check for each column whose labels are of a hierarchy with codes: quasi-identifiers,
+/// and the attribute that is generalized for limits of rows.
 pub(crate) async fn check_codes(session: &SessionContext, released: &ReleasedTable, job: &Job) -> Result<Vec<Check>> {
     let quasi_identifiers = job
         .quasi_identifiers

@@ -10,7 +10,8 @@ use datafusion::datasource::MemTable;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// Recounts the values of each randomized column in table `name`, in which `starred` rows have no value.
+/// Recounts the values of each randomized column in table `name`, in which `starred` rows have no
+/// value.
 pub(crate) async fn check_marginals(
     session: &SessionContext,
     permutations: &[Arc<Permutation>],

@@ -1,5 +1,6 @@
-//! Counting released rows by SQL that shares no code with the search: classes, promises, labels and what a table still says
-//! of its source. A release is recounted before it leaves, and any table whenever a statement asks.
+//! Counting released rows by SQL that shares no code with the search: classes, promises, labels and
+//! what a table still says of its source. A release is recounted before it leaves, and any table
+//! whenever a statement asks.
 
 mod bind;
 mod bounds;

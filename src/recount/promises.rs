@@ -17,8 +17,8 @@ fn attribute_hierarchy(job: &Job, constraint: &Constraint) -> Option<Arc<Hierarc
 
 /// Returns the promises of a job that are recounted on the released rows.
 pub(crate) fn promises(job: &Job) -> Result<Vec<Promise<'_>>> {
-    // Personal limits are checked while rows are handed out, because the files contain neither the limits nor the
-    // original values.
+    // Personal limits are checked while rows are handed out, because the files contain neither the
+    // limits nor the original values.
     let constraints = job.constraints.iter().filter(|c| c.model.limit_column().is_none());
     constraints
         .map(|c| Promise::of(c, &job.quasi_identifiers, attribute_hierarchy(job, c)))

@@ -1,8 +1,8 @@
 //! Recounting promises on released rows, as SQL text that DataFusion plans like any other query.
 //!
-//! This file shares no code with the search. Classes are found by GROUP BY over the released columns as they are read
-//! back, and each model states its guarantee as an aggregate query of its own
-//! ([`crate::model::PrivacyModel::audit`]).
+//! This file shares no code with the search. Classes are found by GROUP BY over the released
+//! columns as they are read back, and each model states its guarantee as an aggregate query of its
+//! own ([`crate::model::PrivacyModel::audit`]).
 
 use super::sql::{count, histogram, number, with_one_zero};
 use crate::error::{Error, Result};
@@ -34,8 +34,8 @@ pub struct Promise<'a> {
 }
 
 impl<'a> Promise<'a> {
-    /// Returns the promise of a constraint on these quasi-identifiers. `hierarchy` is that of the constraint's
-    /// attribute.
+    /// Returns the promise of a constraint on these quasi-identifiers. `hierarchy` is that of the
+    /// constraint's attribute.
     pub(crate) fn of(
         constraint: &'a Constraint,
         quasi_identifiers: &[QuasiIdentifier],
@@ -75,17 +75,20 @@ pub struct ReleasedTable {
     pub sensitive: Vec<String>,
     /// The entity column, if classes count entities.
     pub entity: Option<String>,
-    /// The quasi-identifiers whose labels are released in another form than TEXT. A label that says nothing is NULL there.
+    /// The quasi-identifiers whose labels are released in another form than TEXT. A label that says
+    /// nothing is NULL there.
     pub null_labels: Vec<String>,
-    /// The number of suppressed rows in the table. They have `*` in every quasi-identifier, or NULL where labels have
-    /// another form than TEXT, and are no class.
+    /// The number of suppressed rows in the table. They have `*` in every quasi-identifier, or NULL
+    /// where labels have another form than TEXT, and are no class.
     pub starred: u64,
-    /// The column that is true for suppressed rows, if the table has one. Published files have none.
+    /// The column that is true for suppressed rows, if the table has one. Published files have
+    /// none.
     pub suppressed: Option<String>,
-    /// The session's table of the rows before suppression, if it is known. Distributions are compared with this
-    /// table, and else with the released rows.
+    /// The session's table of the rows before suppression, if it is known. Distributions are
+    /// compared with this table, and else with the released rows.
     pub whole: Option<String>,
-    /// The session's table of the population, generalized like the release, if a model counts in it.
+    /// The session's table of the population, generalized like the release, if a model counts in
+    /// it.
     pub population: Option<String>,
     /// The hierarchy and level of each generalized quasi-identifier, as far as they are known.
     pub generalized: Vec<Generalized>,
@@ -109,10 +112,11 @@ impl Answers {
 }
 
 impl ReleasedTable {
-    /// Returns the rows without the suppressed ones, as a relation to select from. Without a column that marks them,
-    /// a class that happens to be `*` in every quasi-identifier looks like suppressed rows, so no more than their
-    /// number is left out. If entities are counted, rows of the entities with the most such rows are left out, so
-    /// that the remaining rows have no fewer entities than the class.
+    /// Returns the rows without the suppressed ones, as a relation to select from. Without a column
+    /// that marks them, a class that happens to be `*` in every quasi-identifier looks like
+    /// suppressed rows, so no more than their number is left out. If entities are counted, rows of
+    /// the entities with the most such rows are left out, so that the remaining rows have no fewer
+    /// entities than the class.
     pub fn released(&self) -> String {
         let table = quote(&self.name);
         if self.starred == 0 {
@@ -200,7 +204,8 @@ impl ReleasedTable {
         Ok(checks)
     }
 
-    /// Recounts the second bound of each promise that has two, for whoever asks which of the two is broken.
+    /// Recounts the second bound of each promise that has two, for whoever asks which of the two is
+    /// broken.
     pub async fn check_second_bounds(&self, session: &SessionContext, promises: &[Promise<'_>]) -> Result<Vec<Check>> {
         let mut checks = vec![];
         let entity = self.entity_key(session).await?;
@@ -244,7 +249,8 @@ impl ReleasedTable {
         }
     }
 
-    /// Registers the labels and leaf counts of an attribute's values in its hierarchy, as a table called `name`.
+    /// Registers the labels and leaf counts of an attribute's values in its hierarchy, as a table
+    /// called `name`.
     async fn tree(&self, session: &SessionContext, name: &str, attribute: &str, hierarchy: &Hierarchy) -> Result<Tree> {
         let from = quote(self.whole.as_deref().unwrap_or(&self.name));
         let column = quote(attribute);
@@ -285,8 +291,9 @@ impl ReleasedTable {
         })
     }
 
-    /// Returns the entity as an SQL expression that makes the two zeros of floating point one value. SQL says that
-    /// they are equal, but they would differ inside the struct that models count.
+    /// Returns the entity as an SQL expression that makes the two zeros of floating point one
+    /// value. SQL says that they are equal, but they would differ inside the struct that models
+    /// count.
     async fn entity_key(&self, session: &SessionContext) -> Result<Option<String>> {
         let Some(entity) = &self.entity else {
             return Ok(None);
@@ -296,7 +303,8 @@ impl ReleasedTable {
         Ok(Some(with_one_zero(&quote(entity), field.data_type())))
     }
 
-    /// Returns the number of rows of the table, and the size of the smallest class without suppressed rows.
+    /// Returns the number of rows of the table, and the size of the smallest class without
+    /// suppressed rows.
     pub async fn count(&self, session: &SessionContext) -> Result<(u64, Option<u64>)> {
         let rows = number(session, &format!("SELECT count(*) FROM {}", quote(&self.name))).await?;
         let group: Vec<String> = self.quasi_identifiers.iter().map(|c| quote(c)).collect();

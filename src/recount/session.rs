@@ -1,8 +1,8 @@
 //! Sessions for recounting, which report how many rows they have read.
 //!
-//! Checks are SQL text over tables of such a session. In every plan of DataFusion rows enter at the leaves, so they
-//! are counted there. The last optimizer rule puts a counting operator above each leaf. The operator keeps all
-//! properties of its input.
+//! Checks are SQL text over tables of such a session. In every plan of DataFusion rows enter at the
+//! leaves, so they are counted there. The last optimizer rule puts a counting operator above each
+//! leaf. The operator keeps all properties of its input.
 
 use super::sql::answer_rightly;
 use crate::error::Result;
@@ -24,8 +24,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Returns a new session for recounting, with the memory and object stores of `state`. Every row that its queries
-/// read is added to `progress`, once per read.
+/// Returns a new session for recounting, with the memory and object stores of `state`. Every row
+/// that its queries read is added to `progress`, once per read.
 pub fn recounting_session(state: &SessionState, progress: Arc<AtomicU64>) -> SessionContext {
     session_with(state, progress, Elsewhere::default())
 }

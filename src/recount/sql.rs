@@ -10,15 +10,16 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use std::sync::Arc;
 
 /// Disables optimizations of DataFusion 55.2 with wrong results:
-/// - Files and row groups are skipped by the maximum that a plain column has reached, even if the same query asks for the
-///   maximum of an expression. `max(a + b), max(c)` is then too small.
-/// - Of a query that reads a field of a struct, a subquery's column that is computed under the name of a column of its
-///   table is that column itself: in `SELECT name, s['x'] FROM (SELECT md5(name) AS name, s FROM t)` the names are raw
+/// - Files and row groups are skipped by the maximum that a plain column has reached, even if the
+///   same query asks for the maximum of an expression. `max(a + b), max(c)` is then too small.
+/// - Of a query that reads a field of a struct, a subquery's column that is computed under the name
+///   of a column of its table is that column itself: in
+///   `SELECT name, s['x'] FROM (SELECT md5(name) AS name, s FROM t)` the names are raw
 ///   (apache/datafusion issue 25414).
 ///
-/// Two more have no setting. What a table, a file or a node claims of its rows is believed, whether it holds or not: the
-/// plans of a session forget it ([`crate::source::forget_claims`]). Clauses such as TABLESAMPLE are read and not done: the
-/// parser refuses them (`crate::sql`, `unheard.rs`).
+/// Two more have no setting. What a table, a file or a node claims of its rows is believed, whether
+/// it holds or not: the plans of a session forget it ([`crate::source::forget_claims`]). Clauses
+/// such as TABLESAMPLE are read and not done: the parser refuses them (`crate::sql`, `unheard.rs`).
 ///
 /// Returns true if one was enabled.
 pub(crate) fn answer_rightly(config: &mut SessionConfig) -> bool {
@@ -35,8 +36,8 @@ pub(crate) async fn type_of(session: &SessionContext, table: &str, column: &str)
     Ok(field.data_type().clone())
 }
 
-/// Returns `expression`, of this type, with the two zeros of floating point made equal, as they are in a
-/// quasi-identifier.
+/// Returns `expression`, of this type, with the two zeros of floating point made equal, as they are
+/// in a quasi-identifier.
 pub(crate) fn with_one_zero(expression: &str, data_type: &DataType) -> String {
     let data_type = plain_type(data_type);
     match data_type.is_floating() {
@@ -45,8 +46,8 @@ pub(crate) fn with_one_zero(expression: &str, data_type: &DataType) -> String {
     }
 }
 
-/// Returns the text of a released label as SQL. Bounds, which are structs of `low` and `high`, are `[low, high]` as in
-/// [`crate::hierarchy::spelled`].
+/// Returns the text of a released label as SQL. Bounds, which are structs of `low` and `high`, are
+/// `[low, high]` as in [`crate::hierarchy::spelled`].
 pub(crate) fn label_text(expression: &str, data_type: &DataType) -> String {
     let DataType::Struct(ends) = data_type else {
         return format!("arrow_cast({}, 'Utf8')", with_one_zero(expression, data_type));
@@ -77,8 +78,9 @@ pub(super) async fn number(session: &SessionContext, sql: &str) -> Result<Option
     Ok((!values.is_null(0)).then(|| values.value(0)))
 }
 
-/// Rounds a measured number for the manifest: fractions to nine digits, whole numbers not at all. Sums of
-/// floating-point numbers differ in their last digits with the order of the rows, which depends on the threads.
+/// Rounds a measured number for the manifest: fractions to nine digits, whole numbers not at all.
+/// Sums of floating-point numbers differ in their last digits with the order of the rows, which
+/// depends on the threads.
 pub(crate) fn steady(value: f64) -> f64 {
     match value.fract() == 0.0 {
         true => value,

@@ -78,7 +78,8 @@ impl Bars<'_> {
         })
     }
 
-    /// Draws one bar of one or more parts, and the sum of the parts beside it. The last part is of `color`.
+    /// Draws one bar of one or more parts, and the sum of the parts beside it. The last part is of
+    /// `color`.
     fn bar(&self, area: &Area, top: i32, parts: &[Option<f64>], color: RGBColor) -> Drawn {
         let total: f64 = parts.iter().flatten().sum();
         let known = parts.iter().any(Option::is_some);

@@ -1,4 +1,5 @@
-//! The parts of a page, independent of HTML and Markdown: headings, lines of text, terms, tables, pictures.
+//! The parts of a page, independent of HTML and Markdown: headings, lines of text, terms, tables,
+//! pictures.
 
 use crate::plain;
 
@@ -93,7 +94,8 @@ impl Table {
         }
     }
 
-    /// Returns true if the rows become cards on a narrow page: columns of words need more room than columns of numbers.
+    /// Returns true if the rows become cards on a narrow page: columns of words need more room than
+    /// columns of numbers.
     pub(super) fn is_wide(&self) -> bool {
         let words = self.columns.iter().filter(|(_, numbers)| !numbers).count();
         words > 2 || (words > 1 && self.columns.len() > 4)
@@ -168,7 +170,8 @@ pub(super) struct Page {
     pub(super) footer: Line,
 }
 
-/// Returns `text` with every character written by `put`; characters that no page shows become spaces.
+/// Returns `text` with every character written by `put`; characters that no page shows become
+/// spaces.
 pub(super) fn escaped(text: &str, put: impl Fn(char, &mut String)) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -122,14 +122,15 @@ pub struct Generalization {
     pub hierarchy: Option<String>,
     /// The kind of hierarchy.
     pub kind: String,
-    /// The level, 0 for the value itself; `None` if every class has labels of its own (local recoding), or every item of a
-    /// set.
+    /// The level, 0 for the value itself; `None` if every class has labels of its own (local
+    /// recoding), or every item of a set.
     pub level: Option<u8>,
     /// The highest level, at which all values have the same label.
     pub top: u8,
     /// A description of the labels at the level.
     pub rule: String,
-    /// The loss by generalizing: the mean share of the hierarchy that a released value spans, over all rows.
+    /// The loss by generalizing: the mean share of the hierarchy that a released value spans, over
+    /// all rows.
     pub loss_by_generalization: f64,
     /// The loss by suppressing: the share of suppressed rows, each of which loses its whole value.
     pub loss_by_suppression: f64,
@@ -232,7 +233,8 @@ pub struct Bin {
 pub struct Classes {
     /// The number of classes.
     pub classes: u64,
-    /// The number of records in them, or of persons if those are counted (a person in two classes counts in both).
+    /// The number of records in them, or of persons if those are counted (a person in two classes
+    /// counts in both).
     pub members: u64,
 }
 
@@ -243,12 +245,13 @@ pub struct Disclosure {
     pub attribute: String,
     /// The models of the request that constrain the attribute.
     pub models: Vec<String>,
-    /// The fewest distinct values in a class of the release (NULL is a value); `None` if there is no class.
+    /// The fewest distinct values in a class of the release (NULL is a value); `None` if there is
+    /// no class.
     pub least_distinct: Option<u64>,
     /// The number of released rows in classes with a single value.
     pub rows_in_uniform_classes: u64,
-    /// The greatest distance between the values of a class and those of the whole source: half the sum of all absolute
-    /// differences of shares (t of categorical t-closeness).
+    /// The greatest distance between the values of a class and those of the whole source: half the
+    /// sum of all absolute differences of shares (t of categorical t-closeness).
     pub greatest_distance: Option<f64>,
 }
 
@@ -263,7 +266,8 @@ pub struct Suppression {
     pub classes: u64,
     /// The number of suppressed rows with a value that its hierarchy does not map.
     pub unmapped_rows: u64,
-    /// Whether suppressed rows are released with every quasi-identifier as `*` and every sensitive value empty.
+    /// Whether suppressed rows are released with every quasi-identifier as `*` and every sensitive
+    /// value empty.
     pub starred: bool,
 }
 
@@ -272,7 +276,8 @@ pub struct Suppression {
 pub struct Choice {
     /// The search in the words of a statement; `None` if the levels were given.
     pub search: Option<String>,
-    /// The searches that RECODING LOCAL tried, each with its value of the metric or the reason why it was skipped.
+    /// The searches that RECODING LOCAL tried, each with its value of the metric or the reason why
+    /// it was skipped.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub tried: Vec<String>,
     /// The metric that was minimised.
@@ -281,8 +286,8 @@ pub struct Choice {
     pub value: f64,
     /// What the search proves about the alternatives.
     pub proof: String,
-    /// The number of combinations of levels, in decimal digits (it may not fit 64 bits), or that it is over 3.4e38; `None`
-    /// for local recoding, which chooses no levels.
+    /// The number of combinations of levels, in decimal digits (it may not fit 64 bits), or that it
+    /// is over 3.4e38; `None` for local recoding, which chooses no levels.
     pub alternatives: Option<String>,
     /// The number of combinations that were assessed.
     pub assessed: u64,
@@ -319,7 +324,8 @@ pub struct Point {
     pub node: String,
     /// One value per objective.
     pub values: Vec<f64>,
-    /// Whether the point is the knee: where giving up a little of one objective no longer buys much of another.
+    /// Whether the point is the knee: where giving up a little of one objective no longer buys much
+    /// of another.
     pub knee: bool,
     /// Whether the point was released.
     pub released: bool,

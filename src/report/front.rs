@@ -1,7 +1,8 @@
-//! Draws a Pareto front: one panel per pair of objectives, with the knee and the released node marked.
+//! Draws a Pareto front: one panel per pair of objectives, with the knee and the released node
+//! marked.
 //!
-//! The file that PARETO FRONT OF writes contains every pair of objectives, and the page of a report the first pair. The
-//! terminal draws its own points, at the places of an [`Axis`].
+//! The file that PARETO FRONT OF writes contains every pair of objectives, and the page of a report
+//! the first pair. The terminal draws its own points, at the places of an [`Axis`].
 //!
 //! An axis whose values are all above 0 and span three orders of magnitude is logarithmic.
 
@@ -126,7 +127,8 @@ impl FrontChart {
         })
     }
 
-    /// Draws the first two objectives against each other for a page; `None` if there are fewer, or no points.
+    /// Draws the first two objectives against each other for a page; `None` if there are fewer, or
+    /// no points.
     pub(super) fn figure(&self) -> Result<Option<Figure>> {
         let [(_, x), (_, y), ..] = self.axes.as_slice() else {
             return Ok(None);

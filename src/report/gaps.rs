@@ -1,9 +1,10 @@
-//! The topics that the figures of a report do not cover: some for every release, others depending on its columns.
+//! The topics that the figures of a report do not cover: some for every release, others depending
+//! on its columns.
 
 use super::{Column, Gap, Role};
 
-/// Returns the gaps of a release with these columns. `free_text` names the text columns that are released as they are;
-/// `entity` is true if persons were counted instead of records.
+/// Returns the gaps of a release with these columns. `free_text` names the text columns that are
+/// released as they are; `entity` is true if persons were counted instead of records.
 pub fn not_covered(columns: &[Column], free_text: &[String], entity: bool) -> Vec<Gap> {
     let named = |keep: &dyn Fn(&Column) -> bool| -> Vec<String> {
         let released = columns.iter().filter(|c| c.released && keep(c));

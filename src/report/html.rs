@@ -1,4 +1,5 @@
-//! A page as one HTML file: the style is embedded, and there is no script and nothing that is loaded.
+//! A page as one HTML file: the style is embedded, and there is no script and nothing that is
+//! loaded.
 
 use super::block::{Answer, Block, Figure, Line, Page, Section, Span, Table, Tile, Tone, escaped};
 use crate::error::Result;
@@ -92,7 +93,8 @@ fn figure(figure: &Figure) -> String {
     )
 }
 
-/// Renders a table. On a narrow page, each row of a wide table becomes a card that repeats the headings.
+/// Renders a table. On a narrow page, each row of a wide table becomes a card that repeats the
+/// headings.
 fn table(table: &Table) -> String {
     let wide = if table.is_wide() { " class=\"wide\"" } else { "" };
     let mut out = format!(

@@ -1,13 +1,14 @@
 //! The report of a release: the evidence that a data protection officer reads.
 //!
-//! A [`Report`] contains measured facts: counts, levels, the names of columns and hierarchies, and no value of any row,
-//! raw or generalized. Its JSON form is its serialisation. For people, the report is put into words once (`page`),
-//! under the three questions of Opinion 05/2014 (WP216) and in the terms of ISO/IEC 20889, and rendered as HTML or as
-//! Markdown. The HTML is one file without scripts or loaded resources, with pictures as SVG. The same facts give the
-//! same bytes.
+//! A [`Report`] contains measured facts: counts, levels, the names of columns and hierarchies, and
+//! no value of any row, raw or generalized. Its JSON form is its serialisation. For people, the
+//! report is put into words once (`page`), under the three questions of Opinion 05/2014 (WP216) and
+//! in the terms of ISO/IEC 20889, and rendered as HTML or as Markdown. The HTML is one file without
+//! scripts or loaded resources, with pictures as SVG. The same facts give the same bytes.
 //!
-//! References: Article 29 Data Protection Working Party, Opinion 05/2014 on Anonymisation Techniques, 0829/14/EN WP216;
-//! ISO/IEC 20889:2018, Privacy enhancing data de-identification terminology and classification of techniques.
+//! References: Article 29 Data Protection Working Party, Opinion 05/2014 on Anonymisation
+//! Techniques, 0829/14/EN WP216; ISO/IEC 20889:2018, Privacy enhancing data de-identification
+//! terminology and classification of techniques.
 
 mod bars;
 mod block;
@@ -52,7 +53,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the format for a file's extension. Fails with a usage error if the extension is unknown.
+    /// Returns the format for a file's extension. Fails with a usage error if the extension is
+    /// unknown.
     pub fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
         match extension.as_deref() {

@@ -5,7 +5,8 @@ pub(super) fn count(n: u64) -> String {
     grouped(&n.to_string())
 }
 
-/// Inserts a comma every three digits into a string of decimal digits; any other text stays as it is.
+/// Inserts a comma every three digits into a string of decimal digits; any other text stays as it
+/// is.
 pub(super) fn grouped(digits: &str) -> String {
     if !digits.bytes().all(|b| b.is_ascii_digit()) {
         return digits.into();
@@ -25,7 +26,8 @@ pub(super) fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })
 }
 
-/// Formats a share of 1 in percent. A share above 0 never reads 0%, and a share below 1 never reads 100%.
+/// Formats a share of 1 in percent. A share above 0 never reads 0%, and a share below 1 never reads
+/// 100%.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
@@ -41,7 +43,8 @@ pub(super) fn share(part: u64, whole: u64) -> String {
     percent(if whole == 0 { 0.0 } else { part as f64 / whole as f64 })
 }
 
-/// Formats a number to about four significant digits without trailing zeros; digits before the point are never dropped.
+/// Formats a number to about four significant digits without trailing zeros; digits before the
+/// point are never dropped.
 pub(super) fn number(value: f64) -> String {
     if !value.is_finite() {
         return value.to_string();

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The number of equivalence classes by size f (rows, or distinct entities under ENTITY). Suppressed rows are in no
-/// class.
+/// The number of equivalence classes by size f (rows, or distinct entities under ENTITY).
+/// Suppressed rows are in no class.
 ///
 /// ```
 /// use anonsql::internal::risk::Histogram;
@@ -27,7 +27,8 @@ impl Histogram {
         self.0.get(&size).copied().unwrap_or(0)
     }
 
-    /// Returns the sum of all sizes: rows, or people under ENTITY (a person in two classes counts in both).
+    /// Returns the sum of all sizes: rows, or people under ENTITY (a person in two classes counts
+    /// in both).
     pub fn rows(&self) -> u64 {
         self.iter().map(|(size, count)| size * count).sum()
     }
@@ -42,7 +43,8 @@ impl Histogram {
         self.count(1)
     }
 
-    /// Returns the smallest size, which is the k that k-anonymity reaches; `None` if there is no class.
+    /// Returns the smallest size, which is the k that k-anonymity reaches; `None` if there is no
+    /// class.
     pub fn smallest(&self) -> Option<u64> {
         self.0.keys().next().copied()
     }
@@ -52,9 +54,9 @@ impl Histogram {
         self.0.keys().next_back().copied()
     }
 
-    /// Returns the distinction, in 0 to 1: the share of distinct combinations, classes / rows. Motwani and Xu,
-    /// Efficient algorithms for masking and finding quasi-identifiers, SDM workshop 2007. Returns 0 if there are no
-    /// rows.
+    /// Returns the distinction, in 0 to 1: the share of distinct combinations, classes / rows.
+    /// Motwani and Xu, Efficient algorithms for masking and finding quasi-identifiers, SDM workshop
+    /// 2007. Returns 0 if there are no rows.
     pub fn distinction(&self) -> f64 {
         ratio(self.classes(), self.rows())
     }
@@ -67,8 +69,8 @@ impl Histogram {
         (all - together, all)
     }
 
-    /// Returns the separation, in 0 to 1: the share of pairs of rows that differ in some value (Motwani and Xu).
-    /// Returns 0 if there are no pairs.
+    /// Returns the separation, in 0 to 1: the share of pairs of rows that differ in some value
+    /// (Motwani and Xu). Returns 0 if there are no pairs.
     pub fn separation(&self) -> f64 {
         let (apart, all) = self.pairs_apart();
         if all == 0 { 0.0 } else { apart as f64 / all as f64 }
@@ -76,7 +78,8 @@ impl Histogram {
 }
 
 impl FromIterator<(u64, u64)> for Histogram {
-    /// Builds a histogram from sizes with counts. A size may occur more than once; sizes and counts of 0 are ignored.
+    /// Builds a histogram from sizes with counts. A size may occur more than once; sizes and counts
+    /// of 0 are ignored.
     fn from_iter<I: IntoIterator<Item = (u64, u64)>>(counts: I) -> Self {
         let mut histogram = BTreeMap::new();
         for (size, count) in counts.into_iter().filter(|(size, count)| *size > 0 && *count > 0) {
@@ -116,9 +119,9 @@ impl From<&Histogram> for PopulationHistogram {
     }
 }
 
-/// Returns the subsets of columns whose distinction and separation are reported, by size and then by position. All
-/// subsets of a size are included up to `largest` columns, as long as there are at most `most` subsets in total. The
-/// single columns and all columns together are always included.
+/// Returns the subsets of columns whose distinction and separation are reported, by size and then
+/// by position. All subsets of a size are included up to `largest` columns, as long as there are at
+/// most `most` subsets in total. The single columns and all columns together are always included.
 pub fn subsets(columns: usize, largest: usize, most: usize) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = (0..columns).map(|i| vec![i]).collect();
     let mut last = all.clone();

@@ -1,23 +1,27 @@
 //! The individual risk of a row of a sample whose rows have sampling weights.
 //!
-//! A class of f rows in the sample, whose weights sum to F, has about F rows in the population. Its true size there is
-//! unknown; given the sample it has a negative binomial distribution with f successes and the success probability p = f
-//! / F. The risk of each row of the class is the mean of 1 / size under this distribution:
+//! A class of f rows in the sample, whose weights sum to F, has about F rows in the population. Its
+//! true size there is unknown; given the sample it has a negative binomial distribution with f
+//! successes and the success probability p = f / F. The risk of each row of the class is the mean
+//! of 1 / size under this distribution:
 //!
 //! ```text
 //! r = sum over h >= f of (1 / h) C(h - 1, f - 1) p^f (1 - p)^(h - f)
 //! ```
 //!
-//! With q = 1 - p, r is p / q ln(1 / p) for f = 1, and p / q (1 / (f - 1) - r of f - 1 rows) for more. This recurrence
-//! loses digits where p is not below q; there the hypergeometric form r = p / f 2F1(1, 1; f + 1; q) converges fast, and
-//! is summed instead. A class with F = f has no other rows in the population: r = 1 / f.
+//! With q = 1 - p, r is p / q ln(1 / p) for f = 1, and p / q (1 / (f - 1) - r of f - 1 rows) for
+//! more. This recurrence loses digits where p is not below q; there the hypergeometric form r = p /
+//! f 2F1(1, 1; f + 1; q) converges fast, and is summed instead. A class with F = f has no other
+//! rows in the population: r = 1 / f.
 //!
-//! **Interpretation**: sdcMicro's `indivRisk` by default replaces the sum by p / (f - q) for f > 2, the first terms of a
-//! continued fraction. Here r is exact for every f, which is its method "exact".
+//! **Interpretation**: sdcMicro's `indivRisk` by default replaces the sum by p / (f - q) for f > 2,
+//! the first terms of a continued fraction. Here r is exact for every f, which is its method
+//! "exact".
 //!
-//! Benedetti and Franconi, Statistical and technological solutions for controlled data dissemination, New Techniques
-//! and Technologies for Statistics 1, 1998; Franconi and Polettini, Individual risk estimation in mu-Argus: a review,
-//! PSD 2004, section 3, doi:10.1007/978-3-540-25955-8_20.
+//! Benedetti and Franconi, Statistical and technological solutions for controlled data
+//! dissemination, New Techniques and Technologies for Statistics 1, 1998; Franconi and Polettini,
+//! Individual risk estimation in mu-Argus: a review, PSD 2004, section 3,
+//! doi:10.1007/978-3-540-25955-8_20.
 
 use super::above::Above;
 
@@ -141,7 +145,8 @@ mod tests {
     }
 
     proptest! {
-        /// The risk is the mean of 1 / h over the negative binomial distribution, summed term by term.
+        /// The risk is the mean of 1 / h over the negative binomial distribution, summed term by
+        /// term.
         #[test]
         fn the_risk_is_the_mean_of_its_definition(f in 1u64..40, more in 0.0f64..200.0) {
             let weight = f as f64 + more;

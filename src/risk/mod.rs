@@ -1,8 +1,9 @@
 //! Re-identification risk: how exposed the people in a table are to attackers.
 //!
-//! Every figure follows from the sizes of the equivalence classes ([`Histogram`]), and for an attacker who knows a
-//! population table from the sizes of the same classes there ([`PopulationHistogram`]). With f the size of a row's class
-//! in the table, F its size in the population, n rows and u classes:
+//! Every figure follows from the sizes of the equivalence classes ([`Histogram`]), and for an
+//! attacker who knows a population table from the sizes of the same classes there
+//! ([`PopulationHistogram`]). With f the size of a row's class in the table, F its size in the
+//! population, n rows and u classes:
 //!
 //! | attacker | knows | a row's risk | highest | mean (success rate) |
 //! |---|---|---|---|---|
@@ -10,11 +11,11 @@
 //! | journalist | a population that contains the table | 1 / F | 1 / smallest F | sum of 1 / F over rows / n |
 //! | marketer | the same, and wants as many as possible |  |  | that of the journalist; u / n without population |
 //!
-//! All are shares in 0 to 1 of rows (of people under ENTITY). El Emam, Guide to the De-Identification of Personal Health
-//! Information, CRC 2013, chapter 16; El Emam and Dankar, Protecting privacy using k-anonymity, JAMIA 15(5), 2008,
-//! doi:10.1197/jamia.M2716. The population uniques are estimated by [`Uniqueness`].
-//! With sampling weights, a row has an individual risk ([`Weighed`]); rows that few columns make unique are found by
-//! [`SpecialUniques`].
+//! All are shares in 0 to 1 of rows (of people under ENTITY). El Emam, Guide to the
+//! De-Identification of Personal Health Information, CRC 2013, chapter 16; El Emam and Dankar,
+//! Protecting privacy using k-anonymity, JAMIA 15(5), 2008, doi:10.1197/jamia.M2716. The population
+//! uniques are estimated by [`Uniqueness`]. With sampling weights, a row has an individual risk
+//! ([`Weighed`]); rows that few columns make unique are found by [`SpecialUniques`].
 //!
 //! ```
 //! use anonsql::internal::risk::{Histogram, Risk, Settings};
@@ -49,16 +50,18 @@ use crate::error::{Error, Result};
 use histogram::ratio;
 use serde::Serialize;
 
-/// Thresholds that release guidelines name: El Emam 2013, chapter 18 (European Medicines Agency policy 0070 takes 0.09).
+/// Thresholds that release guidelines name: El Emam 2013, chapter 18 (European Medicines Agency
+/// policy 0070 takes 0.09).
 pub const THRESHOLDS: [f64; 2] = [0.05, 0.09];
 
 /// The optional inputs of the risk figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Settings {
-    /// The share of the population that is in the table, above 0 and at most 1, for the estimates of population
-    /// uniqueness. Without it there are no estimates.
+    /// The share of the population that is in the table, above 0 and at most 1, for the estimates
+    /// of population uniqueness. Without it there are no estimates.
     pub sampling_fraction: Option<f64>,
-    /// The risks (above 0 and at most 1) for which the share of rows with a greater risk is computed.
+    /// The risks (above 0 and at most 1) for which the share of rows with a greater risk is
+    /// computed.
     pub thresholds: Vec<f64>,
     /// The method by which SNB counts the classes of the population.
     pub class_estimate: ClassEstimate,
@@ -82,7 +85,8 @@ pub struct Attacker {
     pub highest: f64,
     /// The share of rows with the greatest risk.
     pub rows_at_highest: f64,
-    /// The mean risk of a row, which is the share of rows expected to be re-identified if all are tried.
+    /// The mean risk of a row, which is the share of rows expected to be re-identified if all are
+    /// tried.
     pub mean: f64,
     /// The least risk of a row: 1 / the largest class.
     pub lowest: f64,
@@ -148,8 +152,8 @@ pub struct Risk {
     pub sample_uniqueness: f64,
     /// The figures of an attacker who knows that the person is in the table.
     pub prosecutor: Attacker,
-    /// The figures of an attacker who knows a population that contains the table. `None` if no population was given;
-    /// the prosecutor's figures are then upper bounds.
+    /// The figures of an attacker who knows a population that contains the table. `None` if no
+    /// population was given; the prosecutor's figures are then upper bounds.
     pub journalist: Option<Attacker>,
     /// The share of rows that an attacker who tries all rows is expected to re-identify.
     pub marketer: f64,
@@ -162,8 +166,8 @@ pub struct Risk {
 impl Risk {
     /// Returns the figures of a table with these classes, and with a population if one is known.
     ///
-    /// Fails as a usage error if a setting is outside its range, and as a data error if the two histograms are not of
-    /// the same number of rows.
+    /// Fails as a usage error if a setting is outside its range, and as a data error if the two
+    /// histograms are not of the same number of rows.
     pub fn of(sample: &Histogram, population: Option<&PopulationHistogram>, settings: &Settings) -> Result<Self> {
         settings.check()?;
         let rows = sample.rows();

@@ -1,27 +1,32 @@
 //! Population uniques by Pitman's sampling formula.
 //!
-//! With n sampled rows in u classes, s_j of them of size j, the parameters 0 < alpha < 1 and theta > 0 maximise
+//! With n sampled rows in u classes, s_j of them of size j, the parameters 0 < alpha < 1 and theta
+//! > 0 maximise
 //!
 //! ```text
 //! L = sum_{i=1}^{u-1} ln(theta + i alpha) - sum_{i=1}^{n-1} ln(theta + i) + sum_j s_j sum_{i=1}^{j-1} ln(i - alpha)
 //! ```
 //!
-//! and the uniques of a population of N are gamma(theta + 1) / gamma(theta + alpha) * N^alpha. The maximum is where
-//! both derivatives are zero. It is found by bisection (theta for each alpha, then alpha), so no start value is needed.
-//! There is no solution if every row is unique, or all rows are in one class.
+//! and the uniques of a population of N are gamma(theta + 1) / gamma(theta + alpha) * N^alpha. The
+//! maximum is where both derivatives are zero. It is found by bisection (theta for each alpha, then
+//! alpha), so no start value is needed. There is no solution if every row is unique, or all rows
+//! are in one class.
 //!
-//! Where L falls from alpha = 0 on, it would peak below 0, where the formula is no distribution of a growing number of
-//! classes. The limit alpha = 0 is Ewens' formula with theta alone, which is then used instead: theta solves u = sum_{i=0}^{n-1}
-//! theta / (theta + i), and the expected uniques are theta N / (theta + N - 1).
+//! Where L falls from alpha = 0 on, it would peak below 0, where the formula is no distribution of
+//! a growing number of classes. The limit alpha = 0 is Ewens' formula with theta alone, which is
+//! then used instead: theta solves u = sum_{i=0}^{n-1} theta / (theta + i), and the expected
+//! uniques are theta N / (theta + N - 1).
 //!
-//! Hoshino, Applying Pitman's sampling formula to microdata disclosure risk assessment, Journal of Official Statistics
-//! 17(4), 2001; Pitman, Exchangeable and partially exchangeable random partitions, doi:10.1007/BF01213386; Ewens, The
-//! sampling theory of selectively neutral alleles, Theoretical Population Biology 3, 1972, doi:10.1016/0040-5809(72)90035-4.
+//! Hoshino, Applying Pitman's sampling formula to microdata disclosure risk assessment, Journal of
+//! Official Statistics 17(4), 2001; Pitman, Exchangeable and partially exchangeable random
+//! partitions, doi:10.1007/BF01213386; Ewens, The sampling theory of selectively neutral alleles,
+//! Theoretical Population Biology 3, 1972, doi:10.1016/0040-5809(72)90035-4.
 
 use super::Histogram;
 use super::special::{bisect, harmonic, ln_gamma_ratio};
 
-/// Below this alpha the formula becomes Ewens' with one parameter, where the derivative has no significant digits left.
+/// Below this alpha the formula becomes Ewens' with one parameter, where the derivative has no
+/// significant digits left.
 const LEAST_ALPHA: f64 = 1e-4;
 const MOST_ALPHA: f64 = 1.0 - 1e-9;
 /// The range in which ln theta is searched.
@@ -37,7 +42,8 @@ pub(super) struct Expected {
     pub(super) is_ewens: bool,
 }
 
-/// Returns the expected uniques of a population of `population` rows; `None` if the likelihood has no maximum.
+/// Returns the expected uniques of a population of `population` rows; `None` if the likelihood has
+/// no maximum.
 pub(super) fn uniques(histogram: &Histogram, population: f64) -> Option<Expected> {
     let sample = Sample {
         histogram,

@@ -1,23 +1,25 @@
 //! Population uniques by the slide negative binomial model.
 //!
-//! A population class has 1 + X rows, X negative binomial with parameters alpha > 0 and 0 < beta < 1, so K classes hold
-//! K beta^alpha uniques. With a sampling fraction f and D = (1 - f)(1 - beta), the expected sample has
+//! A population class has 1 + X rows, X negative binomial with parameters alpha > 0 and 0 < beta <
+//! 1, so K classes hold K beta^alpha uniques. With a sampling fraction f and D = (1 - f)(1 - beta),
+//! the expected sample has
 //!
 //! ```text
 //! s_1 = K f (beta / (1 - D))^alpha (1 + alpha D / (1 - D))
 //! s_2 = K f^2 alpha (1 - beta) beta^alpha (2 - (1 - alpha) D) / (2 (1 - D)^(alpha + 2))
 //! ```
 //!
-//! classes of one and of two rows; alpha and beta are chosen so that these numbers are the sample's own. The second
-//! equation is followed along the solutions of the first over a fixed grid of beta, and the crossings are refined, so
-//! the work does not depend on the data. Of several solutions the one with the most uniques is taken, which is the
-//! cautious choice. There is no solution if no alpha and beta give both numbers.
+//! classes of one and of two rows; alpha and beta are chosen so that these numbers are the sample's
+//! own. The second equation is followed along the solutions of the first over a fixed grid of beta,
+//! and the crossings are refined, so the work does not depend on the data. Of several solutions the
+//! one with the most uniques is taken, which is the cautious choice. There is no solution if no
+//! alpha and beta give both numbers.
 //!
 //! K is Shlosser's estimator ([`ClassEstimate`]).
 //!
-//! Chen and Keller-McNulty, Estimation of identification disclosure risk in microdata, Journal of Official Statistics
-//! 14(1), 1998; Haas and Stokes, Estimating the number of classes in a finite population, JASA 93(444), 1998,
-//! doi:10.1080/01621459.1998.10473807.
+//! Chen and Keller-McNulty, Estimation of identification disclosure risk in microdata, Journal of
+//! Official Statistics 14(1), 1998; Haas and Stokes, Estimating the number of classes in a finite
+//! population, JASA 93(444), 1998, doi:10.1080/01621459.1998.10473807.
 
 use super::Histogram;
 use super::class_estimate::ClassEstimate;
@@ -64,8 +66,8 @@ fn population_classes(histogram: &Histogram, fraction: f64, estimate: ClassEstim
     histogram.classes() as f64 + histogram.uniques() as f64 * (squared / seen) * (missed / single).powi(2)
 }
 
-/// The side of the peak: for a given beta the first equation rises in alpha to its peak and then falls, and each side
-/// has at most one solution.
+/// The side of the peak: for a given beta the first equation rises in alpha to its peak and then
+/// falls, and each side has at most one solution.
 #[derive(Clone, Copy)]
 enum Side {
     Rising,

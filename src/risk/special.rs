@@ -1,8 +1,8 @@
 //! Sums and ratios for the estimators, in a form that keeps their precision.
 //!
-//! The difference of two digammas, or of two log-gammas, of numbers near 10^9 loses its significant digits. So the
-//! asymptotic series are subtracted term by term instead. Abramowitz and Stegun, Handbook of Mathematical Functions,
-//! 6.1.40 and 6.3.18.
+//! The difference of two digammas, or of two log-gammas, of numbers near 10^9 loses its significant
+//! digits. So the asymptotic series are subtracted term by term instead. Abramowitz and Stegun,
+//! Handbook of Mathematical Functions, 6.1.40 and 6.3.18.
 
 /// The least number for which the asymptotic series have the precision of a double.
 const LARGE: f64 = 25.0;
@@ -52,8 +52,8 @@ fn stirling_tail(x: f64) -> f64 {
     (1.0 / 12.0 - y * (1.0 / 360.0 - y / 1260.0)) / x
 }
 
-/// Returns where `f` changes its sign between `low` and `high`, by `steps` bisection steps. `positive_low` is true if
-/// `f` is positive at `low`.
+/// Returns where `f` changes its sign between `low` and `high`, by `steps` bisection steps.
+/// `positive_low` is true if `f` is positive at `low`.
 pub(super) fn bisect(
     mut low: f64,
     mut high: f64,

@@ -1,28 +1,31 @@
 //! Special uniques: rows that are unique already in few of their columns.
 //!
-//! A row is *unique* on a set of columns if no other row has the same values there. The set is a *minimal sample unique*
-//! (MSU) of the row if no smaller set within it is. The fewer columns an MSU has, and the more MSUs a row has, the riskier
-//! the row (Elliot and others). With m columns the score of a row is the sum of (m - s)! over its MSUs of s columns.
+//! A row is *unique* on a set of columns if no other row has the same values there. The set is a
+//! *minimal sample unique* (MSU) of the row if no smaller set within it is. The fewer columns an
+//! MSU has, and the more MSUs a row has, the riskier the row (Elliot and others). With m columns
+//! the score of a row is the sum of (m - s)! over its MSUs of s columns.
 //!
-//! DIS-SUDA divides the risk of the whole file among the rows by their scores. The probability that a match with a
-//! unique row is right is estimated for the file by d = f U / (f U + (1 - f) P), with U unique rows, P rows in classes of
-//! two, and f the sampling fraction (Skinner and Elliot 2002, doi:10.1111/1467-9868.00365). With e = 1 + (8 - m) / 20, and
-//! A the sum of score^-e over all rows with a score, a row has
+//! DIS-SUDA divides the risk of the whole file among the rows by their scores. The probability that
+//! a match with a unique row is right is estimated for the file by d = f U / (f U + (1 - f) P),
+//! with U unique rows, P rows in classes of two, and f the sampling fraction (Skinner and Elliot
+//! 2002, doi:10.1111/1467-9868.00365). With e = 1 + (8 - m) / 20, and A the sum of score^-e over
+//! all rows with a score, a row has
 //!
 //! ```text
 //! dis = 1 / (1 + (U / d - U) / (score^e A))
 //! ```
 //!
-//! **Interpretation**: MSUs of up to a given number of columns are searched, as Manning, Haglin and Keane do. The score
-//! keeps m as the number of all columns, so that a larger limit adds to scores and changes none of their terms. The
-//! formula of dis is the one that the authors' program and sdcMicro's `suda2` use. Suppressed rows have no score.
+//! **Interpretation**: MSUs of up to a given number of columns are searched, as Manning, Haglin and
+//! Keane do. The score keeps m as the number of all columns, so that a larger limit adds to scores
+//! and changes none of their terms. The formula of dis is the one that the authors' program and
+//! sdcMicro's `suda2` use. Suppressed rows have no score.
 //!
-//! The search groups the rows by every set of columns up to the limit, smaller sets first. A set on which a row is unique
-//! is an MSU of the row unless it contains one.
+//! The search groups the rows by every set of columns up to the limit, smaller sets first. A set on
+//! which a row is unique is an MSU of the row unless it contains one.
 //!
-//! Elliot, Manning, Mayes, Gurd and Bane, SUDA: a program for detecting special uniques, 2005; Manning, Haglin and
-//! Keane, A recursive search algorithm for statistical disclosure assessment, Data Mining and Knowledge Discovery 16,
-//! 2008, doi:10.1007/s10618-007-0078-6.
+//! Elliot, Manning, Mayes, Gurd and Bane, SUDA: a program for detecting special uniques, 2005;
+//! Manning, Haglin and Keane, A recursive search algorithm for statistical disclosure assessment,
+//! Data Mining and Knowledge Discovery 16, 2008, doi:10.1007/s10618-007-0078-6.
 
 use crate::error::Result;
 use crate::pool::check_cancelled;
@@ -34,7 +37,8 @@ pub const MOST_COLUMNS: usize = 30;
 /// The minimal sample uniques of a table, by class of equal rows. A class of several rows has none.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpecialUniques {
-    /// By class: its MSUs, each as a set of columns with one bit a column, in the order of their size.
+    /// By class: its MSUs, each as a set of columns with one bit a column, in the order of their
+    /// size.
     minimal: Vec<Vec<u32>>,
     columns: usize,
     /// The number of rows in classes of one and in classes of two.
@@ -43,8 +47,9 @@ pub struct SpecialUniques {
 }
 
 impl SpecialUniques {
-    /// Finds the MSUs of up to `largest` columns. `columns` has the code of each class's value, by column; `sizes` has
-    /// the number of rows of each class. No two classes are equal. Fails only if nobody waits for the answer any more.
+    /// Finds the MSUs of up to `largest` columns. `columns` has the code of each class's value, by
+    /// column; `sizes` has the number of rows of each class. No two classes are equal. Fails only
+    /// if nobody waits for the answer any more.
     pub fn of(columns: &[Vec<u32>], sizes: &[u64], largest: usize) -> Result<Self> {
         let mut minimal: Vec<Vec<u32>> = vec![vec![]; sizes.len()];
         for set in sets(columns.len(), largest) {
@@ -72,9 +77,10 @@ impl SpecialUniques {
         self.minimal.iter().map(score).collect()
     }
 
-    /// Returns, by column, what it contributes to the score of the rows of each class: the share of the score that is of
-    /// MSUs with the column; `None` for a class without a score. An MSU of several columns counts for each of them, so the
-    /// shares of a row add up to 1 only if each of its MSUs has one column.
+    /// Returns, by column, what it contributes to the score of the rows of each class: the share of
+    /// the score that is of MSUs with the column; `None` for a class without a score. An MSU of
+    /// several columns counts for each of them, so the shares of a row add up to 1 only if each of
+    /// its MSUs has one column.
     pub fn contributions(&self) -> Vec<Vec<Option<f64>>> {
         let of_set = |set: &u32| factorial(self.columns - set.count_ones() as usize);
         let sum = |sets: &[u32], with: u32| {
@@ -89,7 +95,8 @@ impl SpecialUniques {
         (0..self.columns).map(of_column).collect()
     }
 
-    /// Returns the DIS-SUDA score of the rows of each class, of a sample that is this share of its population.
+    /// Returns the DIS-SUDA score of the rows of each class, of a sample that is this share of its
+    /// population.
     pub fn dis(&self, fraction: f64) -> Vec<f64> {
         let scores = self.scores();
         let (alone, in_pairs) = (self.alone as f64, self.in_pairs as f64);
@@ -164,8 +171,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Returns the classes of these rows in the order of their first rows: the codes by column, the sizes, and the class
-    /// of each row.
+    /// Returns the classes of these rows in the order of their first rows: the codes by column, the
+    /// sizes, and the class of each row.
     fn classes<T: PartialEq, const M: usize>(rows: &[[T; M]]) -> (Vec<Vec<u32>>, Vec<u64>, Vec<usize>) {
         let (mut first, mut sizes, mut class_of) = (vec![], vec![], vec![]);
         for row in rows {
@@ -193,8 +200,8 @@ mod tests {
         (found, class_of, by_row)
     }
 
-    /// The example of the guide to statistical disclosure control of the International Household Survey Network, which
-    /// sdcMicro tests its suda2 with.
+    /// The example of the guide to statistical disclosure control of the International Household
+    /// Survey Network, which sdcMicro tests its suda2 with.
     const HOUSEHOLD: [[&str; 4]; 10] = [
         ["urban", "female", "secondary incomplete", "employed"],
         ["urban", "female", "secondary incomplete", "employed"],
@@ -229,9 +236,10 @@ mod tests {
         assert_eq!(scores(&rows).2[4..], [4.0, 2.0, 6.0, 8.0]);
     }
 
-    /// By hand: the third row is unique on its schooling alone (score 3!), the fifth on its region (3!), on its schooling and sex
-    /// (2!), on being an unemployed woman (2!) and on its schooling and work (2!), the eighth on its schooling (3!), and as an
-    /// unemployed man (2!) and in town (2!).
+    /// By hand: the third row is unique on its schooling alone (score 3!), the fifth on its region
+    /// (3!), on its schooling and sex (2!), on being an unemployed woman (2!) and on its schooling
+    /// and work (2!), the eighth on its schooling (3!), and as an unemployed man (2!) and in town
+    /// (2!).
     #[test]
     fn contributions_by_hand() {
         let (found, class_of, _) = scores(&HOUSEHOLD);
@@ -250,7 +258,8 @@ mod tests {
 
     #[test]
     fn dis_by_hand() {
-        // Four unique rows; the pairs are rows 0 and 1, 3 and 5, 8 and 9: d = 0.4 / (0.4 + 0.9 * 6) at f = 0.1.
+        // Four unique rows; the pairs are rows 0 and 1, 3 and 5, 8 and 9: d = 0.4 / (0.4 + 0.9 * 6)
+        // at f = 0.1.
         let (found, class_of, _) = scores(&HOUSEHOLD);
         assert_eq!((found.alone, found.in_pairs), (4, 6));
         let (d, e) = (0.4 / 5.8, 1.2f64);
@@ -277,8 +286,8 @@ mod tests {
     }
 
     proptest! {
-        /// A set is an MSU of a row if and only if the row is unique on it, and on none of its subsets: counted pair by
-        /// pair.
+        /// A set is an MSU of a row if and only if the row is unique on it, and on none of its
+        /// subsets: counted pair by pair.
         #[test]
         fn minimal_sets_agree_with_comparing_all_pairs(
             rows in prop::collection::vec(prop::array::uniform4(0u32..3), 0..16),

@@ -4,7 +4,8 @@ use super::uniqueness::Estimator;
 use super::*;
 use proptest::prelude::*;
 
-/// The classes of raw Adult over all nine columns (../shared/reference/arx_risk_given.json has the first twenty).
+/// The classes of raw Adult over all nine columns (../shared/reference/arx_risk_given.json has the
+/// first twenty).
 const ADULT: &[(u64, u64)] = &[
     (1, 15512),
     (2, 2098),
@@ -153,7 +154,8 @@ fn where_pitman_peaks_below_zero_it_is_ewens_and_the_rule_takes_zayatz() {
     let risk = Risk::of(&histogram, None, &settings).unwrap();
     let found = risk.population_uniqueness.unwrap();
     assert!(found.pitman_is_ewens, "{found:?}");
-    // theta solves 8 = sum of theta / (theta + i) over 20 rows; of 400 rows, 400 theta / (theta + 399) are unique.
+    // theta solves 8 = sum of theta / (theta + i) over 20 rows; of 400 rows, 400 theta / (theta +
+    // 399) are unique.
     let uniques = found.pitman.unwrap().uniques;
     let theta = uniques * 399.0 / (400.0 - uniques);
     let classes: f64 = (0..20).map(|i| theta / (theta + f64::from(i))).sum();

@@ -36,7 +36,8 @@ impl Estimator {
     }
 }
 
-/// Population uniqueness by each estimator. An estimate is `None` if the estimator has no solution for this sample.
+/// Population uniqueness by each estimator. An estimate is `None` if the estimator has no solution
+/// for this sample.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Uniqueness {
     /// f, the share of the population that is in the table.
@@ -45,18 +46,19 @@ pub struct Uniqueness {
     pub population: f64,
     /// The estimate by Pitman's sampling formula.
     pub pitman: Option<Estimate>,
-    /// Whether the estimate by Pitman's formula is that of its limit, Ewens' formula, because the likelihood peaks below
-    /// alpha = 0.
+    /// Whether the estimate by Pitman's formula is that of its limit, Ewens' formula, because the
+    /// likelihood peaks below alpha = 0.
     pub pitman_is_ewens: bool,
     /// The estimate by Zayatz' conditional probability.
     pub zayatz: Option<Estimate>,
     /// The estimate by the slide negative binomial model.
     pub snb: Option<Estimate>,
-    /// The estimate by the decision rule of Dankar, El Emam, Neisa and Roffey, Estimating the re-identification risk of
-    /// clinical data sets, BMC Medical Informatics and Decision Making 12:66, 2012, doi:10.1186/1472-6947-12-66: up to
-    /// f = 0.1 Pitman, or Zayatz if Pitman has no solution; above it the lesser of Zayatz and SNB, or Zayatz if SNB has
-    /// none. **Interpretation**: Ewens' formula is no solution of Pitman's here, because the rule was derived from samples
-    /// on which Pitman's likelihood has its maximum inside the range.
+    /// The estimate by the decision rule of Dankar, El Emam, Neisa and Roffey, Estimating the
+    /// re-identification risk of clinical data sets, BMC Medical Informatics and Decision Making
+    /// 12:66, 2012, doi:10.1186/1472-6947-12-66: up to f = 0.1 Pitman, or Zayatz if Pitman has no
+    /// solution; above it the lesser of Zayatz and SNB, or Zayatz if SNB has none.
+    /// **Interpretation**: Ewens' formula is no solution of Pitman's here, because the rule was
+    /// derived from samples on which Pitman's likelihood has its maximum inside the range.
     pub dankar: Option<Estimate>,
     /// The estimator that the decision rule chose; `None` if there was nothing to estimate.
     pub dankar_chose: Option<Estimator>,
@@ -66,8 +68,8 @@ pub struct Uniqueness {
 const SMALL_FRACTION: f64 = 0.1;
 
 impl Uniqueness {
-    /// Returns the estimates for a sample that is the share `fraction` (above 0, at most 1) of its population. For a
-    /// sample without uniques, the population is assumed to have none.
+    /// Returns the estimates for a sample that is the share `fraction` (above 0, at most 1) of its
+    /// population. For a sample without uniques, the population is assumed to have none.
     pub(crate) fn of(histogram: &Histogram, fraction: f64, classes: ClassEstimate) -> Self {
         let population = histogram.rows() as f64 / fraction;
         let estimate = |uniques: f64| Estimate {

@@ -1,17 +1,19 @@
 //! Population uniques by Zayatz' conditional probability.
 //!
-//! A population class of size i leaves one row in a sample of n out of N with the hypergeometric probability h(i) = i *
-//! C(N - i, n - 1) / C(N, n). The class sizes of the sample stand in for those of the population. So a sample unique is
-//! a population unique with probability p = (s_1 / u) h(1) / sum_i (s_i / u) h(i), and the uniques are s_1 * p / f with
-//! f = n / N. There is always a solution.
+//! A population class of size i leaves one row in a sample of n out of N with the hypergeometric
+//! probability h(i) = i * C(N - i, n - 1) / C(N, n). The class sizes of the sample stand in for
+//! those of the population. So a sample unique is a population unique with probability p = (s_1 /
+//! u) h(1) / sum_i (s_i / u) h(i), and the uniques are s_1 * p / f with f = n / N. There is always
+//! a solution.
 //!
-//! Zayatz, Estimation of the number of unique population elements using a sample, US Bureau of the Census, Statistical
-//! Research Division report 91/08, 1991.
+//! Zayatz, Estimation of the number of unique population elements using a sample, US Bureau of the
+//! Census, Statistical Research Division report 91/08, 1991.
 
 use super::Histogram;
 use super::special::ln_gamma_ratio;
 
-/// Returns the expected uniques of a population of `population` rows, of which the sample is the share `fraction`.
+/// Returns the expected uniques of a population of `population` rows, of which the sample is the
+/// share `fraction`.
 pub(super) fn uniques(histogram: &Histogram, population: f64, fraction: f64) -> f64 {
     let singles = histogram.uniques() as f64;
     let rows = histogram.rows() as f64;
@@ -22,7 +24,8 @@ pub(super) fn uniques(histogram: &Histogram, population: f64, fraction: f64) -> 
     singles * (singles * one_of(1.0, rows, population) / leave_one) / fraction
 }
 
-/// Returns the probability that a sample of `rows` out of `population` contains exactly one row of a class of `size`.
+/// Returns the probability that a sample of `rows` out of `population` contains exactly one row of
+/// a class of `size`.
 fn one_of(size: f64, rows: f64, population: f64) -> f64 {
     let others = population - rows;
     // The other rows of the class must all be outside the sample.

@@ -13,8 +13,8 @@ use crate::error::Result;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Finding {
-    /// A lower bound on the cost of every anonymous node; `f64::NEG_INFINITY` if the algorithm proves nothing. The
-    /// incumbent is optimal if its cost is not above the bound.
+    /// A lower bound on the cost of every anonymous node; `f64::NEG_INFINITY` if the algorithm
+    /// proves nothing. The incumbent is optimal if its cost is not above the bound.
     pub bound: f64,
 }
 
@@ -45,12 +45,12 @@ impl Finding {
 /// }
 /// ```
 pub trait Search: std::fmt::Debug + Send + Sync {
-    /// Runs to the end, or until `?` propagates the [`Stop`] of the context. The result is the incumbent of the
-    /// context.
+    /// Runs to the end, or until `?` propagates the [`Stop`] of the context. The result is the
+    /// incumbent of the context.
     fn run(&self, oracle: &dyn Oracle, context: &mut Context) -> Result<Finding, Stop>;
 
-    /// Returns which nodes the search leaves out because their assessment follows from assessed nodes. A search that
-    /// leaves out nothing assesses every node that it comes to.
+    /// Returns which nodes the search leaves out because their assessment follows from assessed
+    /// nodes. A search that leaves out nothing assesses every node that it comes to.
     #[doc(hidden)]
     fn prunes(&self) -> Prunes {
         Prunes::default()

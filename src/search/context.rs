@@ -1,4 +1,5 @@
-//! The state that every search shares: the budget, the incumbent, the memory of assessed nodes, the random numbers.
+//! The state that every search shares: the budget, the incumbent, the memory of assessed nodes, the
+//! random numbers.
 
 use super::front::Front;
 use super::oracle::{Assessment, Oracle};
@@ -66,7 +67,8 @@ pub struct Budget {
 pub struct Progress {
     /// The number of distinct nodes assessed so far.
     pub nodes: u64,
-    /// The number of nodes of the lattice; `None` if the table is divided and no node is looked for.
+    /// The number of nodes of the lattice; `None` if the table is divided and no node is looked
+    /// for.
     pub of: Option<u128>,
     /// The best value of the metric so far; `None` before the first anonymous node.
     pub best: Option<f64>,
@@ -97,7 +99,8 @@ pub struct Context {
     on_progress: Option<Box<dyn Fn(Progress) + Send>>,
 }
 
-/// The greatest number of nodes passed to the oracle at once; the budget is checked between batches.
+/// The greatest number of nodes passed to the oracle at once; the budget is checked between
+/// batches.
 const BATCH: usize = 64;
 
 impl Context {
@@ -122,8 +125,9 @@ impl Context {
         self
     }
 
-    /// Assesses `nodes`, and returns the assessments in the same order. Nodes seen before are answered from memory.
-    /// Anonymous nodes compete for incumbent. Fails with [`Stop`] if the budget is used up.
+    /// Assesses `nodes`, and returns the assessments in the same order. Nodes seen before are
+    /// answered from memory. Anonymous nodes compete for incumbent. Fails with [`Stop`] if the
+    /// budget is used up.
     pub fn assess(&mut self, oracle: &dyn Oracle, nodes: &[Node]) -> Result<Vec<Assessment>, Stop> {
         let mut seen: HashSet<&Node> = HashSet::new();
         let fresh: Vec<Node> = nodes
@@ -144,8 +148,9 @@ impl Context {
         Ok(self.assess(oracle, std::slice::from_ref(node))?.swap_remove(0))
     }
 
-    /// Assesses a batch without remembering it, for a search that visits every node once. If the node limit allows only
-    /// a part of the batch, that part still competes for incumbent before the search ends.
+    /// Assesses a batch without remembering it, for a search that visits every node once. If the
+    /// node limit allows only a part of the batch, that part still competes for incumbent before
+    /// the search ends.
     pub(crate) fn assess_batch(&mut self, oracle: &dyn Oracle, batch: &[Node]) -> Result<Vec<Assessment>, Stop> {
         self.check(0)?;
         let left = self.budget.max_nodes.map_or(u64::MAX, |max| max - self.assessed);
@@ -165,8 +170,8 @@ impl Context {
         Ok(found)
     }
 
-    /// Reports the progress: of a search over the lattice of `oracle`, or of an algorithm that divides the table. Values
-    /// are costs, which the caller turns into those of the metric.
+    /// Reports the progress: of a search over the lattice of `oracle`, or of an algorithm that
+    /// divides the table. Values are costs, which the caller turns into those of the metric.
     pub(crate) fn tell(&self, oracle: Option<&dyn Oracle>) {
         let Some(f) = &self.on_progress else {
             return;
@@ -182,7 +187,8 @@ impl Context {
         });
     }
 
-    /// Fails with [`Stop`] if the budget has no room for `more` nodes. Searches call it in loops that assess nothing.
+    /// Fails with [`Stop`] if the budget has no room for `more` nodes. Searches call it in loops
+    /// that assess nothing.
     pub fn check(&self, more: u64) -> Result<(), Stop> {
         if self.budget.interrupt.load(Ordering::Relaxed) || is_cancelled() {
             return Err(Stop::Interrupted);
@@ -209,9 +215,10 @@ impl Context {
         }
     }
 
-    /// Returns true if no node that costs at least `bound` and does not come before `node` can replace the incumbent.
-    /// Given a bound on the cost of `node`, this holds for `node` itself. Given a bound on all nodes above, it holds
-    /// for them, because they come later. An incumbent that keeps nothing loses to whatever costs as much and keeps a row.
+    /// Returns true if no node that costs at least `bound` and does not come before `node` can
+    /// replace the incumbent. Given a bound on the cost of `node`, this holds for `node` itself.
+    /// Given a bound on all nodes above, it holds for them, because they come later. An incumbent
+    /// that keeps nothing loses to whatever costs as much and keeps a row.
     pub fn cannot_win(&self, bound: f64, node: &Node) -> bool {
         match &self.incumbent {
             None => bound == f64::INFINITY,
@@ -223,12 +230,14 @@ impl Context {
         }
     }
 
-    /// Records that no anonymous node costs less than `bound`, so that a stopped search keeps what it proved.
+    /// Records that no anonymous node costs less than `bound`, so that a stopped search keeps what
+    /// it proved.
     pub fn prove(&mut self, bound: f64) {
         self.proven = self.proven.max(bound);
     }
 
-    /// Returns the greatest recorded lower bound on the optimum; `f64::NEG_INFINITY` if none was recorded.
+    /// Returns the greatest recorded lower bound on the optimum; `f64::NEG_INFINITY` if none was
+    /// recorded.
     pub(crate) fn proven(&self) -> f64 {
         self.proven
     }
@@ -243,7 +252,8 @@ impl Context {
         self.memory.len()
     }
 
-    /// Makes `node` the result, for an algorithm whose rule is not "least cost" (Datafly and its kin).
+    /// Makes `node` the result, for an algorithm whose rule is not "least cost" (Datafly and its
+    /// kin).
     pub(crate) fn settle(&mut self, node: Node, assessment: Assessment) {
         self.incumbent = Some((node, assessment));
     }
@@ -259,8 +269,8 @@ impl Context {
         self.assessed
     }
 
-    /// Keeps the Pareto front of all nodes that will be assessed, in boxes of size `epsilon` (see [`Front`]). Any
-    /// search can compute a front in this way; `exhaustive` computes the true one.
+    /// Keeps the Pareto front of all nodes that will be assessed, in boxes of size `epsilon` (see
+    /// [`Front`]). Any search can compute a front in this way; `exhaustive` computes the true one.
     #[doc(hidden)]
     pub fn with_front(mut self, epsilon: Vec<f64>) -> Self {
         self.front = Some(Front::new(epsilon));
@@ -279,8 +289,8 @@ impl Context {
     }
 }
 
-/// Compares anonymous nodes by cost. Where suppressing every row costs as much as `*` for every row, the latter comes
-/// first, because it keeps more; then the order of nodes decides.
+/// Compares anonymous nodes by cost. Where suppressing every row costs as much as `*` for every
+/// row, the latter comes first, because it keeps more; then the order of nodes decides.
 pub(super) fn by_cost((a, node): (&Assessment, &Node), (b, other): (&Assessment, &Node)) -> Order {
     let order = a.cost().total_cmp(&b.cost());
     order

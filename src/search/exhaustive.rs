@@ -1,13 +1,13 @@
 //! Exhaustive search: assesses every node of the lattice.
 //!
-//! **Guarantee**: the optimum for any metric and any models, monotone or not. A node comes after all more specific
-//! nodes, in batches, so that the evaluator can roll up and use its threads. The other optimal searches are tested
-//! against this one.
+//! **Guarantee**: the optimum for any metric and any models, monotone or not. A node comes after
+//! all more specific nodes, in batches, so that the evaluator can roll up and use its threads. The
+//! other optimal searches are tested against this one.
 //!
 //! Example: `SEARCH USING exhaustive`.
 //!
-//! Reference: L. Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", 2002
-//! (MinGen), doi:10.1142/S021848850200165X.
+//! Reference: L. Sweeney, "Achieving k-anonymity privacy protection using generalization and
+//! suppression", 2002 (MinGen), doi:10.1142/S021848850200165X.
 
 use super::algorithm::{Build, Finding, Search};
 use super::context::{Context, Stop};

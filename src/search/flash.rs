@@ -1,21 +1,23 @@
 //! Flash: greedy depth-first traversal with binary search on paths.
 //!
-//! If anonymity is monotone, Flash walks the lattice from the bottom, height by height. From every node of which
-//! nothing is known it builds a path upward through unknown nodes, always to the least generalized successor. Binary
-//! search finds the first anonymous node on the path. A node above an anonymous node is anonymous; a node below one
-//! that is not anonymous is not anonymous. The successors of nodes that failed are visited first. A second pass
-//! assesses those nodes known to be anonymous whose cost is not settled by then.
+//! If anonymity is monotone, Flash walks the lattice from the bottom, height by height. From every
+//! node of which nothing is known it builds a path upward through unknown nodes, always to the
+//! least generalized successor. Binary search finds the first anonymous node on the path. A node
+//! above an anonymous node is anonymous; a node below one that is not anonymous is not anonymous.
+//! The successors of nodes that failed are visited first. A second pass assesses those nodes known
+//! to be anonymous whose cost is not settled by then.
 //!
-//! Both passes leave out nodes that cannot win: nodes whose bound ([`Oracle::bound`]) reaches the cost of the
-//! incumbent, and nodes above a node whose floor ([`super::Assessment::floor`]) does. If anonymity is not monotone only
-//! these bounds prune, and there is no first pass.
+//! Both passes leave out nodes that cannot win: nodes whose bound ([`Oracle::bound`]) reaches the
+//! cost of the incumbent, and nodes above a node whose floor ([`super::Assessment::floor`]) does.
+//! If anonymity is not monotone only these bounds prune, and there is no first pass.
 //!
-//! **Guarantee**: the optimum for any metric and any models; of nodes that cost the same, the one that comes first.
+//! **Guarantee**: the optimum for any metric and any models; of nodes that cost the same, the one
+//! that comes first.
 //!
 //! Example: `SEARCH USING flash`.
 //!
-//! Reference: F. Kohlmayer, F. Prasser, C. Eckert, A. Kemper, K. A. Kuhn, "Flash: efficient, stable and optimal
-//! k-anonymity", 2012, doi:10.1109/SocialCom-PASSAT.2012.52.
+//! Reference: F. Kohlmayer, F. Prasser, C. Eckert, A. Kemper, K. A. Kuhn, "Flash: efficient, stable
+//! and optimal k-anonymity", 2012, doi:10.1109/SocialCom-PASSAT.2012.52.
 
 use super::algorithm::{Build, Finding, Prunes, Search};
 use super::context::{Context, Stop};
@@ -57,7 +59,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs the outer step of the paper for one start node: its path, then the paths of the failed nodes' successors.
+    /// Runs the outer step of the paper for one start node: its path, then the paths of the failed
+    /// nodes' successors.
     fn classify_from(&mut self, node: Node) -> Result<(), Stop> {
         self.known.context.check(0)?;
         if self.known.is_settled(&node) {
@@ -114,8 +117,8 @@ impl Run<'_> {
         successors.into_iter().map(|(_, n)| n)
     }
 
-    /// Returns the sort key of the paper: less height, less relative generalization, more distinct values left. The
-    /// shares are integers in millionths, so that they can be ordered.
+    /// Returns the sort key of the paper: less height, less relative generalization, more distinct
+    /// values left. The shares are integers in millionths, so that they can be ordered.
     fn rank(&self, node: &Node) -> Rank {
         const MILLION: u64 = 1_000_000;
         let top = self.known.oracle.lattice().top();

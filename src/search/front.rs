@@ -1,16 +1,18 @@
 //! The Pareto front: nodes that no other node beats in every objective.
 //!
-//! Objectives are the costs of an assessment; lower is better (an objective that is maximised is negated). A node
-//! dominates another if it is nowhere worse and somewhere better. With a discretization vector epsilon the archive
-//! contains one node for each box that no other box dominates (box-dominance, Algorithm 1 of the paper). Without
-//! epsilon it contains every node that is not dominated, equals included.
+//! Objectives are the costs of an assessment; lower is better (an objective that is maximised is
+//! negated). A node dominates another if it is nowhere worse and somewhere better. With a
+//! discretization vector epsilon the archive contains one node for each box that no other box
+//! dominates (box-dominance, Algorithm 1 of the paper). Without epsilon it contains every node that
+//! is not dominated, equals included.
 //!
-//! **Interpretation**: the paper's boxes are floor(I / epsilon) of qualities above 0. A quality that is maximised
-//! appears here as -I, and a loss as itself. So the box of a cost is cost / epsilon truncated towards 0, which is the
-//! paper's box for a quality, and the box of the hypergrid for a loss. An epsilon of 0 leaves its objective unchanged.
+//! **Interpretation**: the paper's boxes are floor(I / epsilon) of qualities above 0. A quality
+//! that is maximised appears here as -I, and a loss as itself. So the box of a cost is cost /
+//! epsilon truncated towards 0, which is the paper's box for a quality, and the box of the
+//! hypergrid for a loss. An epsilon of 0 leaves its objective unchanged.
 //!
-//! Reference: R. Dewri, I. Ray, I. Ray, D. Whitley, "On the identification of property based generalizations in
-//! microdata anonymization", 2010, doi:10.1007/978-3-642-13739-6_6.
+//! Reference: R. Dewri, I. Ray, I. Ray, D. Whitley, "On the identification of property based
+//! generalizations in microdata anonymization", 2010, doi:10.1007/978-3-642-13739-6_6.
 
 use super::oracle::Assessment;
 use crate::lattice::Node;
@@ -30,7 +32,8 @@ pub struct Front {
 }
 
 impl Front {
-    /// Returns an empty archive. `epsilon` contains the size of a box by objective; missing sizes are 0.
+    /// Returns an empty archive. `epsilon` contains the size of a box by objective; missing sizes
+    /// are 0.
     pub fn new(epsilon: Vec<f64>) -> Self {
         Self {
             epsilon,
@@ -58,8 +61,8 @@ impl Front {
         self.epsilon.iter().any(|e| *e > 0.0)
     }
 
-    /// Algorithm 1: adds the node unless it is dominated, and removes the members that it dominates. Nodes that are not
-    /// anonymous are ignored.
+    /// Algorithm 1: adds the node unless it is dominated, and removes the members that it
+    /// dominates. Nodes that are not anonymous are ignored.
     pub fn offer(&mut self, node: &Node, assessment: &Assessment) {
         if !assessment.anonymous {
             return;
@@ -81,7 +84,8 @@ impl Front {
                 || (discrete && *old_cell == cell && !dominates(costs, old.1))
                 || old_node == node
             {
-                // Members do not dominate each other, so a node that a member hides hides no member.
+                // Members do not dominate each other, so a node that a member hides hides no
+                // member.
                 return;
             }
             if box_dominates(new, old) {
@@ -102,7 +106,8 @@ impl Front {
     }
 }
 
-/// An objective whose greatest absolute value is at least this multiple of its least is scaled by its logarithm.
+/// An objective whose greatest absolute value is at least this multiple of its least is scaled by
+/// its logarithm.
 const MAGNITUDES: f64 = 1000.0;
 
 /// Returns an objective of the members on a scale from 0, the best member, to 1, the worst.
@@ -120,11 +125,12 @@ fn scaled(members: &[(Node, Assessment)], objective: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the index of the knee: the member nearest to the ideal point (the least of every objective), each objective
-/// scaled to its span over the front. Ties go to the first in the order of the nodes.
+/// Returns the index of the knee: the member nearest to the ideal point (the least of every
+/// objective), each objective scaled to its span over the front. Ties go to the first in the order
+/// of the nodes.
 ///
-/// **Interpretation**: an objective that spans three orders of magnitude, as k does from 1 to all rows, is scaled by
-/// its logarithm. Otherwise every k of practical use would be as bad as none.
+/// **Interpretation**: an objective that spans three orders of magnitude, as k does from 1 to all
+/// rows, is scaled by its logarithm. Otherwise every k of practical use would be as bad as none.
 pub fn knee(members: &[(Node, Assessment)]) -> Option<usize> {
     let width = members.first().map_or(0, |(_, a)| a.costs.len());
     let mut distances = vec![0.0; members.len()];
@@ -140,8 +146,9 @@ pub fn knee(members: &[(Node, Assessment)]) -> Option<usize> {
     })
 }
 
-/// Returns the convergence error of `found` against the true front: the sum over the members of `found` of the distance
-/// to the nearest true member. Every objective is divided by its greatest absolute value over the true front.
+/// Returns the convergence error of `found` against the true front: the sum over the members of
+/// `found` of the distance to the nearest true member. Every objective is divided by its greatest
+/// absolute value over the true front.
 #[cfg(any(test, feature = "internal-api"))]
 pub fn convergence_error(found: &[(Node, Assessment)], truth: &[(Node, Assessment)]) -> f64 {
     let width = truth.first().map_or(0, |(_, a)| a.costs.len());
@@ -155,8 +162,8 @@ pub fn convergence_error(found: &[(Node, Assessment)], truth: &[(Node, Assessmen
     found.iter().map(|(_, a)| nearest(a)).sum()
 }
 
-/// Returns the representation ratio of `found` against the true front: the share of the true front's non-dominated
-/// boxes that contain a member of `found`; 1 for an empty true front.
+/// Returns the representation ratio of `found` against the true front: the share of the true
+/// front's non-dominated boxes that contain a member of `found`; 1 for an empty true front.
 #[cfg(any(test, feature = "internal-api"))]
 pub fn representation_ratio(found: &[(Node, Assessment)], truth: &[(Node, Assessment)], epsilon: &[f64]) -> f64 {
     let front = Front::new(epsilon.to_vec());

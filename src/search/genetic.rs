@@ -1,20 +1,21 @@
 //! A genetic algorithm on the lattice.
 //!
-//! A population of nodes drawn uniformly; generation by generation, parents are drawn by roulette wheel with fitness
-//! 1 / cost, pairs of them exchange their tails at a random cut between two attributes, and every child undergoes a
-//! single-step mutation. The children replace the population; the best anonymous node ever seen is the answer.
+//! A population of nodes drawn uniformly; generation by generation, parents are drawn by roulette
+//! wheel with fitness 1 / cost, pairs of them exchange their tails at a random cut between two
+//! attributes, and every child undergoes a single-step mutation. The children replace the
+//! population; the best anonymous node ever seen is the answer.
 //!
-//! **Interpretation**: the paper gives no mutation rate; each attribute moves by one level with probability 1 /
-//! attributes, the rate of the property-based generalization paper. Nodes that are not anonymous have the fitness of
-//! their cost.
+//! **Interpretation**: the paper gives no mutation rate; each attribute moves by one level with
+//! probability 1 / attributes, the rate of the property-based generalization paper. Nodes that are
+//! not anonymous have the fitness of their cost.
 //!
-//! **Guarantee**: the result is anonymous; nothing is proven about the optimum. Works for any metric and models,
-//! monotone or not. The same seed gives the same result.
+//! **Guarantee**: the result is anonymous; nothing is proven about the optimum. Works for any
+//! metric and models, monotone or not. The same seed gives the same result.
 //!
 //! Example: `SEARCH USING genetic (generations => 300)`.
 //!
-//! Reference: R. Cui, H.-J. Kim, D.-H. Lee, "A new approach for k-anonymity based on tabu search and genetic
-//! algorithm", 2011, section III.
+//! Reference: R. Cui, H.-J. Kim, D.-H. Lee, "A new approach for k-anonymity based on tabu search
+//! and genetic algorithm", 2011, section III.
 
 use super::algorithm::{Build, Finding, Search};
 use super::chance::{crossover, fitness, mutate, roulette};
@@ -48,7 +49,8 @@ pub(super) fn evolve(
     generations: u64,
     mut change: impl FnMut(&mut Context, Node) -> Result<Node, Stop>,
 ) -> Result<Finding, Stop> {
-    // The top is not in the population. It is assessed so that a lattice with an anonymous node always gives a result.
+    // The top is not in the population. It is assessed so that a lattice with an anonymous node
+    // always gives a result.
     context.assess_one(oracle, oracle.lattice().top())?;
     let mut population: Vec<Node> = (0..size).map(|_| oracle.lattice().sample(&mut context.rng)).collect();
     for _ in 0..generations {

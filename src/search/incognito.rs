@@ -1,18 +1,19 @@
 //! Incognito: subsets of the quasi-identifiers in ascending size, with a-priori pruning.
 //!
-//! A table that is anonymous is anonymous over every subset of its quasi-identifiers. For every subset, from the
-//! smallest on, the lattice of its levels is walked breadth-first from the bottom. A node whose projection to a smaller
-//! subset failed is left out, and a node above an anonymous node is anonymous. The projection to a subset is the node
-//! with every other quasi-identifier at the top of its range. What remains are all anonymous nodes.
+//! A table that is anonymous is anonymous over every subset of its quasi-identifiers. For every
+//! subset, from the smallest on, the lattice of its levels is walked breadth-first from the bottom.
+//! A node whose projection to a smaller subset failed is left out, and a node above an anonymous
+//! node is anonymous. The projection to a subset is the node with every other quasi-identifier at
+//! the top of its range. What remains are all anonymous nodes.
 //!
-//! **Guarantee**: the paper finds every anonymous node. Here the nodes whose bounds leave it open are assessed, which
-//! gives the optimum for any metric and any models. If anonymity is not monotone nothing can be pruned a priori, and
-//! all nodes are walked with the bounds alone.
+//! **Guarantee**: the paper finds every anonymous node. Here the nodes whose bounds leave it open
+//! are assessed, which gives the optimum for any metric and any models. If anonymity is not
+//! monotone nothing can be pruned a priori, and all nodes are walked with the bounds alone.
 //!
 //! Example: `SEARCH USING incognito`.
 //!
-//! Reference: K. LeFevre, D. J. DeWitt, R. Ramakrishnan, "Incognito: efficient full-domain k-anonymity", 2005,
-//! doi:10.1145/1066157.1066164.
+//! Reference: K. LeFevre, D. J. DeWitt, R. Ramakrishnan, "Incognito: efficient full-domain
+//! k-anonymity", 2005, doi:10.1145/1066157.1066164.
 
 use super::algorithm::{Build, Finding, Prunes, Search};
 use super::context::{Context, Stop};
@@ -58,8 +59,8 @@ fn projected_bottom(lattice: &Lattice, subset: &[usize]) -> Node {
     })
 }
 
-/// Returns every subset of a size, in lexicographic order. The subsets are generated one at a time, because there may
-/// be very many.
+/// Returns every subset of a size, in lexicographic order. The subsets are generated one at a time,
+/// because there may be very many.
 fn subsets(of: &[usize], size: usize) -> impl Iterator<Item = Vec<usize>> + '_ {
     let mut next = (size <= of.len()).then(|| (0..size).collect::<Vec<usize>>());
     std::iter::from_fn(move || {

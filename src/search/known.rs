@@ -1,11 +1,12 @@
-//! The knowledge that the optimal searches of the literature share: which nodes are anonymous, and which can no longer
-//! win.
+//! The knowledge that the optimal searches of the literature share: which nodes are anonymous, and
+//! which can no longer win.
 
 use super::context::{Context, Stop};
 use super::oracle::Oracle;
 use crate::lattice::{Node, Tags};
 
-/// The number of nodes of one height assessed at once. A larger batch would assess nodes that the new bounds exclude.
+/// The number of nodes of one height assessed at once. A larger batch would assess nodes that the
+/// new bounds exclude.
 const BATCH: usize = 16;
 
 /// What is known of the nodes during one run.
@@ -30,7 +31,8 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Assesses nodes, stores what follows from the assessments, and returns which nodes are anonymous.
+    /// Assesses nodes, stores what follows from the assessments, and returns which nodes are
+    /// anonymous.
     pub(super) fn assess(&mut self, nodes: &[Node]) -> Result<Vec<bool>, Stop> {
         let best = self.context.incumbent().map(|(n, _)| n.clone());
         let found = self.context.assess(self.oracle, nodes)?;
@@ -57,8 +59,8 @@ impl<'a> Known<'a> {
         Ok(found.iter().map(|a| a.anonymous).collect())
     }
 
-    /// Assesses those of `nodes`, all of one height, that may win and of which it is not known whether they are
-    /// anonymous.
+    /// Assesses those of `nodes`, all of one height, that may win and of which it is not known
+    /// whether they are anonymous.
     pub(super) fn classify(&mut self, nodes: impl Iterator<Item = Node>) -> Result<(), Stop> {
         self.assess_if(nodes, |known, node| !known.is_settled(node))
     }

@@ -1,16 +1,16 @@
 //! MA-Datafly: multi-attribute generalization of the column with the most distinct values.
 //!
-//! As long as the table is not anonymous, the quasi-identifier that now has the most distinct values goes up one level;
-//! those at their top are skipped (ties: the first named). This is the loop of Datafly. The paper differs in that it
-//! never suppresses: that is the suppression limit 0, which the statement sets. Both stop when the rows that fail are
-//! within the limit.
+//! As long as the table is not anonymous, the quasi-identifier that now has the most distinct
+//! values goes up one level; those at their top are skipped (ties: the first named). This is the
+//! loop of Datafly. The paper differs in that it never suppresses: that is the suppression limit 0,
+//! which the statement sets. Both stop when the rows that fail are within the limit.
 //!
 //! **Guarantee**: as for Datafly.
 //!
 //! Example: `SEARCH USING ma_datafly`.
 //!
-//! Reference: X. Guo, J. Zhang, Z. Qu, Y. Wang, P. Guo, "MADARS: a method of multi-attributes generalized randomization
-//! privacy preserving", 2015, section 3.3.
+//! Reference: X. Guo, J. Zhang, Z. Qu, Y. Wang, P. Guo, "MADARS: a method of multi-attributes
+//! generalized randomization privacy preserving", 2015, section 3.3.
 
 use super::algorithm::{Build, Finding, Search};
 use super::context::{Context, Stop};

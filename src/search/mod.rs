@@ -1,8 +1,9 @@
 //! Search algorithms over the lattice.
 //!
-//! An algorithm sees an [`Oracle`], which assesses nodes, and a [`Context`], which holds the budget, the incumbent and
-//! the random numbers. An algorithm knows nothing of data, models or metrics, so it can be tested on a lattice made up
-//! in a test. A new algorithm is one file and one line in [`SEARCHES`].
+//! An algorithm sees an [`Oracle`], which assesses nodes, and a [`Context`], which holds the
+//! budget, the incumbent and the random numbers. An algorithm knows nothing of data, models or
+//! metrics, so it can be tested on a lattice made up in a test. A new algorithm is one file and one
+//! line in [`SEARCHES`].
 
 mod algorithm;
 mod auto;
@@ -36,8 +37,8 @@ use crate::error::Result;
 /// The name of the search to run if a statement names none.
 pub const DEFAULT: &str = auto::ENTRY.info.name;
 
-/// Returns the search for a Pareto front if a statement names none. A lattice of at most 65,536 nodes is enumerated,
-/// which gives the true front; a larger lattice is searched by `pbg_local`.
+/// Returns the search for a Pareto front if a statement names none. A lattice of at most 65,536
+/// nodes is enumerated, which gives the true front; a larger lattice is searched by `pbg_local`.
 pub fn for_front(nodes: u128) -> Result<Box<dyn Search>> {
     let entry = match nodes <= 1 << 16 {
         true => exhaustive::ENTRY,

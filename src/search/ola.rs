@@ -1,18 +1,20 @@
 //! OLA: optimal lattice anonymization by divide and conquer.
 //!
-//! The lattice between two nodes is searched at its middle height: each node there that is not known yet is assessed.
-//! If the node is anonymous, all nodes above it are too, and the part from the lower node to it is searched. If not, no
-//! node below it is anonymous, and the part from it to the upper node is searched. That leaves the lowest anonymous
-//! node of every path (the k-minimal nodes). Of these the paper takes the one with the least loss.
+//! The lattice between two nodes is searched at its middle height: each node there that is not
+//! known yet is assessed. If the node is anonymous, all nodes above it are too, and the part from
+//! the lower node to it is searched. If not, no node below it is anonymous, and the part from it to
+//! the upper node is searched. That leaves the lowest anonymous node of every path (the k-minimal
+//! nodes). Of these the paper takes the one with the least loss.
 //!
-//! **Guarantee**: as in the paper, the optimum if cost never falls along generalization. Here it is the optimum for any
-//! metric and any models: nodes above the k-minimal ones are assessed too if their bounds leave it open. If anonymity
-//! is not monotone all nodes are walked, with the bounds alone.
+//! **Guarantee**: as in the paper, the optimum if cost never falls along generalization. Here it is
+//! the optimum for any metric and any models: nodes above the k-minimal ones are assessed too if
+//! their bounds leave it open. If anonymity is not monotone all nodes are walked, with the bounds
+//! alone.
 //!
 //! Example: `SEARCH USING ola`.
 //!
-//! Reference: K. El Emam et al., "A globally optimal k-anonymity method for the de-identification of health data",
-//! 2009, doi:10.1197/jamia.M3144.
+//! Reference: K. El Emam et al., "A globally optimal k-anonymity method for the de-identification
+//! of health data", 2009, doi:10.1197/jamia.M3144.
 
 use super::algorithm::{Build, Finding, Prunes, Search};
 use super::context::{Context, Stop};
@@ -42,8 +44,8 @@ impl Search for Ola {
     }
 }
 
-/// Searches the part between two nodes, unless it was `seen`. Each node of the middle height is classified, and then
-/// the part that remains on its paths is searched.
+/// Searches the part between two nodes, unless it was `seen`. Each node of the middle height is
+/// classified, and then the part that remains on its paths is searched.
 fn halve(known: &mut Known, low: &Node, high: &Node, seen: &mut HashSet<(Node, Node)>) -> Result<(), Stop> {
     if known.tag(low) == Some(true) || known.tag(high) == Some(false) || !seen.insert((low.clone(), high.clone())) {
         return Ok(());

@@ -1,22 +1,26 @@
 //! PBG-EA: an evolutionary search for property based generalizations.
 //!
-//! The population starts as random nodes, the top and the bottom among them. Every generation computes the fitness of
-//! population and archive (SPEA2-like: the sum, over the nodes that dominate a node, of how many nodes each of them
-//! dominates, so that 0 is best), selects by binary tournament over both, crosses pairs over at one point, and mutates
-//! by single steps. Every node is offered to the archive by box-dominance (module `front`).
+//! The population starts as random nodes, the top and the bottom among them. Every generation
+//! computes the fitness of population and archive (SPEA2-like: the sum, over the nodes that
+//! dominate a node, of how many nodes each of them dominates, so that 0 is best), selects by binary
+//! tournament over both, crosses pairs over at one point, and mutates by single steps. Every node
+//! is offered to the archive by box-dominance (module `front`).
 //!
-//! **Interpretation**: population and archive are one set, so a node that is in both counts once. Nodes that are not
-//! anonymous are dominated by every one that is. With an odd population the last of the selected has no partner and is
-//! only mutated.
+//! **Interpretation**: population and archive are one set, so a node that is in both counts once.
+//! Nodes that are not anonymous are dominated by every one that is. With an odd population the last
+//! of the selected has no partner and is only mutated.
 //!
-//! **Guarantee**: the archive contains no node that another assessed node dominates (Theorem 1 of the paper). The same
-//! seed gives the same result.
+//! **Guarantee**: the archive contains no node that another assessed node dominates (Theorem 1 of
+//! the paper). The same seed gives the same result.
 //!
-//! In ANONYMIZE the objectives are the metrics of a weighted sum, and the node of the least sum is released.
+//! In ANONYMIZE the objectives are the metrics of a weighted sum, and the node of the least sum is
+//! released.
 //!
-//! Example: `PARETO FRONT OF ... SEARCH USING pbg_ea (iterations => 100) OPTIMIZING MAX k, MIN glm`.
+//! Example:
+//! `PARETO FRONT OF ... SEARCH USING pbg_ea (iterations => 100) OPTIMIZING MAX k, MIN glm`.
 //!
-//! Reference: R. Dewri, I. Ray, I. Ray, D. Whitley, 2010, doi:10.1007/978-3-642-13739-6_6, Algorithms 1 and 2.
+//! Reference: R. Dewri, I. Ray, I. Ray, D. Whitley, 2010, doi:10.1007/978-3-642-13739-6_6,
+//! Algorithms 1 and 2.
 
 use super::algorithm::{Build, Finding, Search};
 use super::chance::{crossover, mutate};
@@ -185,7 +189,8 @@ mod tests {
             costs: vec![x, y],
             floor: 0.0,
         };
-        // (0, 0) dominates all three others, (1, 1) the last, (0, 2) the last: 0, 3, 3 and 3 + 1 + 1.
+        // (0, 0) dominates all three others, (1, 1) the last, (0, 2) the last: 0, 3, 3 and 3 + 1 +
+        // 1.
         assert_eq!(
             fitness(&[at(0.0, 0.0), at(1.0, 1.0), at(0.0, 2.0), at(1.0, 2.0)]),
             [0, 3, 3, 5]

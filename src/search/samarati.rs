@@ -1,17 +1,18 @@
 //! Samarati's binary search on height.
 //!
-//! If anonymity is monotone and a node of some height is anonymous, then so is a node of every greater height. So
-//! binary search over the heights finds the least height that has an anonymous node. All nodes of that height are
-//! assessed, and the one that costs least is the result (k-minimal generalization; the paper leaves the choice among
-//! them to the user).
+//! If anonymity is monotone and a node of some height is anonymous, then so is a node of every
+//! greater height. So binary search over the heights finds the least height that has an anonymous
+//! node. All nodes of that height are assessed, and the one that costs least is the result
+//! (k-minimal generalization; the paper leaves the choice among them to the user).
 //!
-//! **Guarantee**: a node of the least height of all anonymous nodes. This is the optimum for the metric height, and
-//! nothing more for others. If anonymity is not monotone the heights are tried from the lowest, with the same
-//! guarantee.
+//! **Guarantee**: a node of the least height of all anonymous nodes. This is the optimum for the
+//! metric height, and nothing more for others. If anonymity is not monotone the heights are tried
+//! from the lowest, with the same guarantee.
 //!
 //! Example: `SEARCH USING samarati`.
 //!
-//! Reference: P. Samarati, "Protecting respondents' identities in microdata release", 2001, doi:10.1109/69.971193.
+//! Reference: P. Samarati, "Protecting respondents' identities in microdata release", 2001,
+//! doi:10.1109/69.971193.
 
 use super::algorithm::{Build, Finding, Prunes, Search};
 use super::context::{Context, Stop};
@@ -57,7 +58,8 @@ impl Search for Samarati {
     }
 }
 
-/// Returns the anonymous node of a height that costs least. With `any`, stops as soon as a batch has an anonymous node.
+/// Returns the anonymous node of a height that costs least. With `any`, stops as soon as a batch
+/// has an anonymous node.
 fn best_of_height(oracle: &dyn Oracle, context: &mut Context, height: u32, any: bool) -> Result<Option<Node>, Stop> {
     let mut nodes = oracle.lattice().at_height(height).peekable();
     let mut best: Option<(f64, Node)> = None;

@@ -1,23 +1,24 @@
 //! Tabu search on the lattice.
 //!
-//! Start: from the top, step to the anonymous lower neighbour that costs least until no lower neighbour is anonymous.
-//! Then, round by round: the neighbours of the current node that are not in the tabu list are assessed (all of them, or
-//! `candidates` drawn at random), and the next node is drawn: the anonymous candidates share probability 0.7, the
-//! others 0.3, within each group by fitness (1 / cost) or equally. A node enters the tabu list when it is drawn and
-//! leaves it after its living time, or as the oldest when the list is full. The best anonymous node ever seen is the
-//! answer.
+//! Start: from the top, step to the anonymous lower neighbour that costs least until no lower
+//! neighbour is anonymous. Then, round by round: the neighbours of the current node that are not in
+//! the tabu list are assessed (all of them, or `candidates` drawn at random), and the next node is
+//! drawn: the anonymous candidates share probability 0.7, the others 0.3, within each group by
+//! fitness (1 / cost) or equally. A node enters the tabu list when it is drawn and leaves it after
+//! its living time, or as the oldest when the list is full. The best anonymous node ever seen is
+//! the answer.
 //!
-//! **Interpretation** (definitions.md, "Data"): neighbours differ in exactly one attribute by any amount; the lower
-//! neighbours of the start differ by one level. Lower DM is better. If one group of candidates is empty the other has
-//! all the probability.
+//! **Interpretation** (definitions.md, "Data"): neighbours differ in exactly one attribute by any
+//! amount; the lower neighbours of the start differ by one level. Lower DM is better. If one group
+//! of candidates is empty the other has all the probability.
 //!
-//! **Guarantee**: the result is anonymous; nothing is proven about the optimum. Works for any metric and models,
-//! monotone or not. The same seed gives the same result.
+//! **Guarantee**: the result is anonymous; nothing is proven about the optimum. Works for any
+//! metric and models, monotone or not. The same seed gives the same result.
 //!
 //! Example: `SEARCH USING tabu (rounds => 300)`.
 //!
-//! Reference: R. Cui, H.-J. Kim, D.-H. Lee, tabu method on the k-anonymity lattice, and the same authors' "A new
-//! approach for k-anonymity based on tabu search and genetic algorithm", 2011.
+//! Reference: R. Cui, H.-J. Kim, D.-H. Lee, tabu method on the k-anonymity lattice, and the same
+//! authors' "A new approach for k-anonymity based on tabu search and genetic algorithm", 2011.
 
 use super::algorithm::{Build, Finding, Search};
 use super::chance::{fitness, roulette};
@@ -42,8 +43,8 @@ pub(super) struct Walk {
     by_quality: bool,
 }
 
-/// Returns the parameters of the walk except `rounds`. Only the defaults of `candidates` and `draw` differ between the
-/// papers.
+/// Returns the parameters of the walk except `rounds`. Only the defaults of `candidates` and `draw`
+/// differ between the papers.
 pub(super) const fn walk_params(candidates: &'static str, draw: &'static str) -> [Param; 5] {
     [
         Param {
@@ -96,8 +97,8 @@ impl Walk {
         })
     }
 
-    /// Walks from `start`. Returns the anonymous node with the least cost that was met, or else the node with the least
-    /// cost.
+    /// Walks from `start`. Returns the anonymous node with the least cost that was met, or else the
+    /// node with the least cost.
     pub(super) fn run(&self, oracle: &dyn Oracle, context: &mut Context, start: Node) -> Result<Node, Stop> {
         let mut best = (context.assess_one(oracle, &start)?, start.clone());
         let mut tabu: VecDeque<(Node, u64)> = VecDeque::new();
@@ -191,7 +192,8 @@ impl Search for Tabu {
     }
 }
 
-/// Steps down from the top to the cheapest anonymous lower neighbour, until no lower neighbour is anonymous.
+/// Steps down from the top to the cheapest anonymous lower neighbour, until no lower neighbour is
+/// anonymous.
 fn greedy_start(oracle: &dyn Oracle, context: &mut Context) -> Result<Node, Stop> {
     let mut node = oracle.lattice().top().clone();
     context.assess_one(oracle, &node)?;

@@ -1,20 +1,21 @@
 //! The hybrid of tabu search and genetic algorithm.
 //!
-//! The genetic frame: uniform population, roulette wheel with fitness 1 / cost, one-point crossover. Instead of
-//! mutation, each child is the start of a tabu search, and the best node of that search takes the child's place in the
-//! next population.
+//! The genetic frame: uniform population, roulette wheel with fitness 1 / cost, one-point
+//! crossover. Instead of mutation, each child is the start of a tabu search, and the best node of
+//! that search takes the child's place in the next population.
 //!
-//! **Interpretation**: the rounds of the tabu search draw among 20 candidates. Within the anonymous candidates and
-//! within the others the draw is equal, as this paper says; the tabu paper draws by quality (`draw => quality`). The
-//! best node of a tabu search is its best anonymous one, or the one that costs least if it met none.
+//! **Interpretation**: the rounds of the tabu search draw among 20 candidates. Within the anonymous
+//! candidates and within the others the draw is equal, as this paper says; the tabu paper draws by
+//! quality (`draw => quality`). The best node of a tabu search is its best anonymous one, or the
+//! one that costs least if it met none.
 //!
-//! **Guarantee**: the result is anonymous; nothing is proven about the optimum. Works for any metric and models,
-//! monotone or not. The same seed gives the same result.
+//! **Guarantee**: the result is anonymous; nothing is proven about the optimum. Works for any
+//! metric and models, monotone or not. The same seed gives the same result.
 //!
 //! Example: `SEARCH USING tabu_genetic (generations => 20)`.
 //!
-//! Reference: R. Cui, H.-J. Kim, D.-H. Lee, "A new approach for k-anonymity based on tabu search and genetic
-//! algorithm", 2011.
+//! Reference: R. Cui, H.-J. Kim, D.-H. Lee, "A new approach for k-anonymity based on tabu search
+//! and genetic algorithm", 2011.
 
 use super::algorithm::{Build, Finding, Search};
 use super::context::{Context, Stop};

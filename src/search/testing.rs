@@ -1,7 +1,8 @@
 //! A small oracle over random tables, against which every search is tested.
 //!
-//! The oracle follows definitions.md by plain loops over rows, and shares no code with the evaluator of the engine. All
-//! costs are whole numbers, so floors and bounds are exact and ties are real ties.
+//! The oracle follows definitions.md by plain loops over rows, and shares no code with the
+//! evaluator of the engine. All costs are whole numbers, so floors and bounds are exact and ties
+//! are real ties.
 
 use super::context::by_cost;
 use super::{Assessment, Budget, Context, Counters, Finding, Oracle, Stop};
@@ -95,8 +96,8 @@ impl Toy {
         size >= self.k && (self.model == Model::Size || !size.is_multiple_of(3))
     }
 
-    /// Returns the least class size after the rows of the smallest classes are suppressed, as far as the limit allows
-    /// (k of a node under eta).
+    /// Returns the least class size after the rows of the smallest classes are suppressed, as far
+    /// as the limit allows (k of a node under eta).
     fn reached_k(&self, node: &Node) -> u64 {
         let mut sizes: Vec<u64> = self.classes(node).iter().map(|c| c.len() as u64).collect();
         sizes.sort_unstable();
@@ -144,7 +145,8 @@ impl Toy {
         }
     }
 
-    /// Returns a table of so many columns with two levels each, in which a row shares a value with one other row.
+    /// Returns a table of so many columns with two levels each, in which a row shares a value with
+    /// one other row.
     pub fn wide(columns: usize) -> Self {
         let rows: Vec<Vec<u8>> = (0..8usize)
             .map(|row| (0..columns).map(|i| ((row + i) / 2 % 4) as u8).collect())
@@ -280,8 +282,8 @@ impl Oracle for Toy {
     }
 }
 
-/// Levels over `values` ground values that nest: every level merges groups of the level below; some levels change
-/// nothing.
+/// Levels over `values` ground values that nest: every level merges groups of the level below; some
+/// levels change nothing.
 fn hierarchy() -> impl Strategy<Value = Vec<Vec<u8>>> {
     (1usize..6)
         .prop_flat_map(|values| prop::collection::vec(prop::collection::vec(0u8..4, values), 0..3))
@@ -367,7 +369,8 @@ pub fn check_optimal(toy: &Toy, call: &Call) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Checks any search: its result is anonymous, never better than the optimum, and the same for the same seed.
+/// Checks any search: its result is anonymous, never better than the optimum, and the same for the
+/// same seed.
 pub fn check_heuristic(toy: &Toy, call: &Call, seed: u64) -> Result<(), TestCaseError> {
     let (finding, context) = toy.run(call, seed);
     let optimum = toy.optimum();

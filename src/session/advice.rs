@@ -1,4 +1,5 @@
-//! What to write instead, where DataFusion refuses a statement: its own words name its settings and its own forms.
+//! What to write instead, where DataFusion refuses a statement: its own words name its settings and
+//! its own forms.
 
 use crate::error::{Error, Result};
 use crate::settings::Settings;
@@ -8,8 +9,8 @@ use datafusion::common::{Column, SchemaError};
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::LogicalPlan;
 
-/// Returns the error for a statement that DataFusion refused, in our words and with what to write instead; `None` if
-/// there is nothing to add to what DataFusion says. `written` is the statement.
+/// Returns the error for a statement that DataFusion refused, in our words and with what to write
+/// instead; `None` if there is nothing to add to what DataFusion says. `written` is the statement.
 pub(super) fn advised(refused: &DataFusionError, written: &str) -> Option<Error> {
     match refused.find_root() {
         DataFusionError::SchemaError(error, _) => match error.as_ref() {
@@ -22,8 +23,8 @@ pub(super) fn advised(refused: &DataFusionError, written: &str) -> Option<Error>
     }
 }
 
-/// An unknown column. DataFusion names a file's columns with its path before each of them. `None` if the name is that of a
-/// column, and the table before it is wrong.
+/// An unknown column. DataFusion names a file's columns with its path before each of them. `None`
+/// if the name is that of a column, and the table before it is wrong.
 fn no_column(field: &Column, valid: &[Column], written: &str) -> Option<Error> {
     let name = field.name.as_str();
     let names: Vec<&str> = valid.iter().map(Column::name).collect();

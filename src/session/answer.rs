@@ -33,7 +33,8 @@ pub struct Answer {
     pub schema: SchemaRef,
     /// The rows of the answer, as a stream of record batches.
     pub rows: SendableRecordBatchStream,
-    /// The names of the VERIFY checks that failed, as in the `check` column of the answer; empty for other statements.
+    /// The names of the VERIFY checks that failed, as in the `check` column of the answer; empty
+    /// for other statements.
     pub failed: Vec<String>,
     /// Whether the answer says what was done, and is no result: CREATE HIERARCHY, COPY, INSERT.
     pub(crate) is_note: bool,
@@ -80,8 +81,8 @@ impl Answer {
         })
     }
 
-    /// Returns the answer with errors and names of columns that show none of these values. Errors show none of those `seen`
-    /// before, either.
+    /// Returns the answer with errors and names of columns that show none of these values. Errors
+    /// show none of those `seen` before, either.
     pub(super) fn hiding(self, hidden: &Hidden, seen: Hidden) -> Self {
         if hidden.is_empty() && seen.is_empty() {
             return self;
@@ -119,8 +120,9 @@ impl Answer {
         Err(Error::new(ErrorKind::Verification, message))
     }
 
-    /// Collects all rows in memory. Fails with [`ErrorKind::Verification`] if a check of VERIFY does not hold; a caller
-    /// that wants the rows of a failed VERIFY reads [`Answer::rows`] and then calls [`Answer::verified`].
+    /// Collects all rows in memory. Fails with [`ErrorKind::Verification`] if a check of VERIFY
+    /// does not hold; a caller that wants the rows of a failed VERIFY reads [`Answer::rows`] and
+    /// then calls [`Answer::verified`].
     pub async fn collect(self) -> Result<Vec<RecordBatch>> {
         self.verified()?;
         let schema = self.schema;

@@ -21,7 +21,8 @@ use std::sync::atomic::AtomicU64;
 /// The hierarchies of a session, by name.
 pub(super) type Catalog = Arc<RwLock<BTreeMap<String, Arc<Hierarchy>>>>;
 
-/// The registry of a context, shared by its clones; replaced as a whole when something is registered.
+/// The registry of a context, shared by its clones; replaced as a whole when something is
+/// registered.
 pub(super) type SharedRegistry = Arc<RwLock<Arc<Registry>>>;
 
 /// Runs anonsql statements in a DataFusion session.
@@ -56,8 +57,8 @@ pub struct AnonContext {
 }
 
 impl AnonContext {
-    /// Returns a context that shares these hierarchies and this registry. The functions of anonsql must already be
-    /// registered in `session`.
+    /// Returns a context that shares these hierarchies and this registry. The functions of anonsql
+    /// must already be registered in `session`.
     pub(super) fn sharing(
         session: SessionContext,
         hierarchies: Catalog,
@@ -85,9 +86,10 @@ impl AnonContext {
         self
     }
 
-    /// Returns the context with a cluster: workers (`anonsql worker`) that read and write parts of its releases. `addresses` are
-    /// their URLs with commas between them. For those at `https://`, `SET anonsql.cluster_tls = 'folder'` says which certificate
-    /// they are shown. Fails with [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if one is on another machine and at
+    /// Returns the context with a cluster: workers (`anonsql worker`) that read and write parts of
+    /// its releases. `addresses` are their URLs with commas between them. For those at `https://`,
+    /// `SET anonsql.cluster_tls = 'folder'` says which certificate they are shown. Fails with
+    /// [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if one is on another machine and at
     /// `http://`, or if this crate was built without the feature `cluster`.
     pub fn with_cluster(self, addresses: &str) -> Result<Self> {
         let state = self.session.state_ref();

@@ -1,5 +1,6 @@
-//! Statements with deeply nested plans run on separate threads with larger stacks, because DataFusion's walks over a
-//! tree of thousands of operators overflow the stack of the caller or of its runtime.
+//! Statements with deeply nested plans run on separate threads with larger stacks, because
+//! DataFusion's walks over a tree of thousands of operators overflow the stack of the caller or of
+//! its runtime.
 
 use super::answer::Answer;
 use crate::error::{Error, Result};
@@ -12,8 +13,8 @@ use tokio::runtime::{Builder, Handle, Runtime};
 /// The number of batches that are buffered for the reader of an answer.
 const WAITING: usize = 2;
 
-/// A separate tokio runtime. It may be dropped in an async context, because dropping it aborts its tasks without
-/// blocking.
+/// A separate tokio runtime. It may be dropped in an async context, because dropping it aborts its
+/// tasks without blocking.
 pub(super) struct Apart {
     handle: Handle,
     runtime: Option<Runtime>,
@@ -27,7 +28,8 @@ impl Drop for Apart {
     }
 }
 
-/// Runs `work` on a new runtime of that many threads. The threads live until the returned [`Apart`] is dropped.
+/// Runs `work` on a new runtime of that many threads. The threads live until the returned [`Apart`]
+/// is dropped.
 pub(super) async fn run<T: Send + 'static>(
     threads: usize,
     work: impl Future<Output = Result<T>> + Send + 'static,

@@ -1,5 +1,6 @@
-//! Tables of a session whose definition has a value that nothing may show. Whoever reads such a view is told nothing of it, and
-//! EXPLAIN would print it as a part of the plan, also where the statement itself has no such value.
+//! Tables of a session whose definition has a value that nothing may show. Whoever reads such a
+//! view is told nothing of it, and EXPLAIN would print it as a part of the plan, also where the
+//! statement itself has no such value.
 
 use datafusion::common::TableReference;
 use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
@@ -9,8 +10,8 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The names of the tables whose definition has a value that nothing may show. A name stays when the table is dropped, until
-/// another table gets it.
+/// The names of the tables whose definition has a value that nothing may show. A name stays when
+/// the table is dropped, until another table gets it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HidingTables(Arc<RwLock<BTreeSet<String>>>);
 

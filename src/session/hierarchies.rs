@@ -61,7 +61,8 @@ impl AnonContext {
         Ok(concat_batches(&schema, &batches)?)
     }
 
-    /// Returns the distinct values of a column, ascending with NULL last, and the number of rows of each value.
+    /// Returns the distinct values of a column, ascending with NULL last, and the number of rows of
+    /// each value.
     pub(super) async fn value_counts(&self, table: &TableName, column: &str) -> Result<(ArrayRef, Vec<u64>)> {
         let schema = self.table(table).await?;
         if schema.schema().field_with_unqualified_name(column).is_err() {

@@ -1,4 +1,5 @@
-//! The way of a statement of DataFusion's from its text to its plan, and what a session remembers of the tables that it makes.
+//! The way of a statement of DataFusion's from its text to its plan, and what a session remembers
+//! of the tables that it makes.
 
 use super::context::AnonContext;
 use super::numbers::planned;
@@ -17,20 +18,23 @@ use datafusion::sql::sqlparser::ast::Statement;
 use std::sync::Arc;
 
 impl AnonContext {
-    /// Parses a text that this crate's parser has accepted. The text is read in the same dialect as then, whatever the session's
-    /// settings say, so that what runs is what was checked: in another dialect a quote may end elsewhere.
+    /// Parses a text that this crate's parser has accepted. The text is read in the same dialect as
+    /// then, whatever the session's settings say, so that what runs is what was checked: in another
+    /// dialect a quote may end elsewhere.
     pub(super) fn parsed(&self, sql: &str) -> DfResult<DfStatement> {
         let state = self.session.state();
         state.sql_to_statement(&with_versions(sql), &Dialect::Generic)
     }
 
-    /// Returns true if a statement has a value that nothing may show, or reads a table whose definition has one.
+    /// Returns true if a statement has a value that nothing may show, or reads a table whose
+    /// definition has one.
     pub(super) fn hides(&self, statement: &DfStatement) -> bool {
         !self.hidden.is_empty() || self.hiding_tables.are_read_by(statement)
     }
 
-    /// Plans a statement, with the frames of its windows as SQL defines them, and without the keys that it declares. No column is
-    /// named after a value that nothing may show. Fails with a usage error if EXPLAIN would show one.
+    /// Plans a statement, with the frames of its windows as SQL defines them, and without the keys
+    /// that it declares. No column is named after a value that nothing may show. Fails with a usage
+    /// error if EXPLAIN would show one.
     pub(super) async fn planned(&self, mut statement: DfStatement) -> DfResult<LogicalPlan> {
         self.check_explain(&statement)?;
         self.hidden.name_columns(&mut statement);
@@ -41,8 +45,8 @@ impl AnonContext {
         Ok(without_keys(plan))
     }
 
-    /// Fails with a usage error if a field of a struct has the name of a value that nothing may show. A release has such names
-    /// in its files, and its manifest in the types of columns.
+    /// Fails with a usage error if a field of a struct has the name of a value that nothing may
+    /// show. A release has such names in its files, and its manifest in the types of columns.
     fn check_names(&self, plan: &LogicalPlan) -> Result<()> {
         if self.hidden.is_empty() {
             return Ok(());
@@ -60,8 +64,8 @@ impl AnonContext {
         }
     }
 
-    /// Registers the tables of a statement that declare keys again without them: while SQL is turned into a plan, GROUP BY
-    /// gets the columns that a key is said to decide.
+    /// Registers the tables of a statement that declare keys again without them: while SQL is
+    /// turned into a plan, GROUP BY gets the columns that a key is said to decide.
     async fn forget_keys(&self, statement: &DfStatement) -> DfResult<()> {
         let state = self.session.state();
         for table in state.resolve_table_references(statement)? {
@@ -82,8 +86,9 @@ impl AnonContext {
         self.executed(plan, hides).await
     }
 
-    /// Executes a plan that is no query, and returns the rows of one that is. The session remembers tables that are made of
-    /// rows that depend on others, and those whose definition `hides` a value.
+    /// Executes a plan that is no query, and returns the rows of one that is. The session remembers
+    /// tables that are made of rows that depend on others, and those whose definition `hides` a
+    /// value.
     pub(super) async fn executed(&self, plan: LogicalPlan, hides: bool) -> DfResult<DataFrame> {
         let (mut made, mut defined) = (None, None);
         match &plan {

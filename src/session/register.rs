@@ -9,8 +9,8 @@ use crate::objective::OBJECTIVES;
 use crate::{metric, model, search};
 use std::sync::Arc;
 
-/// A registered entry works like a built-in one: in statements, EXPLAIN, VERIFY, help and completion, in this context
-/// and its clones. A name that is already taken is an error.
+/// A registered entry works like a built-in one: in statements, EXPLAIN, VERIFY, help and
+/// completion, in this context and its clones. A name that is already taken is an error.
 impl AnonContext {
     /// Adds a privacy model for SATISFYING.
     pub fn register_model(&self, entry: Entry<model::Build>) -> Result<()> {
@@ -34,8 +34,8 @@ impl AnonContext {
         })
     }
 
-    /// Adds a kind of hierarchy for CREATE HIERARCHY. Its clause must begin with `AS` and a keyword that no other kind
-    /// uses.
+    /// Adds a kind of hierarchy for CREATE HIERARCHY. Its clause must begin with `AS` and a keyword
+    /// that no other kind uses.
     pub fn register_hierarchy_kind(&self, kind: Kind) -> Result<()> {
         let start = kind.clause.start;
         let word = start.strip_prefix("AS ").unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The registry of a context: the models, metrics, searches and kinds of hierarchies that a statement can name, both
-//! built-in and registered by the user.
+//! The registry of a context: the models, metrics, searches and kinds of hierarchies that a
+//! statement can name, both built-in and registered by the user.
 
 use crate::catalogue::{Arguments, Call, Catalogue, Entry, Info};
 use crate::error::{Error, Result};

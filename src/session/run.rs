@@ -43,8 +43,9 @@ impl AnonContext {
         Self::sharing(session, hierarchies, registry, Arc::new(Silent))
     }
 
-    /// Runs all statements of `text` up to the first that fails, and returns the batches of the last one. Fails with
-    /// [`crate::error::ErrorKind::Verification`] if a check of a VERIFY does not hold.
+    /// Runs all statements of `text` up to the first that fails, and returns the batches of the
+    /// last one. Fails with [`crate::error::ErrorKind::Verification`] if a check of a VERIFY does
+    /// not hold.
     pub async fn sql(&self, text: &str) -> Result<Vec<RecordBatch>> {
         let mut batches = vec![];
         for statement in self.script(text)? {
@@ -53,9 +54,9 @@ impl AnonContext {
         Ok(batches)
     }
 
-    /// Parses a text into its statements, each with its own result and with the variables of now. CREATE HIERARCHY
-    /// accepts every registered kind. A variable that the text itself sets is not known yet: [`AnonContext::sql`] reads a
-    /// statement when those before it have run.
+    /// Parses a text into its statements, each with its own result and with the variables of now.
+    /// CREATE HIERARCHY accepts every registered kind. A variable that the text itself sets is not
+    /// known yet: [`AnonContext::sql`] reads a statement when those before it have run.
     pub fn parse(&self, text: &str) -> Result<Vec<Result<Statement>>> {
         Ok(self.script(text)?.collect())
     }
@@ -65,7 +66,8 @@ impl AnonContext {
         expected(text, self.registry().hierarchy_kinds.entries(), &self.variables.read())
     }
 
-    /// Runs one statement. A VERIFY whose checks do not hold succeeds here: call [`Answer::verified`] on its answer.
+    /// Runs one statement. A VERIFY whose checks do not hold succeeds here: call
+    /// [`Answer::verified`] on its answer.
     pub async fn execute(&self, statement: Statement) -> Result<Answer> {
         // A program that has the session may have set it otherwise.
         answer_rightly(self.session.state_ref().write().config_mut());
@@ -90,13 +92,15 @@ impl AnonContext {
         })
     }
 
-    /// Returns the context of one statement: the phases that its observer is told of follow each other without a gap.
+    /// Returns the context of one statement: the phases that its observer is told of follow each
+    /// other without a gap.
     pub(super) fn on_course(&self) -> Self {
         let course = Course::new(Arc::clone(&self.observer));
         self.clone().with_observer(Arc::new(course))
     }
 
-    /// Runs `work` for a statement, on separate threads with larger stacks if the statement is deeply nested.
+    /// Runs `work` for a statement, on separate threads with larger stacks if the statement is
+    /// deeply nested.
     pub(super) async fn with_room<T: Send + 'static>(
         &self,
         is_deep: bool,

@@ -25,7 +25,8 @@ impl AnonContext {
         })
     }
 
-    /// Runs one VERIFY. A check that does not hold is not an error here: call [`Verification::holds`].
+    /// Runs one VERIFY. A check that does not hold is not an error here: call
+    /// [`Verification::holds`].
     pub async fn verify(&self, statement: &str) -> Result<Verification> {
         let (asked, is_deep, context): (Verify, _, _) = self.one(statement, "VERIFY")?;
         let hidden = context.hidden.clone();
@@ -41,8 +42,8 @@ impl AnonContext {
         Ok(searched.await.map_err(|e| hidden.in_error(e))?.0.1)
     }
 
-    /// Parses `text` as exactly one statement of type `T`, and returns it with whether it is deep and the context that it
-    /// runs in. Fails with a usage error if it is anything else.
+    /// Parses `text` as exactly one statement of type `T`, and returns it with whether it is deep
+    /// and the context that it runs in. Fails with a usage error if it is anything else.
     fn one<T: Run + Clone>(&self, text: &str, what: &str) -> Result<(T, bool, Self)> {
         let mut statements = self.script(text)?;
         let only = Some(statements.len() == 1)

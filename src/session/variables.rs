@@ -11,9 +11,10 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 impl AnonContext {
-    /// Sets a variable: `$name` stands for its value in statements, wherever a literal or a path does. A value is never
-    /// read as SQL, whatever it contains. Fails with [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if it is not a
-    /// number, a text, a date, a time, a boolean or NULL.
+    /// Sets a variable: `$name` stands for its value in statements, wherever a literal or a path
+    /// does. A value is never read as SQL, whatever it contains. Fails with
+    /// [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if it is not a number, a text, a date,
+    /// a time, a boolean or NULL.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -39,13 +40,15 @@ impl AnonContext {
         self.variables.write().environment = true;
     }
 
-    /// Sets a variable in the name of the running statement: its value is hidden if one in the statement is.
+    /// Sets a variable in the name of the running statement: its value is hidden if one in the
+    /// statement is.
     pub(super) fn keep(&self, name: &str, value: Literal) -> Result<()> {
         let hidden = !self.hidden.is_empty();
         self.variables.write().set(name, Variable { value, hidden })
     }
 
-    /// Splits a text into its statements. Each is read when it is asked for, with the variables of that moment.
+    /// Splits a text into its statements. Each is read when it is asked for, with the variables of
+    /// that moment.
     pub(crate) fn script(&self, text: &str) -> Result<Statements> {
         let script = Script::new(text, words(self.registry().hierarchy_kinds.entries()))?;
         Ok(Statements {

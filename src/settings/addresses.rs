@@ -49,8 +49,8 @@ impl Addresses {
 impl FromStr for Addresses {
     type Err = Error;
 
-    /// Reads addresses with commas between them. Fails with `ErrorKind::Usage` if one is none, or is on another machine
-    /// without encryption.
+    /// Reads addresses with commas between them. Fails with `ErrorKind::Usage` if one is none, or
+    /// is on another machine without encryption.
     fn from_str(text: &str) -> Result<Self> {
         let mut all = vec![];
         for text in text.split(',').map(str::trim).filter(|text| !text.is_empty()) {
@@ -143,7 +143,8 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Reads where a worker listens. Fails with `ErrorKind::Usage` if others than this machine could reach it unencrypted.
+/// Reads where a worker listens. Fails with `ErrorKind::Usage` if others than this machine could
+/// reach it unencrypted.
 pub(crate) fn listening(text: &str, is_encrypted: bool) -> Result<SocketAddr> {
     let text = text.replacen("localhost", "127.0.0.1", 1);
     let Ok(address) = text.parse::<SocketAddr>() else {

@@ -1,6 +1,6 @@
-//! Checking files of Arrow's own format before they are read. Blocks and compressed buffers state their size, and the
-//! reader allocates that much memory before it checks the rest. A damaged length would otherwise abort the process,
-//! and not only the statement.
+//! Checking files of Arrow's own format before they are read. Blocks and compressed buffers state
+//! their size, and the reader allocates that much memory before it checks the rest. A damaged
+//! length would otherwise abort the process, and not only the statement.
 
 use crate::error::{Error, Result};
 use arrow::ipc::reader::FileReader;
@@ -18,8 +18,8 @@ const LARGEST: i64 = 1 << 30;
 const SIGNATURE: &[u8] = b"ARROW1";
 const MESSAGE: [u8; 4] = [0xff; 4];
 
-/// Returns true if no buffer of the file claims a size beyond [`LARGEST`]. If the file cannot be parsed, returns true
-/// and leaves it to the reader to refuse the file.
+/// Returns true if no buffer of the file claims a size beyond [`LARGEST`]. If the file cannot be
+/// parsed, returns true and leaves it to the reader to refuse the file.
 pub(crate) fn claims_possible_sizes(path: &Path) -> bool {
     File::open(path)
         .ok()
@@ -27,8 +27,8 @@ pub(crate) fn claims_possible_sizes(path: &Path) -> bool {
         .unwrap_or(true)
 }
 
-/// Checks the local files of a table before statements that read them at once. Fails with `ErrorKind::Data` if a file
-/// claims an impossible size.
+/// Checks the local files of a table before statements that read them at once. Fails with
+/// `ErrorKind::Data` if a file claims an impossible size.
 pub(crate) fn check(location: &str) -> Result<()> {
     // A text that is not a location is left to the statement to refuse.
     let Ok(location) = ListingTableUrl::parse(location) else {
@@ -75,8 +75,8 @@ fn damaged_file(path: &Path, location: &ListingTableUrl, descend: bool) -> Optio
     })
 }
 
-/// Returns true if a file with the signature opens. A file that does not open is read as a stream next, and a stream
-/// that begins with the signature claims more than a gigabyte.
+/// Returns true if a file with the signature opens. A file that does not open is read as a stream
+/// next, and a stream that begins with the signature claims more than a gigabyte.
 fn opens(path: &Path) -> bool {
     let open = || -> Option<bool> {
         let mut head = [0; 6];
@@ -90,7 +90,8 @@ fn opens(path: &Path) -> bool {
 struct Sizes(File);
 
 impl Sizes {
-    /// Some readers use the signature at the end, others that at the start, and read the rest as a stream.
+    /// Some readers use the signature at the end, others that at the start, and read the rest as a
+    /// stream.
     fn possible(&mut self) -> Option<bool> {
         let end = self.0.seek(SeekFrom::End(0)).ok()?;
         let begins = self.read(0, 6).is_some_and(|head| head == SIGNATURE);
@@ -194,7 +195,8 @@ impl Sizes {
     }
 }
 
-/// Parses a message after its length, and after the marker that precedes the length since version 0.15.
+/// Parses a message after its length, and after the marker that precedes the length since version
+/// 0.15.
 fn parsed(bytes: &[u8]) -> Option<Message<'_>> {
     let start = if bytes.starts_with(&MESSAGE) { 8 } else { 4 };
     root_as_message(bytes.get(start..)?).ok()

@@ -1,11 +1,12 @@
 //! What is said of rows and checked by nobody: keys, dependencies between columns, and orders.
 //!
-//! DataFusion believes a declared PRIMARY KEY or UNIQUE, and it keeps dependencies where they no longer hold: of
-//! `SELECT a, unnest(array_agg(b)) AS b ... GROUP BY a` it says that `a` decides `b`. It then leaves columns out of GROUP BY
-//! and ORDER BY, a DISTINCT, or a join. It also believes WITH ORDER, takes the order of the first row group of a Parquet file
-//! for the order of the whole file, and the name of a nested column for that of a column. An aggregation of rows that are
-//! in another order has several groups for one value. Each of these is a wrong count, and none can be disabled by a
-//! setting. The plans of a session therefore forget what they are told.
+//! DataFusion believes a declared PRIMARY KEY or UNIQUE, and it keeps dependencies where they no
+//! longer hold: of `SELECT a, unnest(array_agg(b)) AS b ... GROUP BY a` it says that `a` decides
+//! `b`. It then leaves columns out of GROUP BY and ORDER BY, a DISTINCT, or a join. It also
+//! believes WITH ORDER, takes the order of the first row group of a Parquet file for the order of
+//! the whole file, and the name of a nested column for that of a column. An aggregation of rows
+//! that are in another order has several groups for one value. Each of these is a wrong count, and
+//! none can be disabled by a setting. The plans of a session therefore forget what they are told.
 
 use crate::error::Result;
 use datafusion::catalog::{MemTable, TableProvider};
@@ -50,8 +51,8 @@ pub(crate) fn forget_claims(session: &SessionContext) {
         .build();
 }
 
-/// Returns these rules with one before each of them that removes dependencies: a rule makes nodes anew, which are told again
-/// what their tables declare.
+/// Returns these rules with one before each of them that removes dependencies: a rule makes nodes
+/// anew, which are told again what their tables declare.
 pub(crate) fn forgetting(rules: &[Arc<dyn OptimizerRule + Send + Sync>]) -> LogicalRules {
     let others = rules.iter().filter(|rule| rule.name() != NAME);
     others
@@ -67,8 +68,9 @@ pub(crate) fn forgetting_first(rules: &[Arc<dyn PhysicalOptimizerRule + Send + S
         .collect()
 }
 
-/// Returns a statement without the keys that it declares. A table that has them says so to every plan over it, also while
-/// SQL is turned into a plan: the frame of a window, and which columns a GROUP BY may leave out, follow from them.
+/// Returns a statement without the keys that it declares. A table that has them says so to every
+/// plan over it, also while SQL is turned into a plan: the frame of a window, and which columns a
+/// GROUP BY may leave out, follow from them.
 pub(crate) fn without_keys(plan: LogicalPlan) -> LogicalPlan {
     match plan {
         LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(mut table)) => {
@@ -83,8 +85,9 @@ pub(crate) fn without_keys(plan: LogicalPlan) -> LogicalPlan {
     }
 }
 
-/// Returns a table with the same rows that declares no key; `None` if it declares none, or is of a kind that cannot be
-/// made again. A program can register such a table, which no statement has to declare.
+/// Returns a table with the same rows that declares no key; `None` if it declares none, or is of a
+/// kind that cannot be made again. A program can register such a table, which no statement has to
+/// declare.
 pub(crate) fn keyless(table: &Arc<dyn TableProvider>) -> Option<Arc<dyn TableProvider>> {
     if table.constraints().is_none_or(|constraints| constraints.is_empty()) {
         return None;
@@ -106,8 +109,8 @@ pub(crate) fn keyless(table: &Arc<dyn TableProvider>) -> Option<Arc<dyn TablePro
     Some(Arc::new(again))
 }
 
-/// Returns the rows of a plan that says nothing of them. SQL over a table of such rows counts what it names, and does not
-/// group by what a key decides as well.
+/// Returns the rows of a plan that says nothing of them. SQL over a table of such rows counts what
+/// it names, and does not group by what a key decides as well.
 pub(crate) fn claimless(rows: DataFrame) -> Result<DataFrame> {
     let (state, plan) = rows.into_parts();
     Ok(DataFrame::new(state, forgotten(plan)?.data))

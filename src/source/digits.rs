@@ -1,6 +1,6 @@
-//! Checking decimals that have more digits than their type. A damaged file can contain such values, and so can a sum
-//! that exceeded its type. Parquet's writer would cut off their first digits, and other formats would show digits
-//! that the type has no room for.
+//! Checking decimals that have more digits than their type. A damaged file can contain such values,
+//! and so can a sum that exceeded its type. Parquet's writer would cut off their first digits, and
+//! other formats would show digits that the type has no room for.
 
 use crate::error::{Error, Result};
 use crate::operator::{Operator, OperatorExec, Rows};
@@ -15,8 +15,8 @@ use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 
-/// Returns the same rows, with an error in place of a decimal with too many digits. Costs nothing if no column has
-/// decimals.
+/// Returns the same rows, with an error in place of a decimal with too many digits. Costs nothing
+/// if no column has decimals.
 pub(crate) fn with_checked_digits(rows: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
     let schema = rows.schema();
     let columns = (0..schema.fields().len()).filter(|i| has_decimals(schema.field(*i).data_type()));
@@ -43,7 +43,8 @@ fn has_decimals(data_type: &DataType) -> bool {
     }
 }
 
-/// Returns true if no decimal of an array, or of the arrays nested in it, has more digits than its type.
+/// Returns true if no decimal of an array, or of the arrays nested in it, has more digits than its
+/// type.
 fn fits(array: &ArrayData) -> bool {
     match array.data_type() {
         DataType::Decimal32(digits, _) => all_fit::<Decimal32Type>(array, *digits),

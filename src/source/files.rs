@@ -3,8 +3,8 @@
 //! It stands in for DataFusion's `ListingTable`, which reads other files than the path names: its
 //! patterns pass over folders called `column=value`, match `/` with `*`, or are compared with the
 //! first name only; it passes over files in plain folders; it takes hidden files for data; and it
-//! rules out folders by filters that it does not apply to the rows again, though a folder that stands
-//! for NULL is neither in nor out.
+//! rules out folders by filters that it does not apply to the rows again, though a folder that
+//! stands for NULL is neither in nor out.
 
 use super::types::Types;
 use crate::error::Result;
@@ -43,8 +43,8 @@ pub(crate) struct FileTable {
 }
 
 impl FileTable {
-    /// Creates the table of files that have this schema. `folders` are the columns that are names of
-    /// folders, outermost first, as texts, of which `null` stands for NULL.
+    /// Creates the table of files that have this schema. `folders` are the columns that are names
+    /// of folders, outermost first, as texts, of which `null` stands for NULL.
     pub(crate) fn new(
         places: Vec<Files>,
         format: Arc<dyn FileFormat>,
@@ -94,8 +94,8 @@ impl FileTable {
             .collect()
     }
 
-    /// Returns a file with the values of the columns that are folder names; `None` if it is not in such
-    /// folders, or has no content.
+    /// Returns a file with the values of the columns that are folder names; `None` if it is not in
+    /// such folders, or has no content.
     fn file(&self, place: &Files, file: ObjectMeta) -> Option<PartitionedFile> {
         let values = parse_partitions_for_path(place.url(), &file.location, self.folders())?;
         let text = |value: &str| (value != self.null).then(|| value.to_string());

@@ -1,6 +1,6 @@
-//! Turning panics of file readers into errors. A reader panics on bytes that it does not expect, which is a fault of
-//! the file and not of the statement. The error names the file, and contains nothing of the panic's text, which may
-//! quote data.
+//! Turning panics of file readers into errors. A reader panics on bytes that it does not expect,
+//! which is a fault of the file and not of the statement. The error names the file, and contains
+//! nothing of the panic's text, which may quote data.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::read_dictionaries;
@@ -33,21 +33,22 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Runs `reading`, which reads a part of the file or folder `what` outside a plan: a footer, a header, a dictionary.
-/// A panic becomes an error.
+/// Runs `reading`, which reads a part of the file or folder `what` outside a plan: a footer, a
+/// header, a dictionary. A panic becomes an error.
 pub(crate) async fn reading<T>(what: &str, reading: impl Future<Output = Result<T>>) -> Result<T> {
     let read = AssertUnwindSafe(reading).catch_unwind().await;
     read.unwrap_or_else(|_| Err(damaged(what)))
 }
 
-/// Returns the plan that reads the rows of a source, with dictionaries as the files store them, and with an error for
-/// decimals that exceed their type.
+/// Returns the plan that reads the rows of a source, with dictionaries as the files store them, and
+/// with an error for decimals that exceed their type.
 pub(crate) async fn source_plan(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let plan = guarded(reading(SOURCE, read_dictionaries(plan)).await?)?;
     Ok(with_checked_digits(plan))
 }
 
-/// Returns the plan that reads a part of a source on another machine, with the same guard and the same checks.
+/// Returns the plan that reads a part of a source on another machine, with the same guard and the
+/// same checks.
 pub(crate) fn read_again(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     Ok(with_checked_digits(guarded(plan)?))
 }
@@ -55,7 +56,8 @@ pub(crate) fn read_again(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn Executi
 /// The name in errors for files that are not known individually.
 pub(crate) const SOURCE: &str = "the source";
 
-/// Adds the guard to the session's optimizer rules, so that every later plan has a guard around each file reader.
+/// Adds the guard to the session's optimizer rules, so that every later plan has a guard around
+/// each file reader.
 pub(crate) fn guard_readers(session: &SessionContext) {
     add_rule(session, Arc::new(GuardReaders));
 }
@@ -173,10 +175,10 @@ impl PhysicalOptimizerRule for GuardReaders {
     }
 }
 
-/// Returns the whole plan that reads a table, as one reader: the crate of a table format relies on what is below its own
-/// operators, so no rule of the optimizer may look into it or change it. Nothing of what the crate knows of the rows goes
-/// out, such as their number, their bounds and their order: it comes from metadata that others wrote. `called` is the
-/// table in errors.
+/// Returns the whole plan that reads a table, as one reader: the crate of a table format relies on
+/// what is below its own operators, so no rule of the optimizer may look into it or change it.
+/// Nothing of what the crate knows of the rows goes out, such as their number, their bounds and
+/// their order: it comes from metadata that others wrote. `called` is the table in errors.
 pub(super) fn closed(reader: Arc<dyn ExecutionPlan>, called: String) -> Arc<dyn ExecutionPlan> {
     let files = Files {
         called,
@@ -194,7 +196,8 @@ pub(super) fn closed(reader: Arc<dyn ExecutionPlan>, called: String) -> Arc<dyn 
     Arc::new(Guarded { reader, files, closed })
 }
 
-/// A reader whose panics become errors. All other behaviour is that of the reader, unless it is closed.
+/// A reader whose panics become errors. All other behaviour is that of the reader, unless it is
+/// closed.
 #[derive(Debug)]
 struct Guarded {
     reader: Arc<dyn ExecutionPlan>,

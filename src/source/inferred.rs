@@ -18,7 +18,8 @@ pub(crate) enum Inferred {
     Folders,
 }
 
-/// Returns what was looked at for the types of a table of files; `None` if nothing was, or if it is no table of files.
+/// Returns what was looked at for the types of a table of files; `None` if nothing was, or if it is
+/// no table of files.
 pub(crate) fn inferred(provider: &dyn TableProvider) -> Option<Inferred> {
     let provider = provider as &dyn Any;
     if let Some(files) = provider.downcast_ref::<FileTable>() {

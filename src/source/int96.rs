@@ -1,12 +1,15 @@
-//! Times of Parquet's oldest type, INT96, which Spark, Hive and Impala write: a day and the nanoseconds of the day.
+//! Times of Parquet's oldest type, INT96, which Spark, Hive and Impala write: a day and the
+//! nanoseconds of the day.
 //!
-//! Arrow has no such type. Read as nanoseconds since 1970, which is DataFusion's default, a time after 2262 becomes another
-//! one without a word: 9999-12-31 is 1816-03-29. A session therefore reads them in microseconds. What these cannot hold is
-//! an error: digits below a microsecond and times beyond 64 bits. The check reads the columns once more, below all that reads
-//! them, where a value still has its 96 bits.
+//! Arrow has no such type. Read as nanoseconds since 1970, which is DataFusion's default, a time
+//! after 2262 becomes another one without a word: 9999-12-31 is 1816-03-29. A session therefore
+//! reads them in microseconds. What these cannot hold is an error: digits below a microsecond and
+//! times beyond 64 bits. The check reads the columns once more, below all that reads them, where a
+//! value still has its 96 bits.
 //!
-//! Old versions of Spark, and newer ones that are asked to, write times of any type in the calendar that was in use before
-//! 1582, and say so in the file. Such a file is read, and an error if a time has another name in that calendar.
+//! Old versions of Spark, and newer ones that are asked to, write times of any type in the calendar
+//! that was in use before 1582, and say so in the file. Such a file is read, and an error if a time
+//! has another name in that calendar.
 
 use super::times::{Fault, Stored, first_fault};
 use crate::error::{Error, Result};
@@ -59,8 +62,9 @@ pub(super) fn with_checked_times(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn Execut
     DataSourceExec::from_data_source(config.build())
 }
 
-/// Checks the times of all files that a plan reads, before it reads them. This is for a plan whose readers may not be
-/// changed: that of a Delta table with deletion vectors, whose operator takes no other reader for its own.
+/// Checks the times of all files that a plan reads, before it reads them. This is for a plan whose
+/// readers may not be changed: that of a Delta table with deletion vectors, whose operator takes no
+/// other reader for its own.
 pub(super) async fn check_times(plan: &Arc<dyn ExecutionPlan>) -> DfResult<()> {
     let mut readers = vec![];
     plan.apply(|plan| {
@@ -76,7 +80,8 @@ pub(super) async fn check_times(plan: &Arc<dyn ExecutionPlan>) -> DfResult<()> {
     Ok(())
 }
 
-/// Returns the scan of an operator that reads Parquet files, with the reader that checks; `None` if it reads no such files.
+/// Returns the scan of an operator that reads Parquet files, with the reader that checks; `None` if
+/// it reads no such files.
 fn checked_reader(plan: &Arc<dyn ExecutionPlan>) -> Option<(&FileScanConfig, ParquetSource, CheckedTimes)> {
     let source = plan.downcast_ref::<DataSourceExec>();
     let (config, parquet) = source.and_then(|s| s.downcast_to_file_source::<ParquetSource>())?;
@@ -144,7 +149,8 @@ impl What {
         }
     }
 
-    /// Returns true if a column of a file is read. One that the table does not know by its name may be.
+    /// Returns true if a column of a file is read. One that the table does not know by its name may
+    /// be.
     fn has(&self, column: &str) -> bool {
         let Some(read) = &self.read else { return true };
         read.contains(column) || self.schema.column_with_name(column).is_none()
@@ -336,7 +342,8 @@ const LEGACY_INT96: &str = "org.apache.spark.legacyINT96";
 /// What Spark calls the old calendar of other dates and times.
 const LEGACY_TIMES: &str = "org.apache.spark.legacyDateTime";
 
-/// Returns true if Spark says in the file that such times are in the old calendar, or has a version that knew no other.
+/// Returns true if Spark says in the file that such times are in the old calendar, or has a version
+/// that knew no other.
 fn has_old_calendar(metadata: &ParquetMetaData, key: &str, versions: &[&str]) -> bool {
     let entries = metadata.file_metadata().key_value_metadata();
     entries.into_iter().flatten().any(|entry| match entry.key.as_str() {
@@ -348,7 +355,8 @@ fn has_old_calendar(metadata: &ParquetMetaData, key: &str, versions: &[&str]) ->
     })
 }
 
-/// Returns how a column of a file in the old calendar stores its times; `None` if it has none that Spark changes.
+/// Returns how a column of a file in the old calendar stores its times; `None` if it has none that
+/// Spark changes.
 fn in_old_calendar(column: &ColumnDescriptor) -> Option<Stored> {
     if let Some(LogicalType::Timestamp(time)) = column.logical_type_ref()
         && !time.is_adjusted_to_u_t_c

@@ -1,4 +1,5 @@
-//! Reading files that others wrote: files that are damaged, that change during a run, or whose metadata is wrong.
+//! Reading files that others wrote: files that are damaged, that change during a run, or whose
+//! metadata is wrong.
 
 mod arrow_file;
 mod bounds;

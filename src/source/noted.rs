@@ -5,7 +5,8 @@ use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The notes of the running statement, kept in the session's configuration. A source may be read more than once.
+/// The notes of the running statement, kept in the session's configuration. A source may be read
+/// more than once.
 #[derive(Debug, Default)]
 pub(crate) struct Noted(Mutex<BTreeSet<String>>);
 

@@ -15,7 +15,8 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
-/// A table of the rows of one version. The files of a version are never changed, so it reads the same each time.
+/// A table of the rows of one version. The files of a version are never changed, so it reads the
+/// same each time.
 #[derive(Debug)]
 pub(crate) struct PinnedRows {
     rows: Arc<dyn TableProvider>,

@@ -1,8 +1,8 @@
 //! Pins: the state of a source when a run began, to compare with its state at the end.
 //!
-//! A run reads its source more than once, and also computes the checksums of its files. All of this is about one
-//! table only if nothing changed in the meantime: no file was added, removed or replaced, and no row was added to a
-//! table in memory.
+//! A run reads its source more than once, and also computes the checksums of its files. All of this
+//! is about one table only if nothing changed in the meantime: no file was added, removed or
+//! replaced, and no row was added to a table in memory.
 
 use super::files::FileTable;
 use super::pinned::PinnedRows;
@@ -79,7 +79,8 @@ struct Table {
 }
 
 impl Pins {
-    /// Records the files and in-memory tables that a query reads, including those of its views and subqueries.
+    /// Records the files and in-memory tables that a query reads, including those of its views and
+    /// subqueries.
     pub async fn of(state: &SessionState, plan: &LogicalPlan) -> Result<Self> {
         // The session's cached listings may be outdated.
         forget_files(state.runtime_env());
@@ -137,13 +138,15 @@ impl Pins {
         files
     }
 
-    /// Returns the URLs of the files that are not local, with what tells each from another of its name, sorted.
+    /// Returns the URLs of the files that are not local, with what tells each from another of its
+    /// name, sorted.
     pub(crate) fn objects(&self) -> impl Iterator<Item = (&str, &ObjectMeta)> {
         let objects = self.files.iter().filter(|(_, file)| file.path.is_none());
         objects.map(|(name, file)| (name.as_str(), &file.meta))
     }
 
-    /// Returns the versions of tables, each of whose files is among those of [`Self::local_files`] or [`Self::objects`].
+    /// Returns the versions of tables, each of whose files is among those of [`Self::local_files`]
+    /// or [`Self::objects`].
     pub(crate) fn versions(&self) -> impl Iterator<Item = &dyn PinnedTable> {
         self.versions.iter().map(|table| -> &dyn PinnedTable { table.as_ref() })
     }

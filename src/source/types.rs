@@ -1,11 +1,12 @@
 //! Where the types of a table of files are from.
 //!
-//! A reader of CSV or JSON finds columns and types by looking at the rows, and one of folders by looking at all their names.
-//! Most statements may use what it found. A promise that no single row shows may not: `abc` in one row turns a column of
-//! numbers into one of texts, also where that row is not released.
+//! A reader of CSV or JSON finds columns and types by looking at the rows, and one of folders by
+//! looking at all their names. Most statements may use what it found. A promise that no single row
+//! shows may not: `abc` in one row turns a column of numbers into one of texts, also where that row
+//! is not released.
 //!
-//! A table of a path remembers it. DataFusion's `ListingTable`, which CREATE EXTERNAL TABLE makes, does not; there it is told by
-//! the definition of the table.
+//! A table of a path remembers it. DataFusion's `ListingTable`, which CREATE EXTERNAL TABLE makes,
+//! does not; there it is told by the definition of the table.
 
 /// What the definition of a table begins with if the statement gives its columns or their types.
 const GIVEN: &str = "-- types given";
@@ -24,7 +25,8 @@ pub(crate) enum Types {
 }
 
 impl Types {
-    /// Returns the definition of a table with such types. `statement` is the statement that makes the table, if one does.
+    /// Returns the definition of a table with such types. `statement` is the statement that makes
+    /// the table, if one does.
     pub(crate) fn definition(self, statement: &str) -> Option<String> {
         let begin = match self {
             Self::Given => GIVEN,

@@ -1,4 +1,5 @@
-//! Memory reservations, files for what the memory pool refuses, and temporary files of queries. No file has a name.
+//! Memory reservations, files for what the memory pool refuses, and temporary files of queries. No
+//! file has a name.
 
 mod space;
 mod temporary;

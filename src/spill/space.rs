@@ -1,7 +1,7 @@
 //! Memory reservations, and spill files for data that the memory pool refuses.
 //!
-//! Spill files contain codes of values, never a text; the numbers of rows that are sorted are their own codes. The files
-//! have no name, and disappear with the process, however it ends.
+//! Spill files contain codes of values, never a text; the numbers of rows that are sorted are their
+//! own codes. The files have no name, and disappear with the process, however it ends.
 
 use crate::error::{Error, ErrorKind, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
@@ -12,8 +12,8 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The folder of a session's unnamed temporary files, remembered in the session's settings because the files have no
-/// path.
+/// The folder of a session's unnamed temporary files, remembered in the session's settings because
+/// the files have no path.
 #[derive(Debug)]
 pub(crate) struct TemporaryFolder {
     /// The folder of the files.
@@ -72,8 +72,8 @@ impl SpillSpace {
         MemoryConsumer::new(name).register(&self.pool)
     }
 
-    /// Creates an unnamed spill file. Fails with `ErrorKind::Resources` if files are not allowed; `doing` names the
-    /// work in the error.
+    /// Creates an unnamed spill file. Fails with `ErrorKind::Resources` if files are not allowed;
+    /// `doing` names the work in the error.
     pub(crate) fn overflow(&self, doing: &str) -> Result<Overflow> {
         let folder = self.folder.as_ref().ok_or_else(|| {
             Error::new(

@@ -1,7 +1,7 @@
 //! Temporary files of queries without names in the file system.
 //!
-//! DataFusion's operators spill rows as they are, including raw values, to files that outlive a killed process. Files
-//! without a name disappear with the process, however it ends.
+//! DataFusion's operators spill rows as they are, including raw values, to files that outlive a
+//! killed process. Files without a name disappear with the process, however it ends.
 
 use super::space::{Overflow, TemporaryFolder};
 use crate::error::{Error, ErrorKind, Result};
@@ -22,12 +22,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Bytes per read of a temporary file.
 const CHUNK: usize = 1 << 17;
 
-/// Returns a copy of `environment` whose temporary files have no name. The files are in the first temporary folder of
-/// `environment`, which `config` remembers. Returns `None` if the files have no name already, or if temporary files
-/// are disabled. Use the returned environment and `config` together, in [`SessionContext::new_with_config_rt`].
+/// Returns a copy of `environment` whose temporary files have no name. The files are in the first
+/// temporary folder of `environment`, which `config` remembers. Returns `None` if the files have no
+/// name already, or if temporary files are disabled. Use the returned environment and `config`
+/// together, in [`SessionContext::new_with_config_rt`].
 ///
-/// The size limit of the files is that of `environment`; a query beyond it fails. Files of a backend of the caller's
-/// own ([`TempFileFactory`]) are replaced like others.
+/// The size limit of the files is that of `environment`; a query beyond it fails. Files of a
+/// backend of the caller's own ([`TempFileFactory`]) are replaced like others.
 ///
 /// ```
 /// use anonsql::{AnonContext, with_unnamed_files};
@@ -73,8 +74,8 @@ pub fn with_unnamed_files(environment: &RuntimeEnv, config: &mut SessionConfig) 
     Ok(Some(environment))
 }
 
-/// Makes the temporary files of a session unnamed again after a SET of their limit or folder has installed
-/// DataFusion's own files. Does nothing if the session's files were not unnamed before.
+/// Makes the temporary files of a session unnamed again after a SET of their limit or folder has
+/// installed DataFusion's own files. Does nothing if the session's files were not unnamed before.
 pub fn keep_files_unnamed(session: &SessionContext) -> Result<()> {
     let state = session.state_ref();
     let mut state = state.write();

@@ -1,7 +1,8 @@
-//! Puts values in the place of `$name` and `getenv('NAME')`, token by token, before a statement is parsed.
+//! Puts values in the place of `$name` and `getenv('NAME')`, token by token, before a statement is
+//! parsed.
 //!
-//! Each becomes exactly one token that carries the value, so a value can never become SQL, whatever it holds. The token
-//! keeps the place of what was written, so errors point there.
+//! Each becomes exactly one token that carries the value, so a value can never become SQL, whatever
+//! it holds. The token keeps the place of what was written, so errors point there.
 
 use super::hidden::Hidden;
 use super::script::place;
@@ -33,10 +34,11 @@ pub(crate) struct Binding<'t> {
 }
 
 impl<'t> Binding<'t> {
-    /// Binds the variables of a statement. Fails with a usage error if there is no such variable. Numbered placeholders
-    /// such as `$1` are those of PREPARE, and stay.
+    /// Binds the variables of a statement. Fails with a usage error if there is no such variable.
+    /// Numbered placeholders such as `$1` are those of PREPARE, and stay.
     pub(super) fn of(tokens: &'t [TokenWithSpan], variables: &Variables) -> Result<Self> {
-        // The tokens of a long statement, such as a hierarchy of a million values, are not copied for nothing.
+        // The tokens of a long statement, such as a hierarchy of a million values, are not copied
+        // for nothing.
         let Some(first) = (0..tokens.len()).find(|at| length(&tokens[*at..]).is_some()) else {
             return Ok(Self {
                 tokens: tokens.into(),

@@ -1,4 +1,5 @@
-//! A cursor over the tokens of one statement. Its errors name the line and column at which it stands.
+//! A cursor over the tokens of one statement. Its errors name the line and column at which it
+//! stands.
 
 use super::binding::{Binding, Bound, bound_at};
 use super::expectation::Expectation;
@@ -61,7 +62,8 @@ impl<'a> Cursor<'a> {
         self.tokens
     }
 
-    /// Returns a cursor over the same statement that starts at `range.start` and ends at `range.end`.
+    /// Returns a cursor over the same statement that starts at `range.start` and ends at
+    /// `range.end`.
     pub(crate) fn within(&self, range: std::ops::Range<usize>) -> Cursor<'a> {
         Cursor {
             tokens: &self.tokens[..range.end],
@@ -191,8 +193,8 @@ impl<'a> Cursor<'a> {
         Error::usage(format!("{}: {message}", place(at)))
     }
 
-    /// Returns the error that `what` was expected here, and what to write instead if that is known: the nearest of
-    /// `words`, or the remedy of a common mistake.
+    /// Returns the error that `what` was expected here, and what to write instead if that is known:
+    /// the nearest of `words`, or the remedy of a common mistake.
     pub(crate) fn expected<'w>(&self, what: &str, words: impl IntoIterator<Item = &'w str>) -> Error {
         if let Some(bound) = self.bound() {
             let (kind, written) = (bound.value.kind(), &bound.written);
@@ -221,7 +223,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Returns the text from the token at `from` on if the cursor is within it: no space stands before the cursor.
+    /// Returns the text from the token at `from` on if the cursor is within it: no space stands
+    /// before the cursor.
     pub(crate) fn cut(&self, from: usize) -> Option<String> {
         self.here().cut(from)
     }
@@ -268,7 +271,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Parses a text in quotes. The number of a variable is a text here, so that a folder may be called `2024`.
+    /// Parses a text in quotes. The number of a variable is a text here, so that a folder may be
+    /// called `2024`.
     pub(crate) fn string(&mut self, what: &str) -> Result<String> {
         self.want(|| Expectation::Text);
         let text = match (self.peek().map(|t| &t.token), self.bound().map(|b| &b.value)) {

@@ -13,7 +13,8 @@ use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::ops::ControlFlow;
 
 impl Cursor<'_> {
-    /// Parses `( query )` and returns the text of the query, which DataFusion's parser has accepted.
+    /// Parses `( query )` and returns the text of the query, which DataFusion's parser has
+    /// accepted.
     pub(crate) fn query_in_parens(&mut self) -> Result<String> {
         let open = self.at;
         let close = self
@@ -38,9 +39,9 @@ impl Cursor<'_> {
         Ok(format!("{select}{}", self.text(self.at..self.tokens.len())))
     }
 
-    /// Returns the statement of all remaining tokens, and what goes before their text. A query that is `FROM t` alone gets
-    /// its `SELECT *`, without which DataFusion answers rows without columns. Fails if a part of the statement is such a
-    /// query.
+    /// Returns the statement of all remaining tokens, and what goes before their text. A query that
+    /// is `FROM t` alone gets its `SELECT *`, without which DataFusion answers rows without
+    /// columns. Fails if a part of the statement is such a query.
     pub(crate) fn selecting(&self, statement: DfStatement) -> Result<(DfStatement, &'static str)> {
         match (without_select(&statement), self.looks_at("FROM")) {
             (0, _) => Ok((statement, "")),
@@ -62,7 +63,8 @@ impl Cursor<'_> {
             .collect()
     }
 
-    /// Parses all remaining tokens as one expression without columns and queries, and returns its text.
+    /// Parses all remaining tokens as one expression without columns and queries, and returns its
+    /// text.
     pub(crate) fn constant(&mut self) -> Result<String> {
         let what = "a constant: a literal, or an expression without columns and queries";
         if self.at_end() {
@@ -76,7 +78,8 @@ impl Cursor<'_> {
         Ok(text)
     }
 
-    /// Parses `tokens` as one statement with DataFusion's parser. Errors get the wording and positions of this parser.
+    /// Parses `tokens` as one statement with DataFusion's parser. Errors get the wording and
+    /// positions of this parser.
     pub(crate) fn datafusion(&self, tokens: &[TokenWithSpan]) -> Result<DfStatement> {
         let dialect = Bounded::new(tokens.len());
         let parsed = DFParserBuilder::new(tokens_with_versions(tokens))
@@ -170,7 +173,8 @@ fn without_select(statement: &DfStatement) -> usize {
     found.0
 }
 
-/// Returns true for `SELECT expression` in which the expression has no column, no query and no name.
+/// Returns true for `SELECT expression` in which the expression has no column, no query and no
+/// name.
 fn is_constant(statement: &DfStatement) -> bool {
     let DfStatement::Statement(statement) = statement else {
         return false;

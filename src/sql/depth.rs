@@ -1,11 +1,12 @@
-//! The nesting depth of a statement. DataFusion and its parser walk the tree of an expression recursively, so a deep
-//! statement needs a large stack.
+//! The nesting depth of a statement. DataFusion and its parser walk the tree of an expression
+//! recursively, so a deep statement needs a large stack.
 //!
-//! `a OR b OR c` is as deep as it has operators, without any parenthesis. Before anything is parsed, [`Depth::of`]
-//! computes an upper bound of the depth from the tokens in one pass. Every token adds to the depth, except that parts
-//! are counted separately if a comma, WHEN or a clause separates them, or if they stand in different terms of an OR, an
-//! AND, a UNION or a JOIN. A deep statement is parsed and run on threads with a larger stack; a statement beyond
-//! [`DEEPEST`] is refused. Nearly all statements are shallow and are handled on the caller's thread.
+//! `a OR b OR c` is as deep as it has operators, without any parenthesis. Before anything is
+//! parsed, [`Depth::of`] computes an upper bound of the depth from the tokens in one pass. Every
+//! token adds to the depth, except that parts are counted separately if a comma, WHEN or a clause
+//! separates them, or if they stand in different terms of an OR, an AND, a UNION or a JOIN. A deep
+//! statement is parsed and run on threads with a larger stack; a statement beyond [`DEEPEST`] is
+//! refused. Nearly all statements are shallow and are handled on the caller's thread.
 
 use crate::error::{Error, Result};
 use datafusion::sql::sqlparser::keywords::Keyword;
@@ -15,7 +16,8 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 const SHALLOW: usize = 100;
 /// The depth for which a stack of [`ROOM`] bytes suffices.
 const DEEPEST: usize = 2_000;
-/// The stack size in bytes of a thread that parses or runs a deep statement. Only pages that are used take memory.
+/// The stack size in bytes of a thread that parses or runs a deep statement. Only pages that are
+/// used take memory.
 pub const ROOM: usize = 256 << 20;
 
 /// An upper bound of the depth of a statement.
@@ -59,7 +61,8 @@ impl Depth {
         self.0 <= SHALLOW
     }
 
-    /// Runs `read` on a thread with a large enough stack. Fails with a usage error if the statement is too deep.
+    /// Runs `read` on a thread with a large enough stack. Fails with a usage error if the statement
+    /// is too deep.
     pub(super) fn read<T: Send>(self, read: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         if self.0 > DEEPEST {
             return Err(Error::usage(format!(
@@ -83,15 +86,15 @@ impl Depth {
     }
 }
 
-/// The kinds of chains, from the weakest binding to the strongest: UNION and JOIN, OR, AND, anything else. A weaker
-/// operator separates the chains of stronger ones.
+/// The kinds of chains, from the weakest binding to the strongest: UNION and JOIN, OR, AND,
+/// anything else. A weaker operator separates the chains of stronger ones.
 const SETS: usize = 0;
 const ORS: usize = 1;
 const ANDS: usize = 2;
 const TERM: usize = 3;
 
-/// The weights of tokens that use more stack than an operator: a query, a UNION or JOIN, an operator before its
-/// operand.
+/// The weights of tokens that use more stack than an operator: a query, a UNION or JOIN, an
+/// operator before its operand.
 const QUERY: usize = 8;
 const SET: usize = 2;
 const PREFIX: usize = 3;
@@ -108,7 +111,8 @@ struct Level {
     is_case: bool,
 }
 
-/// What commas separate. A plan is as deep as FROM has tables and WITH has queries, so commas there add to the depth.
+/// What commas separate. A plan is as deep as FROM has tables and WITH has queries, so commas there
+/// add to the depth.
 #[derive(Default, PartialEq)]
 enum Listed {
     #[default]
@@ -127,8 +131,8 @@ impl Level {
         }
     }
 
-    /// Closes a bracket: its content becomes a part of the term around it. An unmatched bracket is left to the parser
-    /// to report.
+    /// Closes a bracket: its content becomes a part of the term around it. An unmatched bracket is
+    /// left to the parser to report.
     fn leave(mut self, open: &mut Vec<Level>) -> Level {
         let depth = self.depth();
         let mut outer = open.pop().unwrap_or_default();
@@ -142,13 +146,15 @@ impl Level {
         self.links[chain] += weight;
     }
 
-    /// Adds a token that separates nothing. The parser handles an operator before its operand by a nested call.
+    /// Adds a token that separates nothing. The parser handles an operator before its operand by a
+    /// nested call.
     fn term(&mut self, token: &Token, before: Option<&Token>) {
         let is_prefix = !ends_operand(token) && !before.is_some_and(ends_operand);
         self.deepen(TERM, if is_prefix { PREFIX } else { 1 });
     }
 
-    /// Closes this chain and all that bind more strongly; each becomes a part of the next weaker chain.
+    /// Closes this chain and all that bind more strongly; each becomes a part of the next weaker
+    /// chain.
     fn complete(&mut self, chain: usize) {
         for stronger in (chain..=TERM).rev() {
             let depth = self.links[stronger] + self.deepest[stronger];
@@ -164,7 +170,8 @@ impl Level {
         }
     }
 
-    /// Handles a word. A keyword separates only after an operand, because elsewhere it may be the name of a column.
+    /// Handles a word. A keyword separates only after an operand, because elsewhere it may be the
+    /// name of a column.
     fn keyword(&mut self, token: &Token, keyword: Keyword, before: Option<&Token>) {
         let after_operand = before.is_some_and(ends_operand);
         match keyword {
@@ -236,8 +243,8 @@ mod tests {
         Depth::of(tokens.iter().filter(|t| !matches!(t, Token::Whitespace(_)))).0
     }
 
-    /// Checks that the bound grows with every link at least by one and not by much more, and that few links are
-    /// shallow.
+    /// Checks that the bound grows with every link at least by one and not by much more, and that
+    /// few links are shallow.
     fn grows(sql: impl Fn(usize) -> String) {
         let more = depth(&sql(2_000)) - depth(&sql(1_000));
         assert!((1_000..=16_000).contains(&more), "{more}: {}", sql(2));

@@ -1,8 +1,9 @@
 //! The dialect for DataFusion's parser, with a bound on the parser's work.
 //!
-//! The parser first parses a word like CAST as its keyword, and if that fails once more as the name of a function. The
-//! text inside is then parsed twice, and the text inside that four times. [`Bounded`] counts every expression that the
-//! parser begins, and refuses the statement once there are far more than the statement has words.
+//! The parser first parses a word like CAST as its keyword, and if that fails once more as the name
+//! of a function. The text inside is then parsed twice, and the text inside that four times.
+//! [`Bounded`] counts every expression that the parser begins, and refuses the statement once there
+//! are far more than the statement has words.
 
 use crate::error::{Error, Result};
 use datafusion::sql::sqlparser::ast::Expr;
@@ -11,8 +12,9 @@ use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use std::any::{Any, TypeId};
 use std::cell::Cell;
 
-/// The number of expressions that the parser may begin in any statement, plus [`PER_WORD`] for each word. This limits
-/// the work to a fraction of a second, and allows about a dozen nested words like CAST.
+/// The number of expressions that the parser may begin in any statement, plus [`PER_WORD`] for each
+/// word. This limits the work to a fraction of a second, and allows about a dozen nested words like
+/// CAST.
 const FREE: usize = 20_000;
 const PER_WORD: usize = 16;
 
@@ -31,7 +33,8 @@ impl Bounded {
         }
     }
 
-    /// Fails with a usage error if the parser was stopped by the bound, whatever error the parser itself returned.
+    /// Fails with a usage error if the parser was stopped by the bound, whatever error the parser
+    /// itself returned.
     pub(super) fn check(&self) -> Result<()> {
         if self.left.get() > 0 {
             return Ok(());
@@ -44,8 +47,8 @@ impl Bounded {
     }
 }
 
-/// Forwards these methods to [`GenericDialect`]. The list is needed because a method without it has the trait's
-/// default, which is the answer of most dialects.
+/// Forwards these methods to [`GenericDialect`]. The list is needed because a method without it has
+/// the trait's default, which is the answer of most dialects.
 macro_rules! as_generic {
     ($($answer:ident)*) => { $(fn $answer(&self) -> bool { GenericDialect.$answer() })* };
 }

@@ -1,4 +1,5 @@
-//! What may come next in an unfinished statement, for completion: what its parser looked for where the text ends.
+//! What may come next in an unfinished statement, for completion: what its parser looked for where
+//! the text ends.
 
 use parking_lot::Mutex;
 

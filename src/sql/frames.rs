@@ -1,8 +1,9 @@
 //! Frames of windows that a statement leaves out.
 //!
-//! In SQL a window with ORDER BY and without a frame reaches to the last of the rows that are equal to the current one.
-//! DataFusion stops at the current row where it takes the column of the order for a key, which it need not be
-//! (see [`crate::source::forget_claims`]). So the frame is written down before the statement is planned.
+//! In SQL a window with ORDER BY and without a frame reaches to the last of the rows that are equal
+//! to the current one. DataFusion stops at the current row where it takes the column of the order
+//! for a key, which it need not be (see [`crate::source::forget_claims`]). So the frame is written
+//! down before the statement is planned.
 
 use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
 use datafusion::sql::sqlparser::ast::{
@@ -12,7 +13,8 @@ use datafusion::sql::sqlparser::ast::{
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
-/// Writes the frames that SQL defines into the windows of a statement that have an order and no frame.
+/// Writes the frames that SQL defines into the windows of a statement that have an order and no
+/// frame.
 pub(crate) fn state_frames(statement: &mut DfStatement) {
     let visited = match statement {
         DfStatement::Statement(statement) => statement.visit(&mut Frames),

@@ -7,11 +7,12 @@ use crate::plain::Secrets;
 use datafusion::sql::sqlparser::tokenizer::{Span, Token};
 use std::sync::Arc;
 
-/// The least number of characters of a value that is hidden. A shorter one is no secret, and may be a part of any word.
+/// The least number of characters of a value that is hidden. A shorter one is no secret, and may be
+/// a part of any word.
 const LEAST: usize = 4;
 
-/// The values that a statement has from the environment. Printed statements and messages have what was written for them,
-/// such as `getenv('NAME')`, in their place.
+/// The values that a statement has from the environment. Printed statements and messages have what
+/// was written for them, such as `getenv('NAME')`, in their place.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Hidden {
     /// Each value with what was written for it.
@@ -47,7 +48,8 @@ impl Hidden {
         &self.values
     }
 
-    /// Returns a printed statement with what was written in place of every literal that has such a value.
+    /// Returns a printed statement with what was written in place of every literal that has such a
+    /// value.
     pub(crate) fn in_statement(&self, sql: String) -> String {
         if self.is_empty() {
             return sql;
@@ -81,8 +83,8 @@ impl Hidden {
         }
     }
 
-    /// Returns an error whose message has what was written in place of such values. An error of another crate can show
-    /// what a function made of a value, so it keeps no value at all.
+    /// Returns an error whose message has what was written in place of such values. An error of
+    /// another crate can show what a function made of a value, so it keeps no value at all.
     pub(crate) fn in_error(&self, error: Error) -> Error {
         if self.is_empty() {
             return error;

@@ -14,7 +14,8 @@ pub(super) const NEXT_ITEM: &str = "\",\" or \")\"";
 /// What an error says was expected where a statement ends.
 pub(super) const END: &str = "the end of the statement";
 
-/// The place of an error: the tokens of a statement, and the index of the token that was not expected.
+/// The place of an error: the tokens of a statement, and the index of the token that was not
+/// expected.
 pub(super) struct Place<'a> {
     pub(super) script: &'a Script,
     pub(super) tokens: &'a [TokenWithSpan],
@@ -28,7 +29,8 @@ pub(crate) fn hyphenated(statement: &str, name: &str) -> bool {
     places.any(|(at, _)| !statement[..at].ends_with('"'))
 }
 
-/// Describes a token for an error. The content of a string is not repeated, because it may be a data value or a secret.
+/// Describes a token for an error. The content of a string is not repeated, because it may be a
+/// data value or a secret.
 pub(super) fn describe(token: Option<&TokenWithSpan>) -> String {
     match token.map(|t| &t.token) {
         None => END.to_string(),
@@ -43,8 +45,8 @@ fn is_string(token: &Token) -> bool {
     !matches!(token, Token::Word(_)) && token.to_string().contains(['\'', '$'])
 }
 
-/// Returns the nearest of `words` to an unquoted word: one that differs in few letters, or in its ending. Of several
-/// keywords together, the first alone may be near.
+/// Returns the nearest of `words` to an unquoted word: one that differs in few letters, or in its
+/// ending. Of several keywords together, the first alone may be near.
 pub(crate) fn nearest<'w>(found: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let written = found.to_ascii_uppercase();
     let found = written.replace('_', " ");
@@ -84,7 +86,8 @@ impl<'a> Place<'a> {
         next.is_some_and(|next| self.tokens[at].span.end == next.span.start)
     }
 
-    /// Returns the text of the tokens from `from` on that stand together without spaces, such as `data/a.parquet`.
+    /// Returns the text of the tokens from `from` on that stand together without spaces, such as
+    /// `data/a.parquet`.
     pub(super) fn together(&self, from: usize) -> String {
         let ends = |at: usize| {
             !self.joined(at) || matches!(self.token(at + 1), Some(Token::Comma | Token::LParen | Token::RParen))
@@ -93,14 +96,16 @@ impl<'a> Place<'a> {
         spliced(self.script, &self.tokens[from..=end], std::iter::empty())
     }
 
-    /// Returns the text from the token at `from` on if the place is within it: no space stands before it.
+    /// Returns the text from the token at `from` on if the place is within it: no space stands
+    /// before it.
     pub(super) fn cut(&self, from: usize) -> Option<String> {
         let before = self.at.checked_sub(1).filter(|before| *before >= from)?;
         let goes_on = !matches!(self.token(self.at)?, Token::Comma | Token::LParen | Token::RParen);
         (goes_on && self.joined(before)).then(|| self.together(from))
     }
 
-    /// Returns the hint for the error that `what` was expected at the place, where one of `words` could stand.
+    /// Returns the hint for the error that `what` was expected at the place, where one of `words`
+    /// could stand.
     pub(super) fn hint<'w>(&self, what: &str, words: impl IntoIterator<Item = &'w str>) -> Option<String> {
         let found = self.token(self.at)?;
         self.hyphen(found)

@@ -1,7 +1,7 @@
 //! `FROM 'path' OPTIONS (...)`: how a file is read, in a query.
 //!
-//! DataFusion's parser has no such clause. The options therefore go into the name of the table, `'path OPTIONS (...)'`, and
-//! are taken out of it where the path becomes a table.
+//! DataFusion's parser has no such clause. The options therefore go into the name of the table,
+//! `'path OPTIONS (...)'`, and are taken out of it where the path becomes a table.
 
 use super::clause::options;
 use super::script::Script;
@@ -22,8 +22,8 @@ const BETWEEN: &str = " OPTIONS (";
 /// A path, and how its files are read.
 pub(crate) type PathWithOptions = (String, Vec<(String, Value)>);
 
-/// Returns the name of the table whose path is the token at `at`, and the last token of its options; `None` if no options
-/// follow.
+/// Returns the name of the table whose path is the token at `at`, and the last token of its
+/// options; `None` if no options follow.
 pub(super) fn optioned(tokens: &[TokenWithSpan], at: usize) -> Option<(usize, String)> {
     let before = &tokens.get(at.checked_sub(1)?)?.token;
     let is_word = |token: &Token, words: &[&str]| matches!(token, Token::Word(word) if word.quote_style.is_none() && words.iter().any(|w| word.value.eq_ignore_ascii_case(w)));

@@ -1,8 +1,8 @@
-//! Removes the literals from the queries of a statement. A manifest may then contain a source such as
-//! `(SELECT * FROM people WHERE name <> 'Ann')` without its data values.
+//! Removes the literals from the queries of a statement. A manifest may then contain a source such
+//! as `(SELECT * FROM people WHERE name <> 'Ann')` without its data values.
 //!
-//! Numbers become `?` and other literals `'?'`; TRUE, FALSE and NULL remain. Names of tables and columns remain, and so
-//! do paths, because they reveal where data is and not what it contains.
+//! Numbers become `?` and other literals `'?'`; TRUE, FALSE and NULL remain. Names of tables and
+//! columns remain, and so do paths, because they reveal where data is and not what it contains.
 
 use super::clause::SourceClause;
 use super::versioned::with_versions;
@@ -33,7 +33,8 @@ fn redact(query: &str) -> Option<String> {
     let _: ControlFlow<Infallible> = statement.visit(&mut redactor);
     let text = statement.to_string();
     let reads_back = parsed(&text)?.to_string() == text;
-    // Any other quoted text comes from a place where the parser keeps no literals, so it may contain data.
+    // Any other quoted text comes from a place where the parser keeps no literals, so it may
+    // contain data.
     let tokens = Tokenizer::new(&GenericDialect {}, &text).tokenize().ok()?;
     let is_known = |text: &String| text == "?" || redactor.tables.contains(text);
     let is_redacted = tokens.iter().all(|token| match token {

@@ -13,7 +13,8 @@ pub(crate) struct Script {
     text: String,
     words: Arc<Words>,
     tokens: Vec<TokenWithSpan>,
-    /// Line, column and byte offset of the start of each line, and of every [`STRIDE`]th character of a long line.
+    /// Line, column and byte offset of the start of each line, and of every [`STRIDE`]th character
+    /// of a long line.
     places: Vec<(u64, u64, usize)>,
     /// What a parser looked for at the end of its tokens.
     pub(super) expectations: Expectations,
@@ -96,8 +97,8 @@ impl Script {
     }
 }
 
-/// Returns the text from the first to the last of `tokens`, including the comments between them, with these texts in place
-/// of what is written at each span.
+/// Returns the text from the first to the last of `tokens`, including the comments between them,
+/// with these texts in place of what is written at each span.
 pub(super) fn spliced<'t>(
     script: &Script,
     tokens: &[TokenWithSpan],
@@ -141,8 +142,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever stands before a token, few characters are counted to find its place, so that a script is read in
-        /// time that grows as its length.
+        /// Whatever stands before a token, few characters are counted to find its place, so that a
+        /// script is read in time that grows as its length.
         #[test]
         fn the_place_of_a_token_is_found_by_counting_few_characters(
             statements in prop::collection::vec("(SELECT|é) ?[a-z]{1,4}(, 'ä\n{0,2}[a-z]{0,300}')?", 1..40),

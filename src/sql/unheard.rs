@@ -1,8 +1,9 @@
 //! Clauses that DataFusion reads and does not do.
 //!
-//! Its planner takes no notice of some clauses that its parser accepts. `FROM t TABLESAMPLE BERNOULLI (1)` is then the whole
-//! of `t`, `PREWHERE` leaves no row out, and `* ILIKE 'a%'` no column. EXCEPT ALL and INTERSECT ALL compare rows, and not how
-//! often they occur. Each such clause that would change the rows or the columns of an answer is an error.
+//! Its planner takes no notice of some clauses that its parser accepts.
+//! `FROM t TABLESAMPLE BERNOULLI (1)` is then the whole of `t`, `PREWHERE` leaves no row out, and
+//! `* ILIKE 'a%'` no column. EXCEPT ALL and INTERSECT ALL compare rows, and not how often they
+//! occur. Each such clause that would change the rows or the columns of an answer is an error.
 
 use super::cursor::Cursor;
 use super::delegate::visited;

@@ -1,4 +1,5 @@
-//! Names for the columns of a query that have none, and that DataFusion would name after a value that nothing may show.
+//! Names for the columns of a query that have none, and that DataFusion would name after a value
+//! that nothing may show.
 
 use super::hidden::Hidden;
 use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
@@ -6,7 +7,8 @@ use datafusion::sql::sqlparser::ast::{Expr, Ident, Query, SelectItem, SetExpr, V
 use std::ops::ControlFlow;
 
 impl Hidden {
-    /// Gives each column without a name, whose expression has such a value, what was written as its name.
+    /// Gives each column without a name, whose expression has such a value, what was written as its
+    /// name.
     pub(crate) fn name_columns(&self, statement: &mut DfStatement) {
         if self.is_empty() {
             return;
@@ -24,7 +26,8 @@ impl Hidden {
         debug_assert!(done.is_continue());
     }
 
-    /// Returns the text of an expression with what was written in place of such values; `None` if it has none.
+    /// Returns the text of an expression with what was written in place of such values; `None` if
+    /// it has none.
     fn written(&self, expr: &Expr) -> Option<String> {
         let text = expr.to_string();
         let written = self.in_statement(text.clone());

@@ -25,8 +25,9 @@ pub(crate) enum Literal {
 }
 
 impl Literal {
-    /// Returns the value of a text from outside SQL: a number if it reads as one, and the text itself otherwise. A text
-    /// such as `01234`, `+5` or `1e5` is no number, because it would not print back the same.
+    /// Returns the value of a text from outside SQL: a number if it reads as one, and the text
+    /// itself otherwise. A text such as `01234`, `+5` or `1e5` is no number, because it would not
+    /// print back the same.
     pub(crate) fn read(text: &str) -> Self {
         let digits = text.strip_prefix('-').unwrap_or(text);
         let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(w, f)| (w, Some(f)));
@@ -90,8 +91,8 @@ impl Literal {
         }
     }
 
-    /// Returns the token of the value. SQL takes a text in plain quotes for a name where a name is expected, so only a
-    /// path is written so; any other text is a token that is a text everywhere.
+    /// Returns the token of the value. SQL takes a text in plain quotes for a name where a name is
+    /// expected, so only a path is written so; any other text is a token that is a text everywhere.
     pub(super) fn token(&self, is_path: bool) -> Token {
         match self {
             Self::Null | Self::Boolean(_) => Token::make_word(self.characters(), None),
@@ -102,7 +103,8 @@ impl Literal {
     }
 }
 
-/// Writes the value as SQL. The parentheses keep a minus sign from becoming a part of what stands before it.
+/// Writes the value as SQL. The parentheses keep a minus sign from becoming a part of what stands
+/// before it.
 impl fmt::Display for Literal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -128,7 +130,8 @@ pub(crate) struct Variables {
     named: BTreeMap<String, Variable>,
     /// Whether `getenv` may read the environment of the process.
     pub(crate) environment: bool,
-    /// Whether the statement is only read: `getenv` stands for an empty text then, whatever the environment holds.
+    /// Whether the statement is only read: `getenv` stands for an empty text then, whatever the
+    /// environment holds.
     pub(super) only_read: bool,
 }
 
@@ -157,7 +160,8 @@ impl Variables {
         Ok(())
     }
 
-    /// Returns the variable `name`. Fails with a usage error that suggests the nearest name if there is none.
+    /// Returns the variable `name`. Fails with a usage error that suggests the nearest name if
+    /// there is none.
     pub(crate) fn get(&self, name: &str) -> Result<&Variable> {
         let unknown = || {
             let error = Error::unknown("variable", name, self.named.keys().map(String::as_str));

@@ -1,8 +1,9 @@
-//! `FROM delta.'path' VERSION AS OF n` and `FROM 'path' OPTIONS (...)`: a version of a table of a lake, and how a file is
-//! read, in a query.
+//! `FROM delta.'path' VERSION AS OF n` and `FROM 'path' OPTIONS (...)`: a version of a table of a
+//! lake, and how a file is read, in a query.
 //!
-//! DataFusion's parser has no such clauses in its dialect, and would take VERSION for an alias. The version therefore goes
-//! into the name of the table, `delta.'path@vn'`, before a query is parsed, and so do the options.
+//! DataFusion's parser has no such clauses in its dialect, and would take VERSION for an alias. The
+//! version therefore goes into the name of the table, `delta.'path@vn'`, before a query is parsed,
+//! and so do the options.
 
 use super::path_options::optioned;
 use crate::formats::FORMATS;
@@ -11,14 +12,16 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 use std::borrow::Cow;
 
-/// A table with its version or its options: the tokens from its path on, and the name that stands for both.
+/// A table with its version or its options: the tokens from its path on, and the name that stands
+/// for both.
 struct Versioned {
     first: usize,
     last: usize,
     name: String,
 }
 
-/// Returns the tokens of a query with the versions in the names of the tables. They are without whitespace.
+/// Returns the tokens of a query with the versions in the names of the tables. They are without
+/// whitespace.
 pub(super) fn tokens_with_versions(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
     let (mut all, mut from) = (vec![], 0);
     for found in versioned(tokens) {

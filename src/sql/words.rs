@@ -1,4 +1,5 @@
-//! The words of a language: its keywords and kinds of hierarchies, for the parser and for completion.
+//! The words of a language: its keywords and kinds of hierarchies, for the parser and for
+//! completion.
 
 use crate::hierarchy::Kind;
 use std::collections::BTreeSet;
@@ -17,8 +18,9 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Collects the words of statements with these first keywords, of clauses with these first keywords, of their syntax
-    /// texts, and of these kinds of hierarchies. The keywords are the words in capitals of the syntax texts.
+    /// Collects the words of statements with these first keywords, of clauses with these first
+    /// keywords, of their syntax texts, and of these kinds of hierarchies. The keywords are the
+    /// words in capitals of the syntax texts.
     pub(crate) fn new(
         starts: impl Iterator<Item = &'static str>,
         clauses: impl Iterator<Item = &'static str>,

@@ -1,4 +1,5 @@
-//! What is written and that nobody sees yet: a hidden folder that becomes its target at once, and the report beside it.
+//! What is written and that nobody sees yet: a hidden folder that becomes its target at once, and
+//! the report beside it.
 
 mod report_file;
 mod stage;

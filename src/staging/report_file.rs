@@ -1,8 +1,8 @@
 //! The staged report of a release: written first, visible last.
 //!
-//! A file at the report's path is replaced if a statement wrote it, or with OVERWRITE. The report appears only when its release
-//! is in place. Until then it is a hidden file beside its path, a part of the staged release, or in memory if it becomes an
-//! object, which is put whole.
+//! A file at the report's path is replaced if a statement wrote it, or with OVERWRITE. The report
+//! appears only when its release is in place. Until then it is a hidden file beside its path, a
+//! part of the staged release, or in memory if it becomes an object, which is put whole.
 
 use super::stage::Stage;
 use crate::error::{Error, Result};
@@ -23,15 +23,16 @@ pub struct StagedReport(Staged);
 enum Staged {
     /// A file of the staged release.
     InRelease,
-    /// A hidden file beside its path. It replaces a file that no statement wrote if the flag is set.
+    /// A hidden file beside its path. It replaces a file that no statement wrote if the flag is
+    /// set.
     File(Stage, PathBuf, bool),
     /// The text of an object, with the same flag.
     Object(SingleObject, String, bool),
 }
 
 impl StagedReport {
-    /// Writes the report to a stage beside the path of `file`. `release` is the target with its staging folder; a
-    /// report inside the target is written to that folder.
+    /// Writes the report to a stage beside the path of `file`. `release` is the target with its
+    /// staging folder; a report inside the target is written to that folder.
     pub(crate) fn of(file: &ReportFile, report: &Report, release: Option<(PathBuf, PathBuf)>) -> Result<Self> {
         let text = file.secrets().hidden_in(&report.render(file.format())?);
         Self::of_text(file, text, release)
@@ -57,7 +58,8 @@ impl StagedReport {
         Self::write(file.path(), text, file.overwrites())
     }
 
-    /// Writes a sealed file to a hidden stage beside `path`. It will replace a file that no statement wrote if `overwrite`.
+    /// Writes a sealed file to a hidden stage beside `path`. It will replace a file that no
+    /// statement wrote if `overwrite`.
     pub fn write(path: &Path, text: String, overwrite: bool) -> Result<Self> {
         let place = resolved(path)?;
         let stage = Stage::open(&place)?;
@@ -66,8 +68,8 @@ impl StagedReport {
         Ok(Self(Staged::File(stage, place, overwrite)))
     }
 
-    /// Moves the report to its path, or puts it to its store. Fails with `ErrorKind::TargetExists` if there is something by now
-    /// that may not be replaced. Runs where blocking work does.
+    /// Moves the report to its path, or puts it to its store. Fails with `ErrorKind::TargetExists`
+    /// if there is something by now that may not be replaced. Runs where blocking work does.
     pub fn publish(self) -> Result<()> {
         match self.0 {
             Staged::InRelease => Ok(()),

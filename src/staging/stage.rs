@@ -1,46 +1,54 @@
 //! Staging and swap: at every moment the target is either unchanged or complete.
 //!
-//! A run writes to a hidden folder beside the target and moves it to the target in one system call. What a killed run
-//! leaves is hidden, not held by any process, and removed by the next run for the same target.
+//! A run writes to a hidden folder beside the target and moves it to the target in one system call.
+//! What a killed run leaves is hidden, not held by any process, and removed by the next run for the
+//! same target.
 //!
 //! # The protocol
 //!
-//! The name of a stage is `.anonsql-staging-`, 16 hex digits of a hash of the target's name, and 32 random hex
-//! digits. Stages of different targets or processes therefore cannot be confused. A run *holds* its stage by a lock
-//! on the folder itself. The lock stays with the folder wherever the folder is moved, and ends with the process. A
-//! run
+//! The name of a stage is `.anonsql-staging-`, 16 hex digits of a hash of the target's name, and 32
+//! random hex digits. Stages of different targets or processes therefore cannot be confused. A run
+//! *holds* its stage by a lock on the folder itself. The lock stays with the folder wherever the
+//! folder is moved, and ends with the process. A run
 //!
-//! 1. looks at every stage of its target. A stage that the run can hold is abandoned, and the run discards it
-//!    (below);
-//! 2. creates a folder that only its owner can look into, holds it, and checks that the name still belongs to the folder
-//!    that it holds. If another run took the folder for abandoned before it was held, this step begins again;
+//! 1. looks at every stage of its target. A stage that the run can hold is abandoned, and the run
+//!    discards it (below);
+//! 2. creates a folder that only its owner can look into, holds it, and checks that the name still
+//!    belongs to the folder that it holds. If another run took the folder for abandoned before it
+//!    was held, this step begins again;
 //! 3. writes and recounts;
-//! 4. syncs everything, gives the folder the permissions that a new folder has, renames the stage to a name that begins
-//!    with `.anonsql-swapping-`, and from there to the target, which fails if the target exists. With OVERWRITE the run
-//!    then checks whether the target may be replaced, and exchanges the two names. If the target vanished in the meantime, this step begins again;
-//! 5. releases the lock on what is the target now, and discards the old target under the other name.
+//! 4. syncs everything, gives the folder the permissions that a new folder has, renames the stage
+//!    to a name that begins with `.anonsql-swapping-`, and from there to the target, which fails if
+//!    the target exists. With OVERWRITE the run then checks whether the target may be replaced, and
+//!    exchanges the two names. If the target vanished in the meantime, this step begins again;
+//! 5. releases the lock on what is the target now, and discards the old target under the other
+//!    name.
 //!
-//! Two names are exchanged only by a run that holds the folder that is the target at this moment, so that no two runs do
-//! it at once. With APPEND a run then looks once more whether this folder has the manifest that the run began with. Another
-//! manifest is the release of another run, and this run fails: it adds rows to one release and to no other.
+//! Two names are exchanged only by a run that holds the folder that is the target at this moment,
+//! so that no two runs do it at once. With APPEND a run then looks once more whether this folder
+//! has the manifest that the run began with. Another manifest is the release of another run, and
+//! this run fails: it adds rows to one release and to no other.
 //!
-//! *Discarding* holds the folder, gives it another name of its kind, and removes it. A `-staging-` folder belongs to
-//! one run alone and is removed whole. Of a `-swapping-` folder only the files named in its manifest are removed, one
-//! by one: it may be an old target into which somebody put a file between the last check and the exchange. A folder
-//! with such a file is moved to a visible name beside the target. The kind is part of the name, because a folder that
-//! is being removed loses its files in any order.
+//! *Discarding* holds the folder, gives it another name of its kind, and removes it. A `-staging-`
+//! folder belongs to one run alone and is removed whole. Of a `-swapping-` folder only the files
+//! named in its manifest are removed, one by one: it may be an old target into which somebody put a
+//! file between the last check and the exchange. A folder with such a file is moved to a visible
+//! name beside the target. The kind is part of the name, because a folder that is being removed
+//! loses its files in any order.
 //!
-//! A kill leaves the old target until the rename or the exchange, and the new one after it. Beside the target it
-//! leaves an unfinished folder, a finished one, or (the rest of) the old target. The next run discards all of these.
-//! If two runs write to one target, the second finds a target in step 4: it is refused, or exchanges what the first
-//! published. Neither run ever removes what the other holds.
+//! A kill leaves the old target until the rename or the exchange, and the new one after it. Beside
+//! the target it leaves an unfinished folder, a finished one, or (the rest of) the old target. The
+//! next run discards all of these. If two runs write to one target, the second finds a target in
+//! step 4: it is refused, or exchanges what the first published. Neither run ever removes what the
+//! other holds.
 //!
-//! A file, or a folder that COPY writes, is staged in such a folder and renamed from there. The staging folder
-//! belongs to one run alone.
+//! A file, or a folder that COPY writes, is staged in such a folder and renamed from there. The
+//! staging folder belongs to one run alone.
 //!
-//! Locks are those of `flock`. On file systems that several hosts share, a host may not see the locks of another
-//! host, and may take its stages for abandoned. It then moves them away before it removes anything, so the other run
-//! finds no stage to publish and fails. No incomplete release is published in this case either.
+//! Locks are those of `flock`. On file systems that several hosts share, a host may not see the
+//! locks of another host, and may take its stages for abandoned. It then moves them away before it
+//! removes anything, so the other run finds no stage to publish and fails. No incomplete release is
+//! published in this case either.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{Manifest, check_replaceable, create_private, hold, remove};
@@ -77,11 +85,13 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Opens a stage beside `target`, after removing the stages that killed runs for the same target left.
+    /// Opens a stage beside `target`, after removing the stages that killed runs for the same
+    /// target left.
     pub fn open(target: &Path) -> Result<Self> {
         let (parent, name) = split(target)?;
         fs::create_dir_all(&parent).map_err(|e| Error::io(format!("cannot create {}", parent.display()), e))?;
-        // The path is resolved now, because symbolic links in it may change while the release is written.
+        // The path is resolved now, because symbolic links in it may change while the release is
+        // written.
         let parent = parent.canonicalize().map_err(|e| Error::io(parent.display(), e))?;
         let names = Names::new(parent, name);
         names.discard_abandoned()?;
@@ -118,7 +128,8 @@ impl Stage {
         self.folder.join(&self.names.target)
     }
 
-    /// Makes [`Self::output`] the target. Fails if the target exists, unless the output is a file and may `replace` it.
+    /// Makes [`Self::output`] the target. Fails if the target exists, unless the output is a file
+    /// and may `replace` it.
     pub fn publish_output(self, replace: bool) -> Result<()> {
         let output = self.output();
         let written = match fs::symlink_metadata(&output) {
@@ -143,7 +154,8 @@ impl Stage {
         sync(&self.names.parent).map_err(|e| Error::io(what, e))
     }
 
-    /// Makes the stage the target, which may be an empty folder. Fails with `late` if the target exists.
+    /// Makes the stage the target, which may be an empty folder. Fails with `late` if the target
+    /// exists.
     pub fn publish_new(self, late: Error) -> Result<()> {
         self.exchanged(Replaced::None, Some(late))
     }
@@ -153,8 +165,8 @@ impl Stage {
         self.exchanged(Replaced::Any, None)
     }
 
-    /// Makes the stage the target in place of the release with this manifest, and of no other. Fails with `late` if the target
-    /// is another.
+    /// Makes the stage the target in place of the release with this manifest, and of no other.
+    /// Fails with `late` if the target is another.
     pub fn publish_after(self, standing: &Manifest, late: Error) -> Result<()> {
         self.exchanged(Replaced::Only(standing), Some(late))
     }
@@ -182,8 +194,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Moves the stage to the target. Returns true if a target existed; the old target then has the stage's former
-    /// name.
+    /// Moves the stage to the target. Returns true if a target existed; the old target then has the
+    /// stage's former name.
     fn swap(&self, replaced: Replaced<'_>, late: Option<Error>) -> Result<bool> {
         let failed = |e| {
             Error::io(
@@ -218,7 +230,8 @@ impl Stage {
         }
     }
 
-    /// Holds the folder that is the target, so that no other run exchanges it. Returns `None` if there is no target.
+    /// Holds the folder that is the target, so that no other run exchanges it. Returns `None` if
+    /// there is no target.
     fn hold_target(&self) -> io::Result<Option<File>> {
         for _ in 0..TRIES {
             if let Some(held) = hold(&self.target)? {
@@ -244,8 +257,9 @@ enum Replaced<'a> {
     Only(&'a Manifest),
 }
 
-/// Returns what is staged with `found`. If `found` is an error, removes what is staged on a blocking thread before
-/// returning the error. A stage that is simply dropped is removed on the thread that drops it.
+/// Returns what is staged with `found`. If `found` is an error, removes what is staged on a
+/// blocking thread before returning the error. A stage that is simply dropped is removed on the
+/// thread that drops it.
 pub(crate) async fn or_removed<S: Send + 'static, T>(staged: S, found: Result<T>) -> Result<(S, T)> {
     match found {
         Ok(found) => Ok((staged, found)),
@@ -268,8 +282,9 @@ pub(crate) async fn removed<S: Send + 'static>(staged: S) -> Result<()> {
 impl Drop for Stage {
     fn drop(&mut self) {
         if self.held.is_some() {
-            // If the run was dropped, a file may appear once more while its folder is removed: it was being created when the
-            // folder got another name. A failure here leaves a hidden folder that the next run removes.
+            // If the run was dropped, a file may appear once more while its folder is removed: it
+            // was being created when the folder got another name. A failure here leaves a hidden
+            // folder that the next run removes.
             let remove = |folder: &Path| fs::remove_dir_all(folder).or_else(|_| fs::remove_dir_all(folder));
             let _ = self.call(STAGING).and_then(|()| remove(&self.folder));
         }
@@ -324,8 +339,8 @@ impl Names {
         Ok(())
     }
 
-    /// Removes a folder that no process holds, except files that no run wrote. Returns the visible name of the folder
-    /// if such files are kept.
+    /// Removes a folder that no process holds, except files that no run wrote. Returns the visible
+    /// name of the folder if such files are kept.
     fn discard(&self, kind: &str, folder: &Path) -> io::Result<Option<PathBuf>> {
         let Some(_held) = hold(folder)? else {
             return Ok(None);
@@ -407,7 +422,8 @@ fn rename_new(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)?)
 }
 
-/// Without an atomic exchange the old target is moved aside first. A kill in between leaves it under a hidden name.
+/// Without an atomic exchange the old target is moved aside first. A kill in between leaves it
+/// under a hidden name.
 #[cfg(not(target_os = "linux"))]
 fn exchange(a: &Path, b: &Path) -> std::io::Result<()> {
     let aside = a.with_extension("old");

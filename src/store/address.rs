@@ -5,7 +5,8 @@ use crate::error::{Error, Result};
 use crate::location::is_url;
 use datafusion::datasource::listing::ListingTableUrl;
 
-/// Returns the place that an expanded path names: a local path, or the URL of an object or of a folder.
+/// Returns the place that an expanded path names: a local path, or the URL of an object or of a
+/// folder.
 pub(crate) fn listing_url(path: &str) -> Result<ListingTableUrl> {
     if is_url(path) && path.contains('#') {
         return Err(Error::usage(format!(

@@ -16,8 +16,8 @@ const OF_TABLES: [&str; 2] = ["_delta_log", "_anonsql"];
 /// The folders that are listed at once.
 const AT_ONCE: usize = 16;
 
-/// The files that a path names. Hidden files, and those in hidden folders, are passed over unless the
-/// path names them.
+/// The files that a path names. Hidden files, and those in hidden folders, are passed over unless
+/// the path names them.
 #[derive(Debug, Clone)]
 pub(crate) struct Files {
     /// The file, or the folder that the files are in.
@@ -37,8 +37,8 @@ impl fmt::Display for Files {
 }
 
 impl Files {
-    /// Returns the files of an expanded path. Fails with `ErrorKind::Usage` for a pattern or a URL that
-    /// cannot be read.
+    /// Returns the files of an expanded path. Fails with `ErrorKind::Usage` for a pattern or a URL
+    /// that cannot be read.
     pub(crate) fn of(path: &str) -> Result<Self> {
         if !is_pattern(path) {
             return Ok(Self::at(listing_url(path)?));
@@ -119,8 +119,8 @@ impl Files {
         Ok(by_name.into_values().collect())
     }
 
-    /// Fails with `ErrorKind::Usage` if there is a table in a folder inside the folder: its files are also those that it had
-    /// before.
+    /// Fails with `ErrorKind::Usage` if there is a table in a folder inside the folder: its files
+    /// are also those that it had before.
     fn check_tables(&self, listed: &[ObjectMeta]) -> Result<()> {
         for file in listed {
             let inside: Vec<&str> = self.url.strip_prefix(&file.location).into_iter().flatten().collect();
@@ -135,7 +135,8 @@ impl Files {
         Ok(())
     }
 
-    /// Lists the files at the last of these levels. Folders whose names do not match are not looked into.
+    /// Lists the files at the last of these levels. Folders whose names do not match are not looked
+    /// into.
     async fn at_levels(&self, store: &dyn ObjectStore, levels: &[&Name]) -> Result<Vec<ObjectMeta>> {
         let above = levels.split_last().map_or(levels, |(_, above)| above);
         let mut folders = vec![self.url.prefix().clone()];

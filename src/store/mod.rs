@@ -1,9 +1,10 @@
 //! Object stores: how a session reaches the objects of a URL.
 //!
-//! DataFusion looks a store up by the scheme and the host of a URL. A store that the caller registered there is used as it
-//! is. Otherwise the first statement that names a URL of a known scheme opens a store and registers it: with the
-//! credentials of the environment, as other programs of that cloud do, and with the settings `anonsql.s3.*`. Neither a
-//! statement nor a setting has credentials.
+//! DataFusion looks a store up by the scheme and the host of a URL. A store that the caller
+//! registered there is used as it is. Otherwise the first statement that names a URL of a known
+//! scheme opens a store and registers it: with the credentials of the environment, as other
+//! programs of that cloud do, and with the settings `anonsql.s3.*`. Neither a statement nor a
+//! setting has credentials.
 
 mod address;
 mod builders;

@@ -27,8 +27,8 @@ impl fmt::Debug for SingleObject {
 }
 
 impl SingleObject {
-    /// Opens the place of an object that an expanded URL names. Fails with `ErrorKind::Usage` for a pattern, and for a web
-    /// server, which nothing is written to.
+    /// Opens the place of an object that an expanded URL names. Fails with `ErrorKind::Usage` for a
+    /// pattern, and for a web server, which nothing is written to.
     pub(crate) fn open(state: &SessionState, url: &str) -> Result<Self> {
         check_written(url)?;
         let place = listing_url(url)?;
@@ -60,9 +60,9 @@ impl SingleObject {
         format!("{}{}", self.root, self.path)
     }
 
-    /// Fails if the store cannot be reached, so that it is known before there is something to write. Who may write there
-    /// need not be allowed to read. Fails with `ErrorKind::TargetExists` if an object is there that no statement wrote, unless
-    /// `overwrite`.
+    /// Fails if the store cannot be reached, so that it is known before there is something to
+    /// write. Who may write there need not be allowed to read. Fails with `ErrorKind::TargetExists`
+    /// if an object is there that no statement wrote, unless `overwrite`.
     pub(crate) async fn reach(&self, overwrite: bool) -> Result<()> {
         if !overwrite {
             return self.may_replace().await.map(drop);
@@ -73,7 +73,8 @@ impl SingleObject {
         }
     }
 
-    /// Writes the object. Fails with `ErrorKind::TargetExists` if one is there that no statement wrote, unless `overwrite`.
+    /// Writes the object. Fails with `ErrorKind::TargetExists` if one is there that no statement
+    /// wrote, unless `overwrite`.
     pub(crate) async fn put(&self, text: String, overwrite: bool) -> Result<()> {
         let replaces = overwrite || self.may_replace().await?;
         if !replaces {
@@ -95,8 +96,8 @@ impl SingleObject {
         put.map(drop).map_err(|e| self.failed(&e))
     }
 
-    /// Returns true if there is an object that a statement wrote, and false if there is none or it cannot be read. Fails with
-    /// `ErrorKind::TargetExists` if there is another one.
+    /// Returns true if there is an object that a statement wrote, and false if there is none or it
+    /// cannot be read. Fails with `ErrorKind::TargetExists` if there is another one.
     async fn may_replace(&self) -> Result<bool> {
         let content = match self.store.get(&self.path).await {
             Ok(found) => found.bytes().await,

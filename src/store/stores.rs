@@ -12,7 +12,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use url::Url;
 
-/// The stores that a session opened by itself, kept in its configuration. Stores of the caller are not among them.
+/// The stores that a session opened by itself, kept in its configuration. Stores of the caller are
+/// not among them.
 #[derive(Debug, Default)]
 pub(crate) struct Stores {
     state: Mutex<State>,
@@ -47,23 +48,24 @@ impl Stores {
         stores.map_or_else(Arc::default, |stores| Arc::clone(&stores.traffic))
     }
 
-    /// Takes over the settings of a session. Sessions for paths in quotes share the stores, and not the settings.
+    /// Takes over the settings of a session. Sessions for paths in quotes share the stores, and not
+    /// the settings.
     pub(crate) fn follow(config: &SessionConfig) {
         if let Some(stores) = config.get_extension::<Self>() {
             stores.state.lock().s3 = Settings::of(config.options()).s3;
         }
     }
 
-    /// Returns true if other processes reach the store of a URL as this session does: it is this file system, or the session
-    /// opened it by itself.
+    /// Returns true if other processes reach the store of a URL as this session does: it is this
+    /// file system, or the session opened it by itself.
     pub(crate) fn are_reached_by_others(config: &SessionConfig, url: &Url) -> bool {
         let stores = config.get_extension::<Self>();
         let is_opened = |stores: Arc<Self>| stores.state.lock().opened.contains_key(&key(url));
         url.scheme() == "file" || stores.is_some_and(is_opened)
     }
 
-    /// Returns the store of a URL: that of the caller, or one that is opened with the settings of now. Fails with
-    /// `ErrorKind::Usage` for a scheme that nothing reads.
+    /// Returns the store of a URL: that of the caller, or one that is opened with the settings of
+    /// now. Fails with `ErrorKind::Usage` for a scheme that nothing reads.
     pub(crate) fn open(state: &SessionState, url: &Url) -> Result<Arc<dyn ObjectStore>> {
         let environment = state.runtime_env();
         let known = environment.object_store_registry.get_store(url);

@@ -8,7 +8,8 @@ use object_store::client::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counters of what was moved over the network since the session began. Stores that the caller registered are not counted.
+/// Counters of what was moved over the network since the session began. Stores that the caller
+/// registered are not counted.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
     received: AtomicU64,
@@ -23,8 +24,8 @@ pub(crate) struct Moved {
     pub(crate) received: u64,
     /// The bytes of objects that were sent.
     pub(crate) sent: u64,
-    /// The requests that the server did not answer, or answered with an error of its own or a wish to wait. All but the last
-    /// of a series are repeated.
+    /// The requests that the server did not answer, or answered with an error of its own or a wish
+    /// to wait. All but the last of a series are repeated.
     pub(crate) failed: u64,
 }
 

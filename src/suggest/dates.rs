@@ -2,8 +2,8 @@
 
 use chrono::{Datelike, NaiveDate};
 
-/// The usual spellings, in the words of `strptime`. The first that most values have counts, so a spelling stands before
-/// those that fit the same text by chance.
+/// The usual spellings, in the words of `strptime`. The first that most values have counts, so a
+/// spelling stands before those that fit the same text by chance.
 const SPELLINGS: &[&str] = &[
     "%Y-%m-%d",
     "%Y/%m/%d",
@@ -29,7 +29,8 @@ pub(super) struct Spelling {
     pub(super) is_ambiguous: bool,
 }
 
-/// Returns the spelling in which at least the share `most` of the texts are dates of the last or the next two centuries.
+/// Returns the spelling in which at least the share `most` of the texts are dates of the last or
+/// the next two centuries.
 pub(super) fn spelling(texts: &[&str], most: f64) -> Option<Spelling> {
     let read = |format: &str| texts.iter().filter(|text| is_date(text, format)).count();
     // The greatest count wins, and the first spelling of several: `max_by_key` would take the last.

@@ -1,12 +1,13 @@
-//! Whether the values of a column identify people by themselves, whatever role a statement gives to the column.
+//! Whether the values of a column identify people by themselves, whatever role a statement gives to
+//! the column.
 
 use super::facts::{CODES, Facts, Kind, MOST};
 use super::names;
 use super::patterns::Pattern;
 use super::vocabulary::Meaning;
 
-/// The most distinct values of a flag or a category. A column with so few values names nobody, even if its name is
-/// that of an identifier, unless each of its values is different.
+/// The most distinct values of a flag or a category. A column with so few values names nobody, even
+/// if its name is that of an identifier, unless each of its values is different.
 const CATEGORY: u64 = 20;
 
 /// Why the values of a column identify people.
@@ -24,8 +25,9 @@ pub enum Identifying {
     Unseen,
 }
 
-/// Returns why the values of a column identify people by themselves; `None` if nothing shows that they do. Amounts
-/// are different in nearly every row by their nature, so their number shows nothing.
+/// Returns why the values of a column identify people by themselves; `None` if nothing shows that
+/// they do. Amounts are different in nearly every row by their nature, so their number shows
+/// nothing.
 pub fn identifying(facts: &Facts) -> Option<Identifying> {
     if matches!(facts.kind, Kind::Binary | Kind::Nested) {
         return Some(Identifying::Unseen);
@@ -65,8 +67,8 @@ pub fn named_as_identifier(name: &str, kind: Kind) -> Option<&'static str> {
     }
 }
 
-/// Returns true if a column of this name may be a code of people, equal in all rows of a person. People share names,
-/// so a name is no such code.
+/// Returns true if a column of this name may be a code of people, equal in all rows of a person.
+/// People share names, so a name is no such code.
 pub fn may_be_entity(name: &str) -> bool {
     names::is_person(name) && !name.to_lowercase().contains("name")
 }

@@ -20,7 +20,8 @@ const OLD: i32 = 90;
 pub(super) struct Rule {
     /// The definition as SQL, from `AS` on.
     pub(super) sql: String,
-    /// The least level that Safe Harbor 2 and 3 allow, and the highest one; `None` if all are allowed.
+    /// The least level that Safe Harbor 2 and 3 allow, and the highest one; `None` if all are
+    /// allowed.
     pub(super) levels: Option<(u32, u32)>,
     /// A note for people.
     pub(super) note: &'static str,
@@ -36,7 +37,8 @@ impl Rule {
         }
     }
 
-    /// Returns a rule with so many levels below `*`, of which level 0 says more than Safe Harbor 2 and 3 allow.
+    /// Returns a rule with so many levels below `*`, of which level 0 says more than Safe Harbor 2
+    /// and 3 allow.
     fn above_ground(sql: impl Into<String>, levels: u32) -> Self {
         Self {
             levels: Some((1, levels + 1)),
@@ -57,8 +59,9 @@ impl Rule {
     }
 }
 
-/// Returns the hierarchy of a quasi-identifier. What Safe Harbor 2 and 3 limit is released as they allow it: years instead of
-/// dates, ages and years of birth of people of 90 and more as one group, three digits of ZIP codes.
+/// Returns the hierarchy of a quasi-identifier. What Safe Harbor 2 and 3 limit is released as they
+/// allow it: years instead of dates, ages and years of birth of people of 90 and more as one group,
+/// three digits of ZIP codes.
 pub(super) fn rule(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> Rule {
     match (facts.kind, pattern, meaning) {
         (Kind::Date, ..) => dates(facts, meaning),
@@ -109,8 +112,8 @@ fn oldest_year() -> i32 {
     Utc::now().year() - OLD + 1
 }
 
-/// Returns the rule of dates and timestamps: only their year, and one group of the years in which people of 90 and more
-/// were born.
+/// Returns the rule of dates and timestamps: only their year, and one group of the years in which
+/// people of 90 and more were born.
 fn dates(facts: &Facts, meaning: Option<Meaning>) -> Rule {
     let code = oldest_year();
     let is_old = meaning == Some(Meaning::Birth) || facts.oldest.is_some_and(|year| year < code);
@@ -145,7 +148,8 @@ fn is_years(facts: &Facts) -> bool {
     !texts.is_empty() && texts.iter().filter(year).count() as f64 >= MOST * texts.len() as f64
 }
 
-/// Returns the rule of places smaller than a state: three digits of a ZIP code, and nothing of any other.
+/// Returns the rule of places smaller than a state: three digits of a ZIP code, and nothing of any
+/// other.
 fn places(facts: &Facts, pattern: Option<Pattern>) -> Rule {
     let (is_code, is_foreign) = (names::is_postcode(&facts.name), names::is_foreign_postcode(&facts.name));
     let texts = facts.texts();
@@ -182,7 +186,8 @@ fn prefix(kept: &[u8]) -> String {
     format!("AS PREFIX ({})", kept.join(", "))
 }
 
-/// Returns groups with a width of 1, 2 or 5 times a power of ten, and of twice and four times that width.
+/// Returns groups with a width of 1, 2 or 5 times a power of ten, and of twice and four times that
+/// width.
 fn numbers(facts: &Facts) -> String {
     let range = facts.range.filter(|r| r.is_finite() && *r > 0.0);
     let Some(range) = range.filter(|_| facts.distinct > 2) else {

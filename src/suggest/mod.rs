@@ -1,22 +1,25 @@
 //! Proposed roles of columns, from the name of a column, the form of its values and their counts.
 //!
-//! The rules are those with which a reviewer begins, in this order. A column that cannot be generalized is dropped. A
-//! column with values or a name of the 18 identifiers of HIPAA's Safe Harbor is dropped. Dates, and what others can
-//! know of a person, are quasi-identifiers. What a person would not want told is sensitive. A column whose values are
-//! nearly all different is a code of some kind. A column without values is dropped, because nothing is known of it. Any
-//! other column is taken for knowable if it distinguishes people. A proposal is no judgement: it knows nothing of what
-//! else is published.
+//! The rules are those with which a reviewer begins, in this order. A column that cannot be
+//! generalized is dropped. A column with values or a name of the 18 identifiers of HIPAA's Safe
+//! Harbor is dropped. Dates, and what others can know of a person, are quasi-identifiers. What a
+//! person would not want told is sensitive. A column whose values are nearly all different is a
+//! code of some kind. A column without values is dropped, because nothing is known of it. Any other
+//! column is taken for knowable if it distinguishes people. A proposal is no judgement: it knows
+//! nothing of what else is published.
 //!
-//! What a proposal releases of dates, ages and places is what Safe Harbor 2 and 3 allow: the least level of a hierarchy is
-//! part of the proposal (see `levels`).
+//! What a proposal releases of dates, ages and places is what Safe Harbor 2 and 3 allow: the least
+//! level of a hierarchy is part of the proposal (see `levels`).
 //!
-//! Each kind of knowledge is one table, which grows by a line: the words of names (`vocabulary`), the forms of values
-//! (`patterns`), numbers of people (`national`), postal codes (`postcodes`), spellings of dates (`dates`).
+//! Each kind of knowledge is one table, which grows by a line: the words of names (`vocabulary`),
+//! the forms of values (`patterns`), numbers of people (`national`), postal codes (`postcodes`),
+//! spellings of dates (`dates`).
 //!
 //! No value is kept or shown: samples come in, and only counts and forms go out.
 //!
-//! References: 45 CFR 164.514(b)(2) (Safe Harbor); Regulation (EU) 2016/679, article 9 (special categories); Motwani
-//! and Xu, Efficient algorithms for masking and finding quasi-identifiers, 2007 (distinction and separation).
+//! References: 45 CFR 164.514(b)(2) (Safe Harbor); Regulation (EU) 2016/679, article 9 (special
+//! categories); Motwani and Xu, Efficient algorithms for masking and finding quasi-identifiers,
+//! 2007 (distinction and separation).
 
 mod dates;
 mod facts;
@@ -75,7 +78,8 @@ pub struct Proposal {
     pub reason: String,
     /// For a quasi-identifier, the rule of a hierarchy as SQL, from `AS` on.
     pub hierarchy: Option<String>,
-    /// The lowest and highest level that Safe Harbor 2 and 3 allow of this hierarchy; `None` if they allow every level.
+    /// The lowest and highest level that Safe Harbor 2 and 3 allow of this hierarchy; `None` if
+    /// they allow every level.
     pub levels: Option<(u32, u32)>,
     /// True if rows with the same value are rows of one person.
     pub is_entity: bool,
@@ -105,7 +109,8 @@ pub fn propose(facts: &Facts) -> Proposal {
     }
 }
 
-/// Returns true if equal values are rows of one person: the column is a code of people that occurs more than once.
+/// Returns true if equal values are rows of one person: the column is a code of people that occurs
+/// more than once.
 pub fn is_entity(facts: &Facts) -> bool {
     facts.values >= FEW_ROWS && facts.distinction() < UNIQUE && facts.distinct > 1 && names::is_person(&facts.name)
 }
@@ -180,7 +185,8 @@ fn decide(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> 
         }
         _ => {}
     }
-    // Before the form of a code: a case number may look like a diagnosis or a postal code, and is one row's alone.
+    // Before the form of a code: a case number may look like a diagnosis or a postal code, and is
+    // one row's alone.
     if facts.is_unique() && matches!(facts.kind, Kind::Text | Kind::Integer) {
         return because(
             Identifier,

@@ -1,8 +1,9 @@
 //! Finds the meaning of a column's name in the vocabulary.
 //!
-//! A name is split into words at every character that is no letter or digit and at `camelCase` humps. Letters are
-//! written as in the vocabulary: in lower case and without accents. Every word for a number (`nr`, `no`, `nummer`) is
-//! `number`, also at the end of a longer word: `Pat.-Nr`, `PatNr` and `pat_no` are the same name.
+//! A name is split into words at every character that is no letter or digit and at `camelCase`
+//! humps. Letters are written as in the vocabulary: in lower case and without accents. Every word
+//! for a number (`nr`, `no`, `nummer`) is `number`, also at the end of a longer word: `Pat.-Nr`,
+//! `PatNr` and `pat_no` are the same name.
 
 use super::vocabulary::{FOREIGN_POSTCODES, Meaning, PEOPLE, POSTCODES, VOCABULARY};
 
@@ -55,7 +56,8 @@ fn fits(rule: &str, words: &[String]) -> bool {
 /// The word for every word that says that a code follows.
 const NUMBER: &str = "number";
 
-/// Returns the words with [`NUMBER`] for each word for it; a longer word that ends in one is divided.
+/// Returns the words with [`NUMBER`] for each word for it; a longer word that ends in one is
+/// divided.
 fn numbered(words: Vec<String>) -> Vec<String> {
     let mut read = vec![];
     for (place, word) in words.into_iter().enumerate() {

@@ -1,4 +1,5 @@
-//! National and social security numbers: their forms, and the check digits of those that are digits alone.
+//! National and social security numbers: their forms, and the check digits of those that are digits
+//! alone.
 
 use regex::Regex;
 use std::sync::LazyLock;
@@ -37,7 +38,8 @@ pub(super) fn is_checked(text: &str) -> bool {
     plain && (is_tax_number(&digits) || is_french(&digits))
 }
 
-/// Returns true for a German tax identification number: 11 digits, the last one by ISO 7064 (mod 11, 10).
+/// Returns true for a German tax identification number: 11 digits, the last one by ISO 7064 (mod
+/// 11, 10).
 fn is_tax_number(digits: &[u64]) -> bool {
     let [first @ .., check] = digits else { return false };
     let product = first.iter().fold(10, |product, digit| {
@@ -48,7 +50,8 @@ fn is_tax_number(digits: &[u64]) -> bool {
     digits.len() == 11 && digits[0] != 0 && (11 - product) % 10 == *check
 }
 
-/// Returns true for a French number (NIR): 13 digits, and two that are 97 minus their remainder by 97.
+/// Returns true for a French number (NIR): 13 digits, and two that are 97 minus their remainder by
+/// 97.
 fn is_french(digits: &[u64]) -> bool {
     let number = |digits: &[u64]| digits.iter().fold(0, |n, d| n * 10 + d);
     digits.len() == 15 && matches!(digits[0], 1 | 2) && 97 - number(&digits[..13]) % 97 == number(&digits[13..])

@@ -89,7 +89,8 @@ const WEAK_FORMS: &[(&str, Pattern)] = &[
 
 /// The form of a code of a diagnosis, which case numbers and wards have too: see [`is_spread`].
 const ICD: &str = r"^[A-TV-Z]\d[0-9AB](\.?[0-9X][0-9A-Z]{0,3})?[*+!]?$";
-/// The least number of first letters, which are chapters of the ICD, and of codes, of diagnoses without a dot.
+/// The least number of first letters, which are chapters of the ICD, and of codes, of diagnoses
+/// without a dot.
 const SPREAD: (usize, usize) = (8, 30);
 
 /// A predicate that returns true if a value has a form.
@@ -165,8 +166,8 @@ impl Pattern {
     }
 }
 
-/// Returns true if codes are written with a dot, or come from as many chapters as diagnoses do. A letter and digits
-/// alone are as well a case number or a ward.
+/// Returns true if codes are written with a dot, or come from as many chapters as diagnoses do. A
+/// letter and digits alone are as well a case number or a ward.
 fn is_spread(values: &[&str]) -> bool {
     let dotted = values.iter().filter(|v| v.contains('.')).count();
     let chapters: HashSet<_> = values.iter().filter_map(|v| v.chars().next()).collect();
@@ -177,7 +178,8 @@ fn is_spread(values: &[&str]) -> bool {
 /// Returns the form of texts of several words: names of people, or sentences.
 fn sentences(facts: &Facts, values: &[&str], has: &dyn Fn(Form) -> bool) -> Option<Pattern> {
     let is_person = |v: &str| PERSON.as_ref().is_some_and(|form| form.is_match(v));
-    // Many different pairs of capitalised words are names of people; few different pairs are countries and the like.
+    // Many different pairs of capitalised words are names of people; few different pairs are
+    // countries and the like.
     let differ = facts.distinct > 20 && facts.distinction() > 0.2;
     if differ && has(&is_person) {
         return Some(Identifier("names of people (Safe Harbor 1)"));

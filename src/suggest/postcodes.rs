@@ -1,16 +1,16 @@
 //! Postal codes of countries: their form, and how many characters keep a region.
 //!
-//! A hierarchy of postal codes begins with three characters or fewer: Safe Harbor 2 allows no more of a ZIP code, and 000
-//! in place of those that 20,000 people or fewer share.
+//! A hierarchy of postal codes begins with three characters or fewer: Safe Harbor 2 allows no more
+//! of a ZIP code, and 000 in place of those that 20,000 people or fewer share.
 //!
-//! Forms of seven and eight digits with a dash (Japan, Portugal, Brazil) are telephone numbers elsewhere, and four digits
-//! are years, so such codes are known by the name of their column alone.
+//! Forms of seven and eight digits with a dash (Japan, Portugal, Brazil) are telephone numbers
+//! elsewhere, and four digits are years, so such codes are known by the name of their column alone.
 
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// The first three digits of ZIP codes that 20,000 people or fewer share, by the census of 2000: the list of the guidance
-/// on Safe Harbor of the Department of Health and Human Services of 2012.
+/// The first three digits of ZIP codes that 20,000 people or fewer share, by the census of 2000:
+/// the list of the guidance on Safe Harbor of the Department of Health and Human Services of 2012.
 const SPARSE: &[&str] = &[
     "036", "059", "063", "102", "203", "556", "692", "790", "821", "823", "830", "831", "878", "879", "884", "890",
     "893",
@@ -27,7 +27,8 @@ pub(super) enum Postcode {
 
 /// Forms of postal codes; the first form that fits counts.
 const POSTCODES: &[(&str, Postcode)] = &[
-    // Germany, France, Spain, Italy and others have five digits, too: see `names::is_foreign_postcode`.
+    // Germany, France, Spain, Italy and others have five digits, too: see
+    // `names::is_foreign_postcode`.
     (r"^\d{5}(-\d{4})?$", Postcode::Zip),
     // With the sign of the country before it.
     (r"^[A-Z]{1,3}-\d{4,5}$", Postcode::Kept(&[5, 4])),
@@ -61,7 +62,8 @@ pub(super) fn zip() -> String {
     format!("AS PREFIX (3, 2, 1) {}", changed())
 }
 
-/// Returns the rule of ZIP codes that are whole numbers of at most so many digits as SQL. What is none becomes `*`.
+/// Returns the rule of ZIP codes that are whole numbers of at most so many digits as SQL. What is
+/// none becomes `*`.
 pub(super) fn zip_number(digits: usize) -> String {
     format!("AS PREFIX (3, 2, 1) WIDTH {digits} {} ON UNMAPPED TOP", changed())
 }

@@ -1,8 +1,9 @@
 //! What the names of columns mean: one row per meaning, one text per language.
 //!
-//! The words are in lower case and without accents; `ä`, `ö`, `ü` and `ß` are `ae`, `oe`, `ue` and `ss`. A rule is one
-//! or more consecutive words. A word that ends in `*` is the beginning of a word, and a rule that begins with `=` is the
-//! whole name; one that begins with `+` is the last word of a longer name. The first row with a rule that fits counts.
+//! The words are in lower case and without accents; `ä`, `ö`, `ü` and `ß` are `ae`, `oe`, `ue` and
+//! `ss`. A rule is one or more consecutive words. A word that ends in `*` is the beginning of a
+//! word, and a rule that begins with `=` is the whole name; one that begins with `+` is the last
+//! word of a longer name. The first row with a rule that fits counts.
 
 /// The meaning of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +32,8 @@ pub enum Meaning {
 
 use Meaning::{Age, Birth, ClassLabel, Code, DatePart, FreeText, Identifier, Place, QuasiIdentifier, Sensitive};
 
-/// Every meaning with its words in English, German, French and Spanish, in the order in which they are tried.
+/// Every meaning with its words in English, German, French and Spanish, in the order in which they
+/// are tried.
 pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
     (
         Identifier("an e-mail address (Safe Harbor 6)"),
@@ -189,7 +191,8 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
             "direccion, calle, domicilio, latitud, longitud, coordenadas",
         ],
     ),
-    // What Safe Harbor 2 and 3 limit, whatever else the name says of it: an age at diagnosis is an age.
+    // What Safe Harbor 2 and 3 limit, whatever else the name says of it: an age at diagnosis is an
+    // age.
     (
         Place,
         &[

@@ -36,7 +36,8 @@ impl Comparison {
         figures
     }
 
-    /// Returns the figures of columns that are compared with each other: correlations and classifiers.
+    /// Returns the figures of columns that are compared with each other: correlations and
+    /// classifiers.
     pub fn of_relations(&self) -> Vec<Figure> {
         let mut figures = self.correlations();
         figures.extend(self.classifiers());
@@ -50,7 +51,8 @@ impl Comparison {
         Figure::new(Measure::Rows, share).note(format!("{released} of {read} rows"))
     }
 
-    /// Returns the figures of one column: its labels, its distribution and what it says about the class.
+    /// Returns the figures of one column: its labels, its distribution and what it says about the
+    /// class.
     pub fn of_column(&self, column: usize) -> Vec<Figure> {
         let Column { name, values, numbers } = &self.columns[column];
         let mut p = self.source.distribution(column, *values);
@@ -146,7 +148,8 @@ impl Comparison {
         figures
     }
 
-    /// Returns the accuracy of classifiers that were trained on the release, beside those of the source.
+    /// Returns the accuracy of classifiers that were trained on the release, beside those of the
+    /// source.
     fn classifiers(&self) -> Vec<Figure> {
         let Some(class) = self.class.filter(|_| self.release.rows() > 0 && self.source.rows() > 0) else {
             return vec![];

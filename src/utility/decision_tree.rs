@@ -1,16 +1,20 @@
-//! A classification tree: each inner node asks whether a row's value of one column is in one of two sets.
+//! A classification tree: each inner node asks whether a row's value of one column is in one of two
+//! sets.
 //!
-//! The tree is grown greedily: the next cut is the one that lowers the Gini impurity most, of all columns. A column of
-//! numbers, dates or timestamps is cut in the middle between two values. The values of any other column are put in the order of their
-//! share of the node's most frequent class and cut there. With two classes this finds the purest two sets, unless one of
-//! them is too small for a leaf. A node
-//! is not cut at depth [`DEPTH`], if it has one class, or if a part would have fewer than [`LEAST`] rows. A leaf answers
-//! its most frequent class. A value that no row of a node has follows the larger part.
+//! The tree is grown greedily: the next cut is the one that lowers the Gini impurity most, of all
+//! columns. A column of numbers, dates or timestamps is cut in the middle between two values. The
+//! values of any other column are put in the order of their share of the node's most frequent class
+//! and cut there. With two classes this finds the purest two sets, unless one of them is too small
+//! for a leaf. A node is not cut at depth [`DEPTH`], if it has one class, or if a part would have
+//! fewer than [`LEAST`] rows. A leaf answers its most frequent class. A value that no row of a node
+//! has follows the larger part.
 //!
-//! A training row counts evenly for the values under its label. Where a cut divides these values, the row goes both
-//! ways with its weight divided alike, as rows with an unknown value do (Quinlan, C4.5, 1993, chapter 3).
+//! A training row counts evenly for the values under its label. Where a cut divides these values,
+//! the row goes both ways with its weight divided alike, as rows with an unknown value do (Quinlan,
+//! C4.5, 1993, chapter 3).
 //!
-//! Breiman, Friedman, Olshen and Stone, Classification and regression trees, 1984, chapters 2 and 4 (theorem 4.5).
+//! Breiman, Friedman, Olshen and Stone, Classification and regression trees, 1984, chapters 2 and 4
+//! (theorem 4.5).
 
 use super::sample::{Column, Sample};
 use std::rc::Rc;
@@ -55,7 +59,8 @@ struct Cut {
 }
 
 impl DecisionTree {
-    /// Trains on `rows`, with these columns as features. The class column has `columns[class].values` classes.
+    /// Trains on `rows`, with these columns as features. The class column has
+    /// `columns[class].values` classes.
     pub fn train(rows: &Sample, columns: &[Column], features: &[usize], class: usize) -> Self {
         let mut growth = Growth {
             rows,
@@ -214,7 +219,8 @@ impl Growth<'_> {
         })
     }
 
-    /// Returns which values are nearer to `low` than to `high`, or below both, of a feature with numbers. NULL is not.
+    /// Returns which values are nearer to `low` than to `high`, or below both, of a feature with
+    /// numbers. NULL is not.
     fn below(&self, feature: usize, low: usize, high: usize) -> Vec<bool> {
         let column = &self.columns[self.features[feature]];
         let numbers = column.numbers.as_deref().unwrap_or_default();

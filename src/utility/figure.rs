@@ -1,4 +1,5 @@
-//! The figures of a comparison: counts, shares and distances, with names of columns and no value of a row.
+//! The figures of a comparison: counts, shares and distances, with names of columns and no value of
+//! a row.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

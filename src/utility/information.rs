@@ -1,7 +1,7 @@
 //! The mutual information of a column and the class label.
 
-/// Returns the mutual information in bits of the values and classes counted in `joint`: the sum over cells of
-/// p(v, c) log2(p(v, c) / (p(v) p(c))).
+/// Returns the mutual information in bits of the values and classes counted in `joint`: the sum
+/// over cells of p(v, c) log2(p(v, c) / (p(v) p(c))).
 pub(super) fn mutual_information(joint: &[f64], classes: usize) -> f64 {
     let all: f64 = joint.iter().sum();
     let mut of_class = vec![0.0; classes];

@@ -1,10 +1,11 @@
 //! Utility: what a release still says of its source.
 //!
-//! A released label stands for the values of the source that it covers. Nothing in a release says which of them a row
-//! had, so a row counts evenly for each of them. This is the distribution of the greatest entropy that agrees with the
-//! labels (Kifer and Gehrke, Injecting utility into anonymized datasets, SIGMOD 2006, section 3,
-//! doi:10.1145/1142473.1142499). A label that covers one value is that value. A released number that stands for a class,
-//! such as its mean, is a value too, which the source need not have.
+//! A released label stands for the values of the source that it covers. Nothing in a release says
+//! which of them a row had, so a row counts evenly for each of them. This is the distribution of
+//! the greatest entropy that agrees with the labels (Kifer and Gehrke, Injecting utility into
+//! anonymized datasets, SIGMOD 2006, section 3, doi:10.1145/1142473.1142499). A label that covers
+//! one value is that value. A released number that stands for a class, such as its mean, is a value
+//! too, which the source need not have.
 //!
 //! With p the share of a value in the source, and q its share in the release:
 //!
@@ -17,8 +18,9 @@
 //! | Pearson's correlation | of two columns of numbers, dates or timestamps; a label is the mean of the values that it covers; rows with NULL in one of them do not count |
 //! | accuracy | the share of tested rows whose class a classifier finds |
 //!
-//! The classifiers are a decision tree ([`DecisionTree`](decision_tree::DecisionTree)) and naive Bayes ([`NaiveBayes`](naive_bayes::NaiveBayes)). Both are trained once on the
-//! release and once on the source, and tested on the same raw rows.
+//! The classifiers are a decision tree ([`DecisionTree`](decision_tree::DecisionTree)) and naive
+//! Bayes ([`NaiveBayes`](naive_bayes::NaiveBayes)). Both are trained once on the release and once
+//! on the source, and tested on the same raw rows.
 //!
 //! Sums run over sorted rows, so that figures do not depend on threads.
 

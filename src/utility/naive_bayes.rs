@@ -1,14 +1,17 @@
-//! Naive Bayes: the class whose prior probability, times the likelihood of each feature by itself, is greatest.
+//! Naive Bayes: the class whose prior probability, times the likelihood of each feature by itself,
+//! is greatest.
 //!
 //! - The prior of a class is its share of the training rows.
-//! - A column of numbers, dates or timestamps is normally distributed within a class, with the mean and variance of the
-//!   values there. A billionth of the column's own variance is added, so that no variance is 0. NULL says nothing.
-//! - The likelihood of a value of any other column is (n + 1) / (N + m): n of the class's N rows have it, and the column
-//!   has m values (Laplace).
+//! - A column of numbers, dates or timestamps is normally distributed within a class, with the mean
+//!   and variance of the values there. A billionth of the column's own variance is added, so that
+//!   no variance is 0. NULL says nothing.
+//! - The likelihood of a value of any other column is (n + 1) / (N + m): n of the class's N rows
+//!   have it, and the column has m values (Laplace).
 //!
 //! A training row counts evenly for the values under its label.
 //!
-//! John and Langley, Estimating continuous distributions in Bayesian classifiers, UAI 1995, section 2.
+//! John and Langley, Estimating continuous distributions in Bayesian classifiers, UAI 1995, section
+//! 2.
 
 use super::sample::{Column, Sample};
 use std::f64::consts::TAU;
@@ -26,7 +29,8 @@ pub struct NaiveBayes {
 }
 
 impl NaiveBayes {
-    /// Trains on `rows`, with these columns as features. The class column has `columns[class].values` classes.
+    /// Trains on `rows`, with these columns as features. The class column has
+    /// `columns[class].values` classes.
     pub fn train(rows: &Sample, columns: &[Column], features: &[usize], class: usize) -> Self {
         let classes = columns[class].values;
         let mut of_class = vec![0u64; classes];
@@ -49,7 +53,8 @@ impl NaiveBayes {
         }
     }
 
-    /// Returns the class of a row, given the value of each column. Of equally likely classes it is the first.
+    /// Returns the class of a row, given the value of each column. Of equally likely classes it is
+    /// the first.
     pub fn classify(&self, value: impl Fn(usize) -> u32) -> u32 {
         let mut scores = self.priors.clone();
         for (column, logarithms) in &self.features {

@@ -1,11 +1,13 @@
 //! A table as its distinct rows of labels, each label with the values that it covers.
 
-/// The values of a column: those of the source, of the rows to test on, and released values that the source has not.
+/// The values of a column: those of the source, of the rows to test on, and released values that
+/// the source has not.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
     /// The name of the column.
     pub name: String,
-    /// The number of distinct values. A value is known by its position among them, ascending, NULL last.
+    /// The number of distinct values. A value is known by its position among them, ascending, NULL
+    /// last.
     pub values: usize,
     /// The number of each value, if they are numbers, dates or timestamps; `None` for NULL.
     pub numbers: Option<Vec<Option<f64>>>,
@@ -92,14 +94,15 @@ impl Sample {
         shares
     }
 
-    /// Returns the class of each distinct row. A class label is released as it is, so its label covers one value.
+    /// Returns the class of each distinct row. A class label is released as it is, so its label
+    /// covers one value.
     pub(super) fn classes(&self, class: usize) -> Vec<u32> {
         let value = |label: &u32| self.labels[class].0[*label as usize].first().copied().unwrap_or(0);
         self.columns[class].iter().map(value).collect()
     }
 
-    /// Returns the number of rows of each value of a column and each of `classes` classes, the classes of a value side
-    /// by side. A row counts evenly for the values under its label.
+    /// Returns the number of rows of each value of a column and each of `classes` classes, the
+    /// classes of a value side by side. A row counts evenly for the values under its label.
     pub(super) fn joint(&self, column: usize, values: usize, class: usize, classes: usize) -> Vec<f64> {
         let labels = &self.labels[column].0;
         let mut rows = vec![0u64; labels.len() * classes];

@@ -1,4 +1,5 @@
-//! Tests of whole comparisons: by hand, and against definitions that spread every row over its values one by one.
+//! Tests of whole comparisons: by hand, and against definitions that spread every row over its
+//! values one by one.
 
 use super::decision_tree::DecisionTree;
 use super::naive_bayes::NaiveBayes;
@@ -31,7 +32,8 @@ fn figure(figures: &[Figure], column: &str, measure: Measure) -> Figure {
     found.unwrap_or_else(|| panic!("{column}: {measure}")).clone()
 }
 
-/// Four ages of two classes: the younger two are of the first. The release says only `0 to 1` and `2 to 3`.
+/// Four ages of two classes: the younger two are of the first. The release says only `0 to 1` and
+/// `2 to 3`.
 fn halves() -> Comparison {
     let columns = vec![column("age", 4, true), column("job", 2, false)];
     let rows: Vec<Vec<u32>> = (0..40).map(|i| vec![i % 4, i % 4 / 2]).collect();
@@ -110,8 +112,8 @@ fn naive_bayes_by_hand() {
     // Scores of value 2: 3/5 * 1/6 = 0.1 and 2/5 * 2/5 = 0.16.
     let found = [0, 1, 2].map(|x| bayes.classify(|column| if column == 0 { x } else { 9 }));
     assert_eq!(found, [0, 0, 1]);
-    // As a number: class 0 has mean 1/3 and variance 2/9, class 1 mean 3/2 and variance 1/4. At 1 the densities are
-    // 0.6 * 0.3113 and 0.4 * 0.4839.
+    // As a number: class 0 has mean 1/3 and variance 2/9, class 1 mean 3/2 and variance 1/4. At 1
+    // the densities are 0.6 * 0.3113 and 0.4 * 0.4839.
     let columns = [column("x", 3, true), column("c", 2, false)];
     let bayes = NaiveBayes::train(&raw(&columns, &rows), &columns, &[0], 1);
     let found = [0, 1, 2].map(|x| bayes.classify(|column| if column == 0 { x } else { 9 }));
@@ -139,7 +141,8 @@ fn a_tree_finds_what_one_cut_cannot() {
     assert_eq!([0, 1, 2].map(|x| tree.classify(|_| x)), [0, 1, 0]);
 }
 
-/// Random rows of three columns (a number, a category, a class) and random labels over the values of the first two.
+/// Random rows of three columns (a number, a category, a class) and random labels over the values
+/// of the first two.
 fn comparison() -> impl Strategy<Value = Comparison> {
     let rows = prop::collection::vec((0u32..6, 0u32..4, 0u32..2), 1..60);
     let covers = (
@@ -175,8 +178,8 @@ fn comparison() -> impl Strategy<Value = Comparison> {
     })
 }
 
-/// Returns the rows with each row once for every choice of values under its labels; all weigh 1 / the choices, given as
-/// a count out of 720720, which every number of choices divides.
+/// Returns the rows with each row once for every choice of values under its labels; all weigh 1 /
+/// the choices, given as a count out of 720720, which every number of choices divides.
 fn spelled_out(sample: &Sample) -> Vec<(Vec<u32>, u64)> {
     let mut all = vec![];
     for row in 0..sample.counts.len() {
@@ -194,8 +197,8 @@ fn spelled_out(sample: &Sample) -> Vec<(Vec<u32>, u64)> {
 }
 
 proptest! {
-    /// Every figure of a release is that of the raw rows in which each row stands once for every value that its labels
-    /// cover, with an even weight; the classifiers too.
+    /// Every figure of a release is that of the raw rows in which each row stands once for every
+    /// value that its labels cover, with an even weight; the classifiers too.
     #[test]
     fn labels_count_as_the_rows_they_stand_for(comparison in comparison()) {
         let out = spelled_out(&comparison.release);
@@ -236,7 +239,8 @@ proptest! {
         prop_assert!((found - moved / (there.len().max(2) - 1) as f64).abs() < 1e-9);
     }
 
-    /// The first cut of a tree is the purest of all cuts that may be made, found by trying every two sets of values.
+    /// The first cut of a tree is the purest of all cuts that may be made, found by trying every
+    /// two sets of values.
     #[test]
     fn the_first_cut_is_the_purest(rows in prop::collection::vec((0u32..5, 0u32..2), 14..60), is_number in any::<bool>()) {
         let columns = [column("x", 5, is_number), column("c", 2, false)];

@@ -69,7 +69,8 @@ impl Examined {
 pub struct Links {
     /// The kept columns.
     pub columns: Vec<String>,
-    /// The number of combinations of kept values and quasi-identifiers that only one row has, or only one person.
+    /// The number of combinations of kept values and quasi-identifiers that only one row has, or
+    /// only one person.
     pub alone: u64,
     /// Whether people are counted instead of rows, because the request names an entity.
     pub of_people: bool,

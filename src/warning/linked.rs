@@ -1,18 +1,21 @@
 //! Kept columns that, together with the quasi-identifiers, lead back to single rows.
 //!
-//! A model counts the rows that are alike in the quasi-identifiers. Whoever knows a kept column of a person too finds
-//! fewer of them. Sensitive columns are not counted here: that nobody knows them is what calling them sensitive says.
+//! A model counts the rows that are alike in the quasi-identifiers. Whoever knows a kept column of
+//! a person too finds fewer of them. Sensitive columns are not counted here: that nobody knows them
+//! is what calling them sensitive says.
 
 use super::evidence::{Evidence, Examined, FEW_ROWS, Fate, Links};
 use super::warned::{Warning, WarningKind};
 use super::words::{counted, rows};
 use crate::suggest::Kind;
 
-/// The least share of the released rows that are alone. A few rows with rare values are in any table.
+/// The least share of the released rows that are alone. A few rows with rare values are in any
+/// table.
 const SHARE: f64 = 0.01;
 
-/// Returns the columns whose links are to be counted in a release of so many classes and rows: the kept columns that do
-/// not identify by themselves. Returns nothing if the columns have too few values to single out many rows.
+/// Returns the columns whose links are to be counted in a release of so many classes and rows: the
+/// kept columns that do not identify by themselves. Returns nothing if the columns have too few
+/// values to single out many rows.
 pub fn may_link(evidence: &Evidence, classes: u64, released: u64) -> Vec<String> {
     let kept = |c: &&Examined| {
         matches!(c.fate, Fate::Kept | Fate::ClassLabel)

@@ -1,9 +1,10 @@
-//! Warnings: what a data protection officer would ask about a request before its release, beyond its privacy models.
+//! Warnings: what a data protection officer would ask about a request before its release, beyond
+//! its privacy models.
 //!
-//! A privacy model says something of the columns that the request calls quasi-identifiers and sensitive. A warning is
-//! about the roles themselves: a kept column that identifies people, a quasi-identifier that says nothing. What is
-//! known of identifiers is the knowledge of SUGGEST ROLES ([`crate::suggest`]). A warning contains names of columns and
-//! counts, and no data value.
+//! A privacy model says something of the columns that the request calls quasi-identifiers and
+//! sensitive. A warning is about the roles themselves: a kept column that identifies people, a
+//! quasi-identifier that says nothing. What is known of identifiers is the knowledge of SUGGEST
+//! ROLES ([`crate::suggest`]). A warning contains names of columns and counts, and no data value.
 //!
 //! A new kind of warning is one file with one line in [`KINDS`].
 
@@ -40,8 +41,8 @@ const KINDS: &[Find] = &[
     blanks::warnings,
 ];
 
-/// Returns the warnings that follow from the evidence. A warning is accepted if all its columns are in `accepted`; one
-/// about no column cannot be.
+/// Returns the warnings that follow from the evidence. A warning is accepted if all its columns are
+/// in `accepted`; one about no column cannot be.
 pub fn warnings(evidence: &Evidence, accepted: &[String]) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = KINDS.iter().flat_map(|find| find(evidence)).collect();
     for warning in &mut warnings {

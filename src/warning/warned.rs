@@ -23,7 +23,8 @@ pub struct Warning {
     pub columns: Vec<String>,
     /// The warning in one sentence, with what to do.
     pub text: String,
-    /// Whether the statement accepts the warning (ACCEPTING WARNINGS ON). An accepted warning is recorded only.
+    /// Whether the statement accepts the warning (ACCEPTING WARNINGS ON). An accepted warning is
+    /// recorded only.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub accepted: bool,
 }

@@ -1,4 +1,5 @@
-//! Random statements, tables and files, and a judge that knows the definitions and none of the code.
+//! Random statements, tables and files, and a judge that knows the definitions and none of the
+//! code.
 //!
 //! `cargo test` runs a few cases of each kind, the same ones every time. For hours:
 //!
@@ -6,8 +7,8 @@
 //! cargo test --release --test fuzz -- releases --cases 100000 [--seed S] [--threads T]
 //! ```
 //!
-//! Case I of seed S is what `--seed S --case I` runs alone: a failure says how it is run again. A kind is a module with
-//! one `run` and a line in [`KINDS`].
+//! Case I of seed S is what `--seed S --case I` runs alone: a failure says how it is run again. A
+//! kind is a module with one `run` and a line in [`KINDS`].
 
 mod crashes;
 mod edges;
@@ -26,7 +27,8 @@ pub struct Outcome {
     pub ignored: u64,
 }
 
-/// One kind of fuzzing: `cases` cases from number `seed` on, on `threads` threads. It prints what failed itself.
+/// One kind of fuzzing: `cases` cases from number `seed` on, on `threads` threads. It prints what
+/// failed itself.
 struct Kind {
     name: &'static str,
     /// The cases of plain `cargo test`; none of a kind whose findings are not mended yet.

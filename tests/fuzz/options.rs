@@ -1,5 +1,5 @@
-//! The command line: names of kinds, and `--cases`, `--seed`, `--case`, `--threads`. Flags of libtest that cargo or a
-//! person passes to every test binary are let by.
+//! The command line: names of kinds, and `--cases`, `--seed`, `--case`, `--threads`. Flags of
+//! libtest that cargo or a person passes to every test binary are let by.
 
 /// What the command line says.
 #[derive(Debug, Clone)]
@@ -66,7 +66,8 @@ impl Options {
         Ok(options)
     }
 
-    /// Whether this kind is to be run; `default` is the one that is meant where cases are given and no name.
+    /// Whether this kind is to be run; `default` is the one that is meant where cases are given and
+    /// no name.
     pub fn asks_for(&self, kind: &str, default: &str) -> bool {
         match self.names.is_empty() {
             true => (self.cases.is_none() && self.case.is_none()) || kind == default,

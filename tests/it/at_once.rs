@@ -1,4 +1,5 @@
-//! Several jobs at once in one process: each as if it were alone, within its own memory, and without more work.
+//! Several jobs at once in one process: each as if it were alone, within its own memory, and
+//! without more work.
 
 use crate::common::collect;
 use anonsql::internal::generate::{BenchShape, Table, generate};

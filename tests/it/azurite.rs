@@ -41,7 +41,8 @@ impl Azurite {
         azurite
     }
 
-    /// Makes the container by its command-line client, because object_store makes none; true if it is there.
+    /// Makes the container by its command-line client, because object_store makes none; true if it
+    /// is there.
     fn make_container(&self) -> bool {
         let made = Command::new("python3")
             .args(["-c", MAKE, &self.port.to_string(), ACCOUNT, KEY, CONTAINER])

@@ -161,7 +161,8 @@ async fn models_of_values_and_of_a_population_hold_beyond_memory() {
             let is_spilled = items.remove("combinations in files").is_some();
             assert_eq!(is_spilled, kilobytes == 10_000, "{request}");
             chosen.push((items.remove("node"), items.remove("released rows")));
-            // A recount with a population groups the rows of both tables, for which this memory is too little.
+            // A recount with a population groups the rows of both tables, for which this memory is
+            // too little.
             if !request.starts_with("POPULATION") {
                 collect(&context, &sql).await;
                 written.push(std::fs::read(target.join("part-00000.parquet")).unwrap());
@@ -192,7 +193,8 @@ async fn local_recoding_skips_what_does_not_fit() {
     );
 }
 
-/// Of more combinations than are compared one by one, those of coarser levels are divided, whatever the memory is.
+/// Of more combinations than are compared one by one, those of coarser levels are divided, whatever
+/// the memory is.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn combinations_of_coarser_levels_are_divided() {
     let scratch = tempfile::tempdir().unwrap();

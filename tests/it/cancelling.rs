@@ -66,7 +66,8 @@ fn start(context: AnonContext, sql: String) -> JoinHandle<()> {
     })
 }
 
-/// Waits until nothing is in a folder. A blocking step that had begun, as the making of the stage, ends by itself.
+/// Waits until nothing is in a folder. A blocking step that had begun, as the making of the stage,
+/// ends by itself.
 async fn nothing_left(folder: &Path, at: Phase) {
     let left = || -> Vec<_> {
         folder
@@ -84,8 +85,8 @@ async fn nothing_left(folder: &Path, at: Phase) {
     panic!("{at:?}: {:?} is left", left());
 }
 
-/// At the beginning of every phase the statement is dropped. No stage, temporary file or report is left, and the target
-/// is not there, or, if the last step had begun, complete.
+/// At the beginning of every phase the statement is dropped. No stage, temporary file or report is
+/// left, and the target is not there, or, if the last step had begun, complete.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dropped_statement_leaves_nothing() {
     for at in [
@@ -119,7 +120,8 @@ async fn a_dropped_statement_leaves_nothing() {
     }
 }
 
-/// A scan of more rows than anybody can wait for: the tasks end within the batches that they are at.
+/// A scan of more rows than anybody can wait for: the tasks end within the batches that they are
+/// at.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dropped_scan_reads_no_further() {
     let (follows, held) = Follows::until(Phase::Measure);
@@ -142,7 +144,8 @@ async fn a_dropped_scan_reads_no_further() {
     drop(held);
 }
 
-/// A search that would take years, and one that divides the table: none goes on by more than the nodes it is at.
+/// A search that would take years, and one that divides the table: none goes on by more than the
+/// nodes it is at.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dropped_search_looks_no_further() {
     for threads in [1, 2] {

@@ -13,7 +13,8 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Writes row groups of three rows, each of them ordered by the leaf column `sorted`, as the file says.
+/// Writes row groups of three rows, each of them ordered by the leaf column `sorted`, as the file
+/// says.
 fn write(path: &Path, columns: Vec<(&str, ArrayRef)>, sorted: i32) {
     let rows = RecordBatch::try_from_iter(columns).unwrap();
     let ascending = SortingColumn {
@@ -81,7 +82,8 @@ async fn the_keys_of_a_registered_table_are_not_believed() {
     assert!(context.sql(verify).await.is_err());
 }
 
-/// A statement that names such a table does not believe it either, nor does the recount of its release.
+/// A statement that names such a table does not believe it either, nor does the recount of its
+/// release.
 #[tokio::test]
 async fn the_keys_of_a_released_table_are_not_believed() {
     let context = context(2);

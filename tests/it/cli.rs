@@ -233,7 +233,8 @@ fn the_log_is_json_without_data() {
     assert!(has("kind", "anonymize", "outcome", "done"), "{events:#?}");
     assert!(has("kind", "sql", "outcome", "usage"), "{events:#?}");
     assert_eq!(events.last().unwrap()["event"], "error");
-    // The last event of the run has its figures and the time of every phase, and no phase is left out.
+    // The last event of the run has its figures and the time of every phase, and no phase is left
+    // out.
     let end = events.iter().find(|e| e["outcome"] == "done").unwrap();
     let figures = ["k", "rows_in", "rows", "suppressed", "classes"].map(|name| end[name].as_u64().unwrap());
     assert_eq!(figures, [2, 5, 4, 1, 2], "{end}");
@@ -255,7 +256,8 @@ fn the_log_is_json_without_data() {
     let second = events.iter().position(|e| e["kind"] == "sql").unwrap();
     assert!(ids[..second].iter().all(|id| *id == ids[0]) && ids[second..].iter().all(|id| *id == ids[second]));
     assert_ne!(ids[0], ids[second]);
-    // What has digits of its own is left out: times, and the number of a run. Anything else has no value in any part.
+    // What has digits of its own is left out: times, and the number of a run. Anything else has no
+    // value in any part.
     let told = |event: &serde_json::Value| {
         let mut event = event.as_object().unwrap().clone();
         event.retain(|key, _| !["time", "seconds", "phases", "run"].contains(&key.as_str()));
@@ -341,7 +343,8 @@ fn an_interrupt_ends_a_statement() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The second statement runs by then, or the process is still starting and dies of the signal: not an exit code of 1.
+    // The second statement runs by then, or the process is still starting and dies of the signal:
+    // not an exit code of 1.
     std::thread::sleep(std::time::Duration::from_secs(2));
     let killed = Command::new("kill")
         .args(["-INT", &child.id().to_string()])

@@ -1,5 +1,6 @@
-//! Hierarchical t-closeness on two million rows: counts of that size, multiplied, leave 32 bits far behind and would
-//! round in floating point. What is released is recounted here in whole numbers, by code of its own.
+//! Hierarchical t-closeness on two million rows: counts of that size, multiplied, leave 32 bits far
+//! behind and would round in floating point. What is released is recounted here in whole numbers,
+//! by code of its own.
 
 use crate::common::{Numbers, collect, context};
 use anonsql::internal::generate::{Table, generate};
@@ -46,13 +47,15 @@ fn read(file: &Path, columns: &[&str], codes: &mut [Codes], mut row: impl FnMut(
     }
 }
 
-/// The inner nodes of the hierarchy: by level from 1, the children of every node as lists of leaves.
+/// The inner nodes of the hierarchy: by level from 1, the children of every node as lists of
+/// leaves.
 struct Tree {
     levels: Vec<Vec<Vec<Vec<usize>>>>,
 }
 
 impl Tree {
-    /// From a file of lines `leaf;group;...;*`. A leaf that no line has (NULL) hangs from the top by itself.
+    /// From a file of lines `leaf;group;...;*`. A leaf that no line has (NULL) hangs from the top
+    /// by itself.
     fn read(file: &str, leaves: &Codes) -> Self {
         let text = std::fs::read_to_string(file).unwrap();
         let lines: HashMap<&str, Vec<&str>> = text
@@ -77,8 +80,9 @@ impl Tree {
         Self { levels }
     }
 
-    /// The distance of a class from the table as a fraction, by definitions.md: at each inner node, level / height
-    /// times the smaller of its children's total surplus and total deficit. p - q is (n N - c s) / (s N).
+    /// The distance of a class from the table as a fraction, by definitions.md: at each inner node,
+    /// level / height times the smaller of its children's total surplus and total deficit. p - q is
+    /// (n N - c s) / (s N).
     fn distance(&self, class: &[i128], table: &[i128]) -> (i128, i128) {
         let (s, all): (i128, i128) = (class.iter().sum(), table.iter().sum());
         let extra = |leaves: &Vec<usize>| leaves.iter().map(|i| class[*i] * all - table[*i] * s).sum::<i128>();
@@ -170,7 +174,8 @@ async fn no_class_of_two_million_rows_is_further_than_t() {
     assert_eq!(classes.len() as f64, summary.get("classes", 0));
     assert!(classes.len() > 10, "{} classes", classes.len());
     assert_eq!(tree.distances(&classes, &table).filter(|d| exceeds(*d)).count(), 0);
-    // The same count finds classes that are too far where there are some: by year of birth and sex as they are.
+    // The same count finds classes that are too far where there are some: by year of birth and sex
+    // as they are.
     let further = tree.distances(&finest, &table).filter(|d| exceeds(*d)).count();
     assert!(further > 10, "{further}");
 

@@ -1,5 +1,5 @@
-//! TOP CODE and BOTTOM CODE on random tables: whatever the recoding and the form of labels, no released label tells apart
-//! what they hide. The labels are read in plain Rust.
+//! TOP CODE and BOTTOM CODE on random tables: whatever the recoding and the form of labels, no
+//! released label tells apart what they hide. The labels are read in plain Rust.
 
 use crate::common::{collect, context};
 use anonsql::error::ErrorKind;
@@ -127,7 +127,8 @@ proptest! {
     }
 }
 
-/// The manifest of a release that grew has the check of the code over all rows, and each batch has one over its own.
+/// The manifest of a release that grew has the check of the code over all rows, and each batch has
+/// one over its own.
 #[tokio::test]
 async fn a_release_that_grows_has_the_check_of_codes() {
     let (context, scratch) = (context(2), tempfile::tempdir().unwrap());

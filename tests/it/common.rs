@@ -125,7 +125,8 @@ impl Numbers {
     }
 }
 
-/// The command in a folder, with neither the history nor the first script of whoever runs the tests.
+/// The command in a folder, with neither the history nor the first script of whoever runs the
+/// tests.
 pub fn process(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
     command

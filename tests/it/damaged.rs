@@ -1,4 +1,5 @@
-//! Damaged files: whatever their reader does, the statement ends in an error of the data that tells nothing of it.
+//! Damaged files: whatever their reader does, the statement ends in an error of the data that tells
+//! nothing of it.
 
 use super::common::{collect, context};
 use anonsql::AnonContext;
@@ -33,11 +34,13 @@ async fn a_damaged_parquet_file_is_an_error_of_the_data() {
     );
     collect(&context(1), &copy).await;
     let original = std::fs::read(&whole).unwrap();
-    // What each statement makes of a damaged file is told by the file: of the whole one it makes an answer.
+    // What each statement makes of a damaged file is told by the file: of the whole one it makes an
+    // answer.
     for statement in statements(&whole) {
         collect(&with_paths(), &statement).await;
     }
-    // Lengths and offsets that are far too large, or negative. What panics does so on a task of its own, as a user's would.
+    // Lengths and offsets that are far too large, or negative. What panics does so on a task of its
+    // own, as a user's would.
     let (mut refused, mut wrong) = (0, vec![]);
     for (at, bytes) in damages(&original, 0x7f).chain(damages(&original, 0x01)) {
         let path = folder.path().join(format!("{}-{at}.parquet", bytes[at]));
@@ -56,8 +59,8 @@ async fn a_damaged_parquet_file_is_an_error_of_the_data() {
     assert!(refused > 100, "{refused}");
 }
 
-/// A reader that goes on with a file as with a stream takes the signature for a length, and 1.3 GB of memory. So these are
-/// refused before they are read, which the error tells.
+/// A reader that goes on with a file as with a stream takes the signature for a length, and 1.3 GB
+/// of memory. So these are refused before they are read, which the error tells.
 #[tokio::test]
 async fn a_damaged_arrow_file_takes_no_more_memory_than_it_has() {
     let folder = tempfile::tempdir().unwrap();
@@ -120,8 +123,8 @@ async fn a_damaged_arrow_file_takes_no_more_memory_than_it_has() {
     context.sql(&create).await.unwrap();
 }
 
-/// Parquet has four bytes for nine digits, and its writer cuts off what is before them. On every way out, and wherever the
-/// decimal stands.
+/// Parquet has four bytes for nine digits, and its writer cuts off what is before them. On every
+/// way out, and wherever the decimal stands.
 #[tokio::test]
 async fn a_decimal_with_more_digits_than_its_type_has_is_an_error_of_the_data() {
     let decimals = |last: i128| Decimal128Array::from(vec![2_400, last]).with_data_type(DataType::Decimal128(9, 2));

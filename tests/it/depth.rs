@@ -1,4 +1,5 @@
-//! Statements of any length end in an answer or an error, on the small stacks of a runtime's threads too.
+//! Statements of any length end in an answer or an error, on the small stacks of a runtime's
+//! threads too.
 
 use super::common::context;
 use anonsql::error::{Error, ErrorKind};
@@ -122,7 +123,8 @@ fn what_is_too_deep_is_refused() {
 fn what_is_let_through_has_room() {
     for what in ALL {
         for n in [40, 90, 480, 900] {
-            // Whether it means something is not asked here, only that it ends; several kinds are refused by the parser.
+            // Whether it means something is not asked here, only that it ends; several kinds are
+            // refused by the parser.
             let statement = chain(what, n);
             if let Err(error) = run(statement) {
                 assert_ne!(error.kind(), ErrorKind::Internal, "{what} {n}: {error}");
@@ -161,8 +163,8 @@ fn a_script_of_many_statements_keeps_their_texts() {
     }
 }
 
-/// What the parser reads as a special form, and where that fails as a function: what stands inside is read twice, and so
-/// on inwards. Unclosed, closed with nothing that the form needs, and mixed.
+/// What the parser reads as a special form, and where that fails as a function: what stands inside
+/// is read twice, and so on inwards. Unclosed, closed with nothing that the form needs, and mixed.
 #[test]
 fn what_can_be_read_in_many_ways_is_refused_at_once() {
     for open in [

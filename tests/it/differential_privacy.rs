@@ -1,4 +1,5 @@
-//! Differential privacy as its user meets it: what a run prints and writes, and what a sample depends on.
+//! Differential privacy as its user meets it: what a run prints and writes, and what a sample
+//! depends on.
 
 use crate::common::anonsql;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +12,8 @@ const ROWS: usize = 7919;
 
 const REQUEST: &str = "IDENTIFIERS (name) QUASI IDENTIFIERS (age USING age, zip USING zip) AT NODE (age 1, zip 1)";
 
-/// What each run begins with: the types of the source's columns are given, and not found by looking at its rows.
+/// What each run begins with: the types of the source's columns are given, and not found by looking
+/// at its rows.
 const HIERARCHIES: &str = "CREATE EXTERNAL TABLE one (name VARCHAR, age BIGINT, zip VARCHAR) STORED AS CSV LOCATION 'one/'; \
     CREATE EXTERNAL TABLE many (name VARCHAR, age BIGINT, zip VARCHAR) STORED AS CSV LOCATION 'many/'; \
     CREATE HIERARCHY age AS INTERVALS (10, 20) ON UNMAPPED SUPPRESS; CREATE HIERARCHY zip AS PREFIX (1) ON UNMAPPED TOP";
@@ -26,7 +28,8 @@ fn person(i: usize) -> String {
     format!("P{i},{age},{}\n", ["A1", "B2"][i % 2])
 }
 
-/// A folder with all people in `one/`, and with the same people in another order in the files of `many/`.
+/// A folder with all people in `one/`, and with the same people in another order in the files of
+/// `many/`.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |path: &str, people: &mut dyn Iterator<Item = usize>| {
@@ -175,7 +178,8 @@ fn a_release_that_was_made_to_look_private_fails() {
     assert!(ok && said.contains("not checked: how the rows were drawn"), "{said}");
     assert!(verify("2, 0.001").0, "what was spent is less than what may be");
     assert!(!verify("0.9, 0.0001").0 && !verify("1, 0.00001").0);
-    // A smaller k than the budget takes, a smaller budget than the one of the statement, and figures that were to be held back.
+    // A smaller k than the budget takes, a smaller budget than the one of the statement, and
+    // figures that were to be held back.
     let path = folder.path().join("out/_manifest.json");
     let text = std::fs::read_to_string(&path).unwrap();
     for (from, to, check) in [

@@ -22,7 +22,8 @@ async fn explain_says_what_would_be_done() {
     );
 }
 
-/// Every model, with and without suppression and entities: what is monotone, what prunes, what a class carries.
+/// Every model, with and without suppression and entities: what is monotone, what prunes, what a
+/// class carries.
 #[tokio::test]
 async fn explain_says_what_prunes_for_every_model() {
     let context = context(2);
@@ -31,7 +32,8 @@ async fn explain_says_what_prunes_for_every_model() {
         CREATE HIERARCHY disease AS VALUES ('flu', 'lungs'), ('cold', 'lungs')";
     collect(&context, setup).await;
     let mut models: Vec<String> = vec![];
-    // A promise to each row, or about items, asks nothing of classes, and a sample is not explained.
+    // A promise to each row, or about items, asks nothing of classes, and a sample is not
+    // explained.
     let of_classes = |name: &str| !["personal_privacy", "km_anonymity", "differential_privacy"].contains(&name);
     for entry in anonsql::internal::model::MODELS
         .iter()
@@ -88,8 +90,8 @@ fn carried(query: &str) -> String {
     )
 }
 
-/// A search that is not said to prune assesses the same nodes whatever the bounds; what the others say is that they may
-/// leave some out, and here they do.
+/// A search that is not said to prune assesses the same nodes whatever the bounds; what the others
+/// say is that they may leave some out, and here they do.
 #[tokio::test]
 async fn a_search_leaves_out_what_explain_says_it_does() {
     let context = context(2);
@@ -182,8 +184,8 @@ async fn operators_tell_their_rows_and_their_time() {
     }
 }
 
-/// No operator is made beside the frame, so that what is proven of the frame is true of all. The guard hands on whatever
-/// the reader in it says.
+/// No operator is made beside the frame, so that what is proven of the frame is true of all. The
+/// guard hands on whatever the reader in it says.
 #[test]
 fn every_operator_has_the_frame() {
     let (mut folders, mut found) = (vec![std::path::PathBuf::from("src")], vec![]);

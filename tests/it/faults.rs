@@ -85,7 +85,8 @@ async fn a_kill_at_any_moment_leaves_the_old_release_or_the_new_one() {
     assert_eq!(left, ["release"], "the next run removes what killed ones left");
 }
 
-/// A signal that asks for an end is answered like Ctrl-C: nothing is left beside the target, and the code tells the signal.
+/// A signal that asks for an end is answered like Ctrl-C: nothing is left beside the target, and
+/// the code tells the signal.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_run_that_is_told_to_end_cleans_up() {

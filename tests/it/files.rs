@@ -1,4 +1,5 @@
-//! Files of every format and compression, wherever a path stands, and files that are not what they seem.
+//! Files of every format and compression, wherever a path stands, and files that are not what they
+//! seem.
 
 use crate::common::{anonsql, collect, context, number};
 use crate::sources::Replaces;
@@ -23,7 +24,8 @@ fn with_paths() -> AnonContext {
 const PEOPLE: &str = "SELECT column1 AS age, column2 AS zip, column3 AS illness FROM (VALUES (31, 'n1', 'Quixotica'), \
                       (31, 'n1', 'flu'), (34, 's2', 'flu'), (34, 's2', NULL))";
 
-/// A folder of reports, as the statement of the README leaves one, does not take its name from a table.
+/// A folder of reports, as the statement of the README leaves one, does not take its name from a
+/// table.
 #[test]
 fn a_folder_without_data_is_no_table() {
     let scratch = tempfile::tempdir().unwrap();
@@ -198,7 +200,8 @@ fn is_told_well(error: &Error) -> bool {
     error.kind() == ErrorKind::Data && !error.to_string().contains(SECRET)
 }
 
-/// Files that are cut off or changed end in an error of the data, also beyond the rows that are looked at first.
+/// Files that are cut off or changed end in an error of the data, also beyond the rows that are
+/// looked at first.
 #[tokio::test]
 async fn a_compressed_file_that_is_damaged_is_an_error_of_the_data() {
     let folder = tempfile::tempdir().unwrap();
@@ -316,7 +319,8 @@ async fn a_compressed_source_that_is_replaced_ends_the_run() {
     }
 }
 
-/// A number that loses its zeros, or a text among numbers, is found in any row, and told with its line.
+/// A number that loses its zeros, or a text among numbers, is found in any row, and told with its
+/// line.
 #[tokio::test]
 async fn a_text_that_is_another_kind_of_value_than_the_first_rows_is_told_by_its_line() {
     let folder = tempfile::tempdir().unwrap();

@@ -33,7 +33,8 @@ impl Desk {
         format!("'{name}'")
     }
 
-    /// Has a script proposed for a source after `before`, and runs it. Returns the rows of the proposal.
+    /// Has a script proposed for a source after `before`, and runs it. Returns the rows of the
+    /// proposal.
     fn first_hour(&self, before: &str, source: &str) -> Vec<Value> {
         let suggest = format!("{before} SUGGEST ROLES FOR {source} TO 'release.sql'");
         let rows = rows(self.anonsql(&["-c", &suggest]), &suggest);
@@ -93,7 +94,8 @@ fn of<'a>(rows: &'a [Value], role: &str) -> Vec<&'a str> {
     named.filter_map(|row| row["column"].as_str()).collect()
 }
 
-/// Asserts that the release keeps at least half of its quasi-identifiers, and that the proposal said what is lost.
+/// Asserts that the release keeps at least half of its quasi-identifiers, and that the proposal
+/// said what is lost.
 fn is_useful(desk: &Desk, rows: &[Value], name: &str) {
     let released = desk.released(name);
     let all = of(rows, "quasi-identifier");

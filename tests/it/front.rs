@@ -26,8 +26,9 @@ const OBJECTIVES: [&str; 9] = [
     "height",
 ];
 
-/// The values of the objectives at a node, in their order above, or nothing when it is not anonymous; with the classes
-/// that are left. `asked` are the positions of the objectives of the statement.
+/// The values of the objectives at a node, in their order above, or nothing when it is not
+/// anonymous; with the classes that are left. `asked` are the positions of the objectives of the
+/// statement.
 fn judge(rows: &[Row], node: [u8; 2], k: usize, limit: usize, asked: &[usize]) -> Option<(Vec<f64>, usize)> {
     let up = |value: u8, level: u8, top: u8| if level == top { 0 } else { value >> level };
     let mut classes: BTreeMap<(u8, u8), Vec<u8>> = BTreeMap::new();
@@ -97,8 +98,8 @@ fn table(rows: &[Row]) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// No row is dominated, every row is as measured by brute force and is released so, and exhaustively none is
-    /// missing.
+    /// No row is dominated, every row is as measured by brute force and is released so, and
+    /// exhaustively none is missing.
     #[test]
     fn a_front_is_that_of_brute_force(
         rows in prop::collection::vec((0..8u8, 0..4u8, 0..3u8), 1..40),

@@ -1,4 +1,5 @@
-//! Values of the environment in the names of columns, in plans and in what a later statement says, and the answers of stores.
+//! Values of the environment in the names of columns, in plans and in what a later statement says,
+//! and the answers of stores.
 
 use crate::common::anonsql;
 use std::io::{Read, Write};

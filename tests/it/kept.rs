@@ -1,4 +1,5 @@
-//! What a target holds and what a loser of a race is told: IF NOT EXISTS keeps whole releases of stores and of Delta tables alone.
+//! What a target holds and what a loser of a race is told: IF NOT EXISTS keeps whole releases of
+//! stores and of Delta tables alone.
 
 use crate::common::{collect, context};
 use crate::sources::Watches;
@@ -171,7 +172,8 @@ async fn only_a_whole_delta_table_is_kept() {
     refused(&context, &release("s3://lake/table"), "is not a whole release").await;
 }
 
-/// A run that another was faster than is told what to do by its own clause, and a scheduler that there is something to do.
+/// A run that another was faster than is told what to do by its own clause, and a scheduler that
+/// there is something to do.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_loses_is_told_what_to_do() {
     let store = Arc::new(InMemory::new());

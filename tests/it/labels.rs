@@ -1,4 +1,5 @@
-//! Labels that can be computed with, on random tables: every form recounted in plain Rust and by plain SQL.
+//! Labels that can be computed with, on random tables: every form recounted in plain Rust and by
+//! plain SQL.
 
 use crate::common::{collect, context};
 use anonsql::error::ErrorKind;
@@ -51,7 +52,8 @@ fn nearest(sum: i64, n: i64) -> i64 {
         .unwrap()
 }
 
-/// Returns the clause of the hierarchy. One value of the class would tell what a code hides apart, and is refused.
+/// Returns the clause of the hierarchy. One value of the class would tell what a code hides apart,
+/// and is refused.
 fn hierarchy(form: &str) -> String {
     let code = if is_of_label(form) { " TOP CODE 30" } else { "" };
     format!("CREATE HIERARCHY a AS INTERVALS (5, 10){code}")
@@ -61,7 +63,8 @@ fn is_of_label(form: &str) -> bool {
     ["BOUNDS", "MIDPOINT"].contains(&form)
 }
 
-/// The rows of a release at level 1 of spans of 5, from 0 to 30 with 30 and more in one label where there is a code.
+/// The rows of a release at level 1 of spans of 5, from 0 to 30 with 30 and more in one label where
+/// there is a code.
 fn expected(rows: &[Row], form: &str, k: usize) -> Vec<Released> {
     let mut classes: BTreeMap<(i64, u8), Vec<i64>> = BTreeMap::new();
     let last = if is_of_label(form) { 6 } else { i64::MAX };
@@ -129,7 +132,8 @@ proptest! {
         });
     }
 
-    /// Local recoding: the release on disk is verified against its source, and single values too where they can be.
+    /// Local recoding: the release on disk is verified against its source, and single values too
+    /// where they can be.
     #[test]
     fn local_recoding_is_verified(rows in prop::collection::vec((0i64..40, 0u8..3), 4..60)) {
         let runtime = tokio::runtime::Runtime::new().unwrap();

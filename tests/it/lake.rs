@@ -41,8 +41,8 @@ async fn manifest(store: &dyn ObjectStore, prefix: &str) -> Manifest {
     serde_json::from_slice(&text).unwrap()
 }
 
-/// A release in a store has the bytes of one in a folder, for each format and with partitions; everything that reads a
-/// release reads it there.
+/// A release in a store has the bytes of one in a folder, for each format and with partitions;
+/// everything that reads a release reads it there.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_release_is_the_same_in_a_store_and_in_a_folder() {
     let store = Arc::new(InMemory::new());
@@ -101,7 +101,8 @@ async fn a_release_is_the_same_in_a_store_and_in_a_folder() {
     assert_eq!(rows(&collect(&context, read).await), 6);
 }
 
-/// What stands is replaced only on demand, kept on demand, and refused otherwise; old runs stay until they are vacuumed.
+/// What stands is replaced only on demand, kept on demand, and refused otherwise; old runs stay
+/// until they are vacuumed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_stands_is_replaced_only_on_demand() {
     let store = Arc::new(InMemory::new());
@@ -158,8 +159,8 @@ async fn what_stands_is_replaced_only_on_demand() {
     assert!(e.to_string().contains("holds the source"), "{e}");
 }
 
-/// A run that finds another release at its commit than at its start fails with exit code 5 or 6, and leaves nothing; so does one
-/// whose source changes, without a release.
+/// A run that finds another release at its commit than at its start fails with exit code 5 or 6,
+/// and leaves nothing; so does one whose source changes, without a release.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_cannot_commit_leaves_nothing() {
     let store = Arc::new(InMemory::new());
@@ -269,7 +270,8 @@ async fn readers_go_by_the_manifest() {
     assert!(e.to_string().contains("no manifest that says which"), "{e}");
 }
 
-/// Files end where they are about as large as was asked for, and at the same rows for any number of threads and any place.
+/// Files end where they are about as large as was asked for, and at the same rows for any number of
+/// threads and any place.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_are_of_a_size() {
     let store = Arc::new(InMemory::new());
@@ -323,8 +325,8 @@ fn release(how: &str, k: usize) -> String {
     )
 }
 
-/// On a server of S3: the release is verified there, one of several processes at once wins, the others end with 5, and
-/// nothing is left of them.
+/// On a server of S3: the release is verified there, one of several processes at once wins, the
+/// others end with 5, and nothing is left of them.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 fn one_of_several_processes_wins() {
@@ -367,7 +369,8 @@ fn one_of_several_processes_wins() {
     }
 }
 
-/// Processes that are killed at any moment leave the release that stood, or the new one, and each is whole.
+/// Processes that are killed at any moment leave the release that stood, or the new one, and each
+/// is whole.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 fn a_killed_run_leaves_a_whole_release() {
@@ -402,7 +405,8 @@ fn a_killed_run_leaves_a_whole_release() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The command writes the same bytes to a bucket as to a folder, and an interrupted one leaves nothing.
+/// The command writes the same bytes to a bucket as to a folder, and an interrupted one leaves
+/// nothing.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 fn an_interrupted_command_leaves_nothing() {
@@ -436,8 +440,8 @@ fn an_interrupted_command_leaves_nothing() {
     );
 }
 
-/// A report is one object: of a release in a folder, in a store and in no place, and of UTILITY OF. It has the text of a
-/// local one, and stands beside the prefix.
+/// A report is one object: of a release in a folder, in a store and in no place, and of UTILITY OF.
+/// It has the text of a local one, and stands beside the prefix.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_report_is_an_object_beside_the_prefix() {
     let store = Arc::new(InMemory::new());

@@ -61,7 +61,8 @@ fn a_release_is_told_from_its_start_to_its_end() {
     );
 }
 
-/// Events are posted, in order and with the key of the environment; a server that is not there fails no release.
+/// Events are posted, in order and with the key of the environment; a server that is not there
+/// fails no release.
 #[test]
 fn events_are_posted_to_a_server() {
     let desk = desk();

@@ -1,4 +1,5 @@
-//! Local recoding on random tables: every promise of a release recounted in plain Rust from its decoded rows.
+//! Local recoding on random tables: every promise of a release recounted in plain Rust from its
+//! decoded rows.
 
 use crate::common::{Numbers, collect, context, number};
 use anonsql::AnonContext;
@@ -18,7 +19,8 @@ fn chosen(search: &str) -> String {
     }
 }
 
-/// The searches that divide the table, and one over the lattice, which is measured by the same formulas.
+/// The searches that divide the table, and one over the lattice, which is measured by the same
+/// formulas.
 const SEARCHES: [&str; 15] = [
     LOCAL,
     "peel",
@@ -39,7 +41,8 @@ const SEARCHES: [&str; 15] = [
 
 const COLUMNS: [&str; 3] = ["a", "b", "g"];
 
-/// `a` and `b` have rules, whose leaves are the values of the column; `g` lists 0 to 9, of which the column has some.
+/// `a` and `b` have rules, whose leaves are the values of the column; `g` lists 0 to 9, of which
+/// the column has some.
 const HIERARCHIES: &str = "
     CREATE HIERARCHY a AS INTERVALS (5, 10);
     CREATE HIERARCHY b AS PREFIX (1);
@@ -277,7 +280,8 @@ fn measures(rows: &[Row], trees: &[Tree], released: &[Released], k: f64) -> [f64
     ]
 }
 
-/// The cut of a column: every value has one label everywhere, and of two labels neither lies in the other.
+/// The cut of a column: every value has one label everywhere, and of two labels neither lies in the
+/// other.
 fn check_cut(rows: &[Row], tree: &Tree, released: &[Released], column: usize) {
     let mut label_of: BTreeMap<Option<String>, &Option<String>> = BTreeMap::new();
     for row in released {
@@ -362,8 +366,9 @@ proptest! {
         });
     }
 
-    /// The bound on group sizes of columns with an order, k-anonymity being all that is asked: no more than 2d(k - 1) + m
-    /// rows, m being the rows of the most frequent combination (LeFevre et al. 2006, theorem 2).
+    /// The bound on group sizes of columns with an order, k-anonymity being all that is asked: no
+    /// more than 2d(k - 1) + m rows, m being the rows of the most frequent combination (LeFevre et
+    /// al. 2006, theorem 2).
     #[test]
     fn strict_groups_are_no_larger_than_they_must_be(rows in rows(), k in 1usize..6) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -1,4 +1,5 @@
-//! Local recoding on Adult: finer than the best node of the lattice, and every model recounted by VERIFY.
+//! Local recoding on Adult: finer than the best node of the lattice, and every model recounted by
+//! VERIFY.
 
 use crate::common::{Numbers, adult, collect, shared};
 use crate::golden::ADULT;
@@ -46,8 +47,8 @@ async fn mondrian_loses_less_than_the_best_node() {
     }
 }
 
-/// The figures are glm of a peer that iterates full-domain recoding over what is left (0.1 percent steps),
-/// with all nine columns.
+/// The figures are glm of a peer that iterates full-domain recoding over what is left (0.1 percent
+/// steps), with all nine columns.
 #[tokio::test]
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
 async fn peel_loses_less_than_any_other() {
@@ -133,7 +134,8 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files.collect()
 }
 
-/// Without the seven columns that Adult's hierarchies are about, on invented data that is always at hand.
+/// Without the seven columns that Adult's hierarchies are about, on invented data that is always at
+/// hand.
 #[tokio::test]
 async fn the_same_statement_gives_the_same_bytes_whatever_the_threads() {
     let scratch = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Integration tests: one binary, because each links all of DataFusion. Those of an optional feature run where it is built.
+//! Integration tests: one binary, because each links all of DataFusion. Those of an optional
+//! feature run where it is built.
 
 mod append;
 mod architecture;

@@ -1,4 +1,5 @@
-//! Mistakes that new users make, each with the sentence that helps. The users come from ARX, sdcMicro, DuckDB and psql.
+//! Mistakes that new users make, each with the sentence that helps. The users come from ARX,
+//! sdcMicro, DuckDB and psql.
 
 use crate::common::collect;
 use anonsql::{AnonContext, enable_path_tables};

@@ -1,6 +1,6 @@
-//! Thirty nights of one job: each night the release of the night before is replayed on new data. Drift of every kind is
-//! planted on some nights. It is named with its counts, the exit code tells what to do, a night that fails publishes
-//! nothing, and what was released is verified.
+//! Thirty nights of one job: each night the release of the night before is replayed on new data.
+//! Drift of every kind is planted on some nights. It is named with its counts, the exit code tells
+//! what to do, a night that fails publishes nothing, and what was released is verified.
 
 use crate::common::anonsql;
 use serde_json::Value;
@@ -29,7 +29,8 @@ struct Planted {
     visits_as_text: bool,
 }
 
-/// The people of a night: five of each decade, city and sex, whose ages within the decade differ from night to night.
+/// The people of a night: five of each decade, city and sex, whose ages within the decade differ
+/// from night to night.
 fn people(night: u64, planted: Planted) -> String {
     let mut seed = night.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(7);
     let mut random = move |below: u64| {
@@ -148,7 +149,8 @@ fn refused(code: i32, drift: Vec<(&'static str, Vec<(&'static str, u64)>)>, erro
     Expected { code, drift, error }
 }
 
-/// A night: what is planted, whether the hierarchies know the new city, the limit, what becomes of drift, and the end.
+/// A night: what is planted, whether the hierarchies know the new city, the limit, what becomes of
+/// drift, and the end.
 type Night = (Planted, bool, &'static str, &'static str, Expected);
 
 const QUIET: Planted = Planted {
@@ -339,7 +341,8 @@ fn thirty_nights() {
     assert_eq!(counted, (19, 11));
 }
 
-/// The summary row and the manifest of a night that released have the drift, and say whether the node was applied.
+/// The summary row and the manifest of a night that released have the drift, and say whether the
+/// node was applied.
 fn told_and_kept(folder: &Path, night: u64, output: &Output, choice: &str, drift: &[(String, BTreeMap<String, u64>)]) {
     let summary = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut rows = summary
@@ -362,7 +365,8 @@ fn told_and_kept(folder: &Path, night: u64, output: &Output, choice: &str, drift
         None => vec![],
     };
     assert_eq!(kept, kinds, "night {night}");
-    // The hierarchy of night 27 and the crowd of night 13 are what no node of the night before fits.
+    // The hierarchy of night 27 and the crowd of night 13 are what no node of the night before
+    // fits.
     let applied = !matches!(night, 13 | 27);
     assert_eq!(replay["applied"], applied, "night {night}");
     assert_eq!(row["proof"] == "given", applied, "night {night}: {row}");
@@ -371,8 +375,9 @@ fn told_and_kept(folder: &Path, night: u64, output: &Output, choice: &str, drift
     assert!(kinds.iter().all(|kind| told.contains(kind)), "night {night}: {told}");
 }
 
-/// A file of labels is a digest in the manifest. Without it the labels are not checked, which a strict VERIFY does not
-/// let pass. The hierarchy of ages is a rule, and made again from the manifest.
+/// A file of labels is a digest in the manifest. Without it the labels are not checked, which a
+/// strict VERIFY does not let pass. The hierarchy of ages is a rule, and made again from the
+/// manifest.
 #[test]
 fn what_only_a_digest_tells_is_not_checked_and_no_pass_if_strict() {
     let folder = tempfile::tempdir().unwrap();
@@ -450,7 +455,8 @@ fn a_job_can_be_run_again_blindly() {
         assert_eq!(release(folder), once, "a target that is kept is not touched");
         fs::remove_dir_all(folder.join("release")).unwrap();
     }
-    // What replaces itself gives the same release, however often it runs, and whichever release it replays.
+    // What replaces itself gives the same release, however often it runs, and whichever release it
+    // replays.
     assert_eq!(
         outcome(&run(folder, &job(false, "", ANEW), &[])),
         (Some(0), Some("released".into()))

@@ -1,4 +1,5 @@
-//! What a node is: the classes are the same whether anonsql groups them or DataFusion executes the node's plan.
+//! What a node is: the classes are the same whether anonsql groups them or DataFusion executes the
+//! node's plan.
 
 use crate::common::{collect, context};
 use anonsql::AnonContext;
@@ -44,8 +45,8 @@ fn value(data_type: &str, hierarchy: &str, number: Option<u8>) -> String {
     format!("arrow_cast({plain}, '{data_type}')")
 }
 
-/// The rows of an answer as text, in no order, without what the cache did, which depends on the threads, and without times. A request that no
-/// node answers says so either way.
+/// The rows of an answer as text, in no order, without what the cache did, which depends on the
+/// threads, and without times. A request that no node answers says so either way.
 async fn lines(context: &AnonContext, sql: &str) -> Result<Vec<String>, String> {
     let batches = context.sql(sql).await.map_err(|e| e.to_string())?;
     let text = pretty_format_batches(&batches).unwrap().to_string();

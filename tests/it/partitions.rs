@@ -1,5 +1,5 @@
-//! Sources whose columns are folder names: their types, NULL, spellings, and folders that are not read; as local folders and
-//! in object stores.
+//! Sources whose columns are folder names: their types, NULL, spellings, and folders that are not
+//! read; as local folders and in object stores.
 
 use crate::common::{collect, context};
 use anonsql::AnonContext;
@@ -15,8 +15,8 @@ use url::Url;
 
 const ROWS: &str = "age\n31\n32\n";
 
-/// The folders of the tables: of years and days, one of each without a value; of names that are spelled in two ways; and of
-/// numbers with a zero that counts.
+/// The folders of the tables: of years and days, one of each without a value; of names that are
+/// spelled in two ways; and of numbers with a zero that counts.
 const FILES: [&str; 9] = [
     "years/year=2024/day=2024-01-31/a.csv",
     "years/year=2024/day=2024-02-29/a.csv",

@@ -1,5 +1,5 @@
-//! Which files a path names: what a pattern matches is what a shell would, in local folders and in object stores, and a folder
-//! has all that is in it.
+//! Which files a path names: what a pattern matches is what a shell would, in local folders and in
+//! object stores, and a folder has all that is in it.
 
 use crate::common::{collect, context, holds, rows, text};
 use anonsql::AnonContext;
@@ -153,7 +153,8 @@ async fn a_folder_has_all_that_is_in_it() {
     }
 }
 
-/// A folder with a table in one of its folders is refused: the files of a table are also those that it had before.
+/// A folder with a table in one of its folders is refused: the files of a table are also those that
+/// it had before.
 #[tokio::test]
 async fn a_folder_with_tables_in_it_is_refused() {
     for place in Place::all().await {

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// What a proxy does wrong.
 #[derive(Debug, Clone, Copy)]
 pub enum Fault {
-    /// Every so many requests one is answered with an error of the server; of those, the other half reaches the server
-    /// all the same.
+    /// Every so many requests one is answered with an error of the server; of those, the other half
+    /// reaches the server all the same.
     Every(u64),
     /// After so many requests none is answered any more.
     After(u64),

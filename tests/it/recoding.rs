@@ -1,4 +1,5 @@
-//! RECODING LOCAL: never worse than one of the algorithms that it runs, and the same bytes as that one alone.
+//! RECODING LOCAL: never worse than one of the algorithms that it runs, and the same bytes as that
+//! one alone.
 
 use crate::common::{Numbers, adult, collect, context};
 use crate::golden::ADULT;
@@ -160,7 +161,8 @@ async fn on_adult_it_loses_least() {
     }
 }
 
-/// The class label is the salary. Those who train models minimize the rows that are not of their class's majority.
+/// The class label is the salary. Those who train models minimize the rows that are not of their
+/// class's majority.
 #[tokio::test]
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
 async fn on_adult_it_keeps_what_tells_of_the_class_label() {

@@ -1,4 +1,5 @@
-//! What every release promises, on invented tables: classes, counts, bytes, and nothing raw left behind.
+//! What every release promises, on invented tables: classes, counts, bytes, and nothing raw left
+//! behind.
 
 use crate::common::{Numbers, collect, context, number};
 use anonsql::AnonContext;
@@ -91,7 +92,8 @@ async fn no_raw_value_is_left_in_any_file() {
         {
             searched += 1;
             for (name, bytes) in &released {
-                // Digits of a zip code turn up in checksums and numbers by chance: what the manifest says is looked at.
+                // Digits of a zip code turn up in checksums and numbers by chance: what the
+                // manifest says is looked at.
                 let found = match name.ends_with(".json") {
                     true => says(&serde_json::from_slice(bytes).unwrap(), value),
                     false => memchr::memmem::find(bytes, value.as_bytes()).is_some(),
@@ -113,7 +115,8 @@ async fn no_raw_value_is_left_in_any_file() {
     let leaked = "SELECT count(*) FROM released WHERE zip IN (SELECT zip FROM census) \
         OR education IN (SELECT education FROM census)";
     assert_eq!(number(&collect(&context, leaked).await), 0.0);
-    // Footers and page headers are not compressed: no source column that was dropped is named in them.
+    // Footers and page headers are not compressed: no source column that was dropped is named in
+    // them.
     for (name, bytes) in released.iter().filter(|(name, _)| name.ends_with(".parquet")) {
         for dropped in ["ssn", "birth_date", "ARROW:schema"] {
             assert!(
@@ -282,7 +285,8 @@ proptest! {
         });
     }
 
-    /// Released rows by plain Rust: classes hold, rows add up, sensitive values are those of kept rows.
+    /// Released rows by plain Rust: classes hold, rows add up, sensitive values are those of kept
+    /// rows.
     #[test]
     fn released_rows_hold_and_add_up(t in table(), k in 1usize..5, starred: bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -321,7 +325,8 @@ proptest! {
     }
 }
 
-/// Where only quasi-identifiers are released, rows come from the classes and not from a second scan: they are the same.
+/// Where only quasi-identifiers are released, rows come from the classes and not from a second
+/// scan: they are the same.
 #[tokio::test]
 async fn rows_from_classes_are_those_of_a_second_scan() {
     let context = context(2);
@@ -390,7 +395,8 @@ async fn tables_with_no_row_one_row_and_many_columns_work() {
     assert!(number(&collect(&context, &least).await) >= 3.0);
 }
 
-/// A sort fails for want of memory where its rows nearly fill its share, unless room to bring them in order was set aside.
+/// A sort fails for want of memory where its rows nearly fill its share, unless room to bring them
+/// in order was set aside.
 #[tokio::test]
 async fn a_release_is_written_whatever_part_of_it_fits_in_memory() {
     use anonsql::internal::generate::{Table, generate};
@@ -421,8 +427,9 @@ async fn a_release_is_written_whatever_part_of_it_fits_in_memory() {
     assert_eq!(written.len(), 1, "memory changes what is written");
 }
 
-/// Rows that are answered go through DataFusion's optimizer, which may deal them out to partitions where nothing says
-/// that their order is relied on: a class in two pieces would be protected as if it were two.
+/// Rows that are answered go through DataFusion's optimizer, which may deal them out to partitions
+/// where nothing says that their order is relied on: a class in two pieces would be protected as if
+/// it were two.
 #[tokio::test]
 async fn answered_rows_are_the_rows_that_would_be_written() {
     use anonsql::internal::generate::{Table, generate};
@@ -476,8 +483,8 @@ async fn answered_rows_are_the_rows_that_would_be_written() {
     }
 }
 
-/// DataFusion 55.2 answers `max(a + b), max(c)` wrongly where this is on: on ten million rows of the census table,
-/// `max(age * 2 + length(education)), max(race)` was 199, and 203 is there.
+/// DataFusion 55.2 answers `max(a + b), max(c)` wrongly where this is on: on ten million rows of
+/// the census table, `max(age * 2 + length(education)), max(race)` was 199, and 203 is there.
 #[test]
 fn maxima_are_not_pruned_by_columns_that_they_are_not_of() {
     use datafusion::prelude::SessionContext;

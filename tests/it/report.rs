@@ -1,4 +1,5 @@
-//! What a report says, recounted by SQL on the files it speaks of; what it never says; when it is written.
+//! What a report says, recounted by SQL on the files it speaks of; what it never says; when it is
+//! written.
 
 use crate::common::{Numbers, collect, number};
 use anonsql::AnonContext;
@@ -221,7 +222,8 @@ async fn persons_and_a_population_are_counted_where_they_are_named() {
     }
 }
 
-/// Everything that is said of people who are all called something with `quux`, in every form of the report.
+/// Everything that is said of people who are all called something with `quux`, in every form of the
+/// report.
 #[tokio::test]
 async fn no_value_of_anybody_is_in_a_report() {
     let scratch = tempfile::tempdir().unwrap();
@@ -439,7 +441,8 @@ async fn a_place_where_no_report_can_be_is_refused_before_any_work() {
     }
 }
 
-/// Where several metrics are minimised together, the report has the front of what was assessed: the whole lattice here.
+/// Where several metrics are minimised together, the report has the front of what was assessed: the
+/// whole lattice here.
 #[tokio::test]
 async fn the_metrics_of_a_sum_have_their_front() {
     let scratch = tempfile::tempdir().unwrap();

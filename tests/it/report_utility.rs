@@ -1,4 +1,5 @@
-//! What the report of a release says of its utility: the figures of UTILITY OF on the published files.
+//! What the report of a release says of its utility: the figures of UTILITY OF on the published
+//! files.
 
 use crate::common::collect;
 use crate::report::{census, context, json};
@@ -12,8 +13,8 @@ fn figure(column: Option<&str>, values: [Option<f64>; 2]) -> String {
     format!("{} {value} {of_source}", column.unwrap_or("all"))
 }
 
-/// The figures of the section on what is kept are those of UTILITY OF on the published files, also with suppressed rows
-/// and with labels in other forms.
+/// The figures of the section on what is kept are those of UTILITY OF on the published files, also
+/// with suppressed rows and with labels in other forms.
 #[tokio::test]
 async fn what_is_kept_is_what_utility_of_answers() {
     let context = census(2).await;

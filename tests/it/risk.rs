@@ -1,4 +1,5 @@
-//! RISK OF against a peer's figures on Adult, and against counting pair by pair on small random tables.
+//! RISK OF against a peer's figures on Adult, and against counting pair by pair on small random
+//! tables.
 
 use crate::common::{adult, collect, context, shared};
 use crate::golden::{ADULT, quoted};

@@ -1,4 +1,5 @@
-//! Every way out: what leaves is what was recounted, whatever the source does meanwhile, and nothing else is in it.
+//! Every way out: what leaves is what was recounted, whatever the source does meanwhile, and
+//! nothing else is in it.
 
 use crate::common::{collect, context};
 use anonsql::AnonContext;
@@ -32,7 +33,8 @@ pub const FIRST: [Row; 7] = [
     ("b", "m", "gout", 7, 7),
 ];
 
-/// The same number of rows, which hold less: a small class, one that was not there, one disease, one person.
+/// The same number of rows, which hold less: a small class, one that was not there, one disease,
+/// one person.
 const LATER: [[Row; 7]; 4] = [
     [
         ("a", "m", "flu", 11, 1),
@@ -128,7 +130,8 @@ fn changing(times: usize, later: &[Row]) -> AnonContext {
     context
 }
 
-/// The ways out, by what stands before a request without a target, after it, and what reads the release back.
+/// The ways out, by what stands before a request without a target, after it, and what reads the
+/// release back.
 fn ways(folder: &Path) -> Vec<(String, String, String)> {
     let folder = folder.display();
     let mut ways = vec![
@@ -211,7 +214,8 @@ fn holds(rows: &[RecordBatch], people: &BTreeMap<i64, i64>) -> bool {
         .all(|(n, people, diseases)| *n >= 3 && people.len() >= 3 && diseases.len() >= 2)
 }
 
-/// No execution of a source that answers otherwise each time is handed out unless it was recounted itself.
+/// No execution of a source that answers otherwise each time is handed out unless it was recounted
+/// itself.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_leaves_was_recounted_itself() {
     let mut people: BTreeMap<i64, i64> = FIRST.iter().map(|r| (r.3, r.4)).collect();
@@ -298,8 +302,8 @@ fn has(bytes: &[u8], needle: &[u8]) -> bool {
     memchr::memmem::find(bytes, needle).is_some()
 }
 
-/// What a suppressed row has is in no buffer and in no file: not as an unused label of a dictionary, not beside a slice
-/// or a view, not under a NULL.
+/// What a suppressed row has is in no buffer and in no file: not as an unused label of a
+/// dictionary, not beside a slice or a view, not under a NULL.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_that_no_released_row_has_leaves() {
     const ZIP: &str = "the zip of a single person";

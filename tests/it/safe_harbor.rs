@@ -1,5 +1,6 @@
-//! What the scripts of SUGGEST ROLES release of places, ages and dates, by plain SQL: what Safe Harbor 2 and 3 allow
-//! (45 CFR 164.514(b)(2)(i)). Rules and labels of hierarchies play no part in the checks.
+//! What the scripts of SUGGEST ROLES release of places, ages and dates, by plain SQL: what Safe
+//! Harbor 2 and 3 allow (45 CFR 164.514(b)(2)(i)). Rules and labels of hierarchies play no part in
+//! the checks.
 
 use crate::common::{collect, number, with_paths};
 use arrow::array::{AsArray, RecordBatch};
@@ -7,8 +8,9 @@ use arrow::datatypes::DataType;
 use datafusion::datasource::MemTable;
 use std::sync::Arc;
 
-/// A table of people from 0 to 104 years, with dates in every form, codes of diagnoses, and ZIP codes as text, with the
-/// delivery route, and as numbers. Every eleventh ZIP code is of few people.
+/// A table of people from 0 to 104 years, with dates in every form, codes of diagnoses, and ZIP
+/// codes as text, with the delivery route, and as numbers. Every eleventh ZIP code is of few
+/// people.
 const PEOPLE: &str = "CREATE TABLE people AS SELECT age, birth_date, CAST(birth_date AS TIMESTAMP) AS born, \
       to_char(birth_date, '%d.%m.%Y') AS dob, date_part('year', birth_date) AS birth_year, \
       to_char(birth_date, '%Y-%m-%d %H:%M') AS birth_text, \
@@ -62,8 +64,8 @@ async fn check(released: &[RecordBatch], way: &str) {
     }
 }
 
-/// The condition under which a label of a column says no more than Safe Harbor allows. Who was born before `first` is or
-/// will be 90 this year.
+/// The condition under which a label of a column says no more than Safe Harbor allows. Who was born
+/// before `first` is or will be 90 this year.
 fn allowed(column: &str) -> Option<String> {
     let first = "CAST(date_part('year', now()) - 89 AS INT)";
     let text = format!("CAST(\"{column}\" AS VARCHAR)");

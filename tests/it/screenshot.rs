@@ -1,8 +1,8 @@
 //! The report as a browser shows it: on a phone, on a desk, on paper.
 //!
-//! Layout is measured where it happens: a page of the test's own holds the report in a frame of the device's width and
-//! looks for what sticks out of it. Pictures of both widths are kept beside the other output of the build, in
-//! `target/tmp/`, to be looked at.
+//! Layout is measured where it happens: a page of the test's own holds the report in a frame of the
+//! device's width and looks for what sticks out of it. Pictures of both widths are kept beside the
+//! other output of the build, in `target/tmp/`, to be looked at.
 
 use crate::common::{collect, context};
 use std::path::Path;
@@ -44,7 +44,8 @@ fn chromium(page: &Path, arguments: &[String]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// How much of `report` sticks out of a screen of this width: the elements, and the width that would show them.
+/// How much of `report` sticks out of a screen of this width: the elements, and the width that
+/// would show them.
 fn overflow(scratch: &Path, report: &str, width: u32) -> (Vec<String>, u32) {
     let framed = report.replace('&', "&amp;").replace('"', "&quot;");
     let page = scratch.join(format!("frame-{width}.html"));

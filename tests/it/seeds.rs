@@ -1,5 +1,5 @@
-//! A published seed gives nothing away: sources that differ in who has which value, and agree in what each draw keeps,
-//! are released byte for byte alike.
+//! A published seed gives nothing away: sources that differ in who has which value, and agree in
+//! what each draw keeps, are released byte for byte alike.
 
 use crate::common::{collect, context};
 use std::collections::BTreeMap;

@@ -101,7 +101,8 @@ async fn randomized_columns_keep_their_values_and_lose_their_rows() {
             assert_eq!(count(&sql).await, 0.0, "{column}");
         }
     }
-    // Income told the salary class, as it is defined by it; after it tells no more than the share of each class.
+    // Income told the salary class, as it is defined by it; after it tells no more than the share
+    // of each class.
     let low = "SELECT avg(CASE WHEN salary_class = 'up to 50k' THEN 1.0 ELSE 0.0 END) FROM";
     let of_low = |table: &str| format!("{low} {table} WHERE income < 30000");
     let (before, after, all) = (
@@ -151,7 +152,8 @@ async fn no_row_of_adult_leaks_more_than_its_own_limit() {
         (30_162.0, 0.0)
     );
     table(&context, "released", &target).await;
-    // What each released value tells of each occupation, straight from the hierarchy's three columns.
+    // What each released value tells of each occupation, straight from the hierarchy's three
+    // columns.
     let groups = collect(&context, "SELECT * FROM hierarchy_levels('occupation') LIMIT 0").await;
     let names: Vec<String> = groups[0]
         .schema()

@@ -1,4 +1,5 @@
-//! Releases on real servers of object stores: the same bytes as in a folder, and right or refused where a server fails.
+//! Releases on real servers of object stores: the same bytes as in a folder, and right or refused
+//! where a server fails.
 
 use crate::azurite::{Azurite, CONTAINER, KEY};
 use crate::common::{anonsql, collect};
@@ -84,7 +85,8 @@ fn succeeded(output: &Output) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The quickstart's source, hierarchies and target are on the server, and its release has the bytes of the one in a folder.
+/// The quickstart's source, hierarchies and target are on the server, and its release has the bytes
+/// of the one in a folder.
 fn quickstart_is_the_same(place: &Place) {
     let scratch = tempfile::tempdir().unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,5 @@
-//! Sources that may be others each time they are read, and files that do not hold what they are given.
+//! Sources that may be others each time they are read, and files that do not hold what they are
+//! given.
 
 use crate::common::{collect, context};
 use crate::roads::{FIRST, batch};
@@ -8,7 +9,8 @@ use datafusion::datasource::MemTable;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The requests of the issue, whose sources answer otherwise each time, are refused, and say what to do.
+/// The requests of the issue, whose sources answer otherwise each time, are refused, and say what
+/// to do.
 #[tokio::test]
 async fn a_source_that_is_left_to_chance_is_refused() {
     let context = context(2);
@@ -111,8 +113,8 @@ impl Observer for Watches {
     }
 }
 
-/// A file that is replaced during a run ends it, whenever it is: the manifest's checksum would be another's, and rows of
-/// two tables might be one release.
+/// A file that is replaced during a run ends it, whenever it is: the manifest's checksum would be
+/// another's, and rows of two tables might be one release.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_source_that_is_replaced_ends_the_run() {
     let scratch = tempfile::tempdir().unwrap();

@@ -35,7 +35,8 @@ async fn put(store: &dyn ObjectStore, path: &str, content: &str) {
     store.put(&Path::from(path), content.into()).await.unwrap();
 }
 
-/// Every place where a path of a source stands takes a URL, and a store of the caller is used as it is.
+/// Every place where a path of a source stands takes a URL, and a store of the caller is used as it
+/// is.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_url_stands_where_a_path_does() {
     let (context, _) = registered(&[
@@ -117,7 +118,8 @@ async fn an_object_that_changes_during_a_run_ends_it() {
     }
 }
 
-/// What is no place of objects is refused, and what to do is said; a URL with credentials is refused and not shown.
+/// What is no place of objects is refused, and what to do is said; a URL with credentials is
+/// refused and not shown.
 #[tokio::test]
 async fn what_cannot_be_read_is_refused() {
     let (context, _) = registered(&[("people/a.csv", PEOPLE)]).await;
@@ -225,8 +227,8 @@ fn serve(mut stream: std::net::TcpStream) {
     let _ = stream.write_all(format!("{head}{body}").as_bytes());
 }
 
-/// The command reads a bucket of a server with the credentials of its environment, and shows none of them, also when the
-/// server is not there.
+/// The command reads a bucket of a server with the credentials of its environment, and shows none
+/// of them, also when the server is not there.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 fn the_command_reads_a_bucket() {

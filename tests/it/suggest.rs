@@ -1,4 +1,5 @@
-//! What SUGGEST ROLES answers runs as it stands, is the same every time, and shows nothing of the data.
+//! What SUGGEST ROLES answers runs as it stands, is the same every time, and shows nothing of the
+//! data.
 
 use crate::common::{collect, context, shared};
 use anonsql::AnonContext;
@@ -24,7 +25,8 @@ async fn carried_out(file: &Path) -> Vec<(String, String)> {
     let source = format!("'{}'", file.display());
     let context = context(2);
     let rows = suggest(&context, &source).await;
-    // A trial may end with its time, in a build that is not optimised; what is known of a column does not.
+    // A trial may end with its time, in a build that is not optimised; what is known of a column
+    // does not.
     let again = suggest(&crate::common::context(1), &source).await;
     let known = |rows: &[[Option<String>; 5]]| {
         let columns = rows.iter().filter(|row| row[0].is_some());

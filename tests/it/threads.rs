@@ -15,7 +15,8 @@ async fn release(context: &AnonContext, target: &std::path::Path) {
     context.sql(&sql).await.unwrap();
 }
 
-/// Rayon starts its pool for the whole process when it is first asked for, and then nobody else can.
+/// Rayon starts its pool for the whole process when it is first asked for, and then nobody else
+/// can.
 #[tokio::test]
 async fn the_pool_of_the_process_is_left_to_whoever_embeds_us() {
     let scratch = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! UTILITY OF against figures that plain SQL counts on the same rows, and the same answer for any number of threads.
+//! UTILITY OF against figures that plain SQL counts on the same rows, and the same answer for any
+//! number of threads.
 
 use crate::common::{collect, context, number, shared};
 use anonsql::AnonContext;
@@ -51,7 +52,8 @@ async fn released(threads: usize, target: &str, search: &str) -> AnonContext {
     context
 }
 
-/// Every released age is an interval of five years, which SQL reads by itself and spreads over the source's ages.
+/// Every released age is an interval of five years, which SQL reads by itself and spreads over the
+/// source's ages.
 #[tokio::test]
 async fn figures_are_those_that_sql_counts() {
     let scratch = tempfile::tempdir().unwrap();
@@ -67,7 +69,8 @@ async fn figures_are_those_that_sql_counts() {
         .await,
     );
     let of = |column: &str, measure: &str| found[&(column.to_string(), measure.to_string())];
-    // By age: the shares p in the source and q in the release, spread evenly over the ages under a label.
+    // By age: the shares p in the source and q in the release, spread evenly over the ages under a
+    // label.
     let shares = String::from(
         "WITH ages AS (SELECT age, count(*) AS n, age / 5 AS label FROM census GROUP BY age), \
          released AS (SELECT CAST(split_part(age, '-', 1) AS INT) / 5 AS label, count(*) AS m FROM published GROUP BY 1), \
@@ -143,8 +146,9 @@ async fn the_report_has_the_figures_and_no_values() {
     }
 }
 
-/// On numbers alone, the classifiers find what scikit-learn 1.9.1 finds: GaussianNB, and DecisionTreeClassifier with
-/// max_depth = 8 and min_samples_leaf = 7, trained and tested on all rows of Pima.
+/// On numbers alone, the classifiers find what scikit-learn 1.9.1 finds: GaussianNB, and
+/// DecisionTreeClassifier with max_depth = 8 and min_samples_leaf = 7, trained and tested on all
+/// rows of Pima.
 #[tokio::test]
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
 async fn classifiers_are_those_of_scikit_learn() {

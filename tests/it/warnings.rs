@@ -1,4 +1,5 @@
-//! Warnings, as each of their readers finds them: on standard error, in the log, in the report, in values and in EXPLAIN.
+//! Warnings, as each of their readers finds them: on standard error, in the log, in the report, in
+//! values and in EXPLAIN.
 
 use crate::common::{anonsql, collect, context, text};
 use anonsql::manifest::WarningKind;
@@ -174,7 +175,8 @@ async fn explain_knows_names_and_explain_analyze_what_was_counted() {
     );
 }
 
-/// Every second person is of one age, and each age has a job of its own: levels lose much, groups little.
+/// Every second person is of one age, and each age has a job of its own: levels lose much, groups
+/// little.
 #[tokio::test]
 async fn a_search_that_loses_much_is_told_of_local_recoding() {
     let told = Arc::new(Told::default());

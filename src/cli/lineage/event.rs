@@ -27,7 +27,8 @@ pub enum Outcome<'a> {
     Start,
     /// The release stands.
     Complete(&'a Release, &'a Manifest),
-    /// It failed, with the kind of the error: its text may have names that are nobody else's business.
+    /// It failed, with the kind of the error: its text may have names that are nobody else's
+    /// business.
     Fail(&'a str),
 }
 
@@ -106,7 +107,8 @@ impl Run {
         })
     }
 
-    /// Returns the facets of the release: its columns, and which columns of the source they come from.
+    /// Returns the facets of the release: its columns, and which columns of the source they come
+    /// from.
     fn output(&self, manifest: &Manifest) -> Value {
         let fields = manifest
             .columns

@@ -1,8 +1,9 @@
 //! Lineage for catalogues of data: OpenLineage events of every release, without data values.
 //!
-//! A release emits START once its target is open, and COMPLETE with the columns, the models and the figures once it stands
-//! there. A statement that fails in between, or is cancelled, emits FAIL. Events go to a file, one JSON object a line, or
-//! to a server by POST. A server that cannot be reached never fails a release; it is told at the end.
+//! A release emits START once its target is open, and COMPLETE with the columns, the models and the
+//! figures once it stands there. A statement that fails in between, or is cancelled, emits FAIL.
+//! Events go to a file, one JSON object a line, or to a server by POST. A server that cannot be
+//! reached never fails a release; it is told at the end.
 
 mod event;
 mod sender;
@@ -51,8 +52,8 @@ impl Lineage {
         }
     }
 
-    /// Emits FAIL of a release that began and did not complete, with the outcome of its statement, and waits until all events are sent. Returns what to tell
-    /// if they cannot be.
+    /// Emits FAIL of a release that began and did not complete, with the outcome of its statement,
+    /// and waits until all events are sent. Returns what to tell if they cannot be.
     pub async fn finish(&self, outcome: &str) -> Option<String> {
         let sender = self.sender.as_ref()?;
         if let Some(run) = self.run.lock().take() {

@@ -33,8 +33,8 @@ enum Place {
 }
 
 impl Sender {
-    /// Opens a file, or a server by its URL. Fails with `ErrorKind::Usage` for a URL with credentials: a server's key is in
-    /// OPENLINEAGE_API_KEY.
+    /// Opens a file, or a server by its URL. Fails with `ErrorKind::Usage` for a URL with
+    /// credentials: a server's key is in OPENLINEAGE_API_KEY.
     pub(super) fn open(place: &str) -> Result<Self> {
         let place = Place::open(place).map_err(|e| e.context("--lineage"))?;
         let (sender, parcels) = mpsc::unbounded_channel();

@@ -53,7 +53,8 @@ impl Sink for Csv {
                 Arc::new((0..column.len()).map(text).collect::<StringArray>())
             });
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        // The batch's own schema is used, because its string types may differ from the planned ones.
+        // The batch's own schema is used, because its string types may differ from the planned
+        // ones.
         let flat = RecordBatch::try_new_with_options(flat(&batch.schema()), columns.collect(), &options);
         self.writer.write(&flat.map_err(unshown)?).map_err(unshown)
     }

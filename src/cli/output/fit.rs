@@ -12,10 +12,11 @@ pub struct Fit {
     pub gap: Option<usize>,
 }
 
-/// Chooses the columns that fit into `room`. Columns become narrower before any is left out; those that are left out stand
-/// in the middle.
+/// Chooses the columns that fit into `room`. Columns become narrower before any is left out; those
+/// that are left out stand in the middle.
 ///
-/// `natural` has the width that each column would like, and `least` the width below which it is left out.
+/// `natural` has the width that each column would like, and `least` the width below which it is
+/// left out.
 pub fn fit(natural: &[usize], least: &[usize], room: usize) -> Fit {
     // The frame ends with one more `|`.
     let room = room.saturating_sub(1);
@@ -58,8 +59,8 @@ fn ends(least: &[usize], mut room: usize) -> (Vec<usize>, Vec<usize>) {
     (left, right)
 }
 
-/// Divides `room` among the columns: all become equally wide, but none wider than it would like, and none narrower than
-/// its least width.
+/// Divides `room` among the columns: all become equally wide, but none wider than it would like,
+/// and none narrower than its least width.
 fn shares(columns: &[usize], natural: &[usize], least: &[usize], room: usize) -> Vec<(usize, usize)> {
     let widths = |level: usize| {
         columns

@@ -1,4 +1,5 @@
-//! The destination of results: standard output, a file, or memory until the length of the result is known.
+//! The destination of results: standard output, a file, or memory until the length of the result is
+//! known.
 
 use super::standard::StandardOutput;
 use parking_lot::Mutex;

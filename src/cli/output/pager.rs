@@ -9,12 +9,14 @@ use std::process::{Command, Stdio};
 
 /// The pager of users who name none.
 const USUAL: &str = "less";
-/// The options of `less`, if the user sets none: end at once if the text fits, keep colours, leave the text on the screen.
+/// The options of `less`, if the user sets none: end at once if the text fits, keep colours, leave
+/// the text on the screen.
 const LESS: &str = "FRX";
 /// The exit code of a shell that does not find a command.
 const NOT_FOUND: i32 = 127;
 
-/// Shows text on standard output; `with_pager` allows a pager if the text is longer than the screen.
+/// Shows text on standard output; `with_pager` allows a pager if the text is longer than the
+/// screen.
 pub fn show(text: &[u8], screen: Option<&Screen>, with_pager: bool) -> Result<()> {
     let pager = std::env::var("PAGER").unwrap_or_else(|_| if is_there(USUAL) { USUAL } else { "" }.into());
     let long = screen.is_some_and(|s| is_long(&String::from_utf8_lossy(text), s));

@@ -8,7 +8,8 @@ pub struct StandardOutput(Stdout);
 
 static READER_GONE: AtomicBool = AtomicBool::new(false);
 
-/// Returns true if the reader of standard output, such as `head`, has closed it, which is not an error.
+/// Returns true if the reader of standard output, such as `head`, has closed it, which is not an
+/// error.
 pub fn reader_gone() -> bool {
     READER_GONE.load(Ordering::Relaxed)
 }

@@ -1,5 +1,5 @@
-//! Prints a table for people. On a terminal it fits: long texts are wrapped or cut, columns in the middle are left out,
-//! or a line is printed for each value.
+//! Prints a table for people. On a terminal it fits: long texts are wrapped or cut, columns in the
+//! middle are left out, or a line is printed for each value.
 
 use super::cell;
 use super::fit::{FRAME, Fit, fit};
@@ -43,8 +43,8 @@ impl Table {
         }
     }
 
-    /// Returns the width of each column in which nothing is wrapped or cut, and the least: that of numbers, whose digits
-    /// must not be cut, or a few letters.
+    /// Returns the width of each column in which nothing is wrapped or cut, and the least: that of
+    /// numbers, whose digits must not be cut, or a few letters.
     fn widths(&self) -> (Vec<usize>, Vec<usize>) {
         let mut widths = vec![0; self.header.len()];
         for row in &self.rows {

@@ -7,8 +7,8 @@ pub fn cut(text: &str, width: usize) -> String {
     truncate_str(text, width, "…").into_owned()
 }
 
-/// Returns the text in lines of at most `width` columns, broken at spaces where there are some. The lines of the text
-/// stay lines, and what is broken off is indented like its line.
+/// Returns the text in lines of at most `width` columns, broken at spaces where there are some. The
+/// lines of the text stay lines, and what is broken off is indented like its line.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let indented = |line: &str| {
         let indent = line.len() - line.trim_start_matches(' ').len();

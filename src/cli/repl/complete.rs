@@ -16,7 +16,8 @@ use std::collections::BTreeSet;
 pub enum Candidate {
     /// Paths of files.
     Files,
-    /// These words, each replacing the text from this byte of the line on. A keyword ends with a space.
+    /// These words, each replacing the text from this byte of the line on. A keyword ends with a
+    /// space.
     Words(usize, Vec<String>),
 }
 
@@ -42,7 +43,8 @@ pub fn candidates(names: &Names, before: &str, line: &str, pos: usize) -> Candid
     let statement = Statement::around(&whole, start);
     let typed = &text[start..];
     let found = words(in_line, typed, |some| statement.next(names, some));
-    // There are hundreds of functions, so that they are offered by their first letters, and after columns.
+    // There are hundreds of functions, so that they are offered by their first letters, and after
+    // columns.
     let nothing = matches!(&found, Candidate::Words(_, words) if words.is_empty());
     match nothing && !typed.is_empty() && statement.takes_expression() {
         true => words(in_line, typed, |_| names.functions()),
@@ -77,7 +79,8 @@ struct Statement<'t> {
 }
 
 impl<'t> Statement<'t> {
-    /// Returns the statement of `text` in which byte `at` is. An ANONYMIZE in parentheses is a statement of its own.
+    /// Returns the statement of `text` in which byte `at` is. An ANONYMIZE in parentheses is a
+    /// statement of its own.
     fn around(text: &'t str, at: usize) -> Self {
         let all: Vec<Piece> = pieces(text).into_iter().filter(|p| p.class != Class::Comment).collect();
         let part = |p: &Piece| &text[p.range.clone()];
@@ -228,8 +231,9 @@ fn quoted(names: Vec<String>) -> Vec<String> {
     names.iter().map(|n| ident(n).to_string()).collect()
 }
 
-/// Returns the words that begin with the typed text, ignoring case and quotes, and that contain no control characters.
-/// Keywords are in the case of the typed text. `all` is told whether there is a typed text.
+/// Returns the words that begin with the typed text, ignoring case and quotes, and that contain no
+/// control characters. Keywords are in the case of the typed text. `all` is told whether there is a
+/// typed text.
 fn words(start: usize, typed: &str, all: impl Fn(bool) -> Vec<String>) -> Candidate {
     let lower = typed.starts_with(|c: char| c.is_lowercase());
     let prefix = typed.trim_start_matches('"').to_lowercase();

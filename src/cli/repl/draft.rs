@@ -33,8 +33,8 @@ impl Draft {
         &self.text
     }
 
-    /// Adds a line, and returns what it completes. A command may stand between the lines of a statement; `is_command` knows
-    /// those that stand alone.
+    /// Adds a line, and returns what it completes. A command may stand between the lines of a
+    /// statement; `is_command` knows those that stand alone.
     pub fn add(&mut self, line: &str, is_command: impl Fn(&str) -> bool) -> Option<Typed> {
         let between = line.trim_start().starts_with('\\') && !self.is_inside_quotes();
         if between || (self.text.is_empty() && is_command(line)) {

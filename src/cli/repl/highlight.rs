@@ -88,7 +88,8 @@ fn is_keyword(word: &str) -> bool {
     COMMON.contains(&upper.as_str()) || session::keywords().contains(upper.as_str())
 }
 
-/// Returns the line, which follows the lines `before` it, with colours; its visible characters are unchanged.
+/// Returns the line, which follows the lines `before` it, with colours; its visible characters are
+/// unchanged.
 pub fn coloured(before: &str, line: &str) -> String {
     let text = format!("{before}{line}");
     let mut out = String::with_capacity(line.len() * 2);

@@ -1,4 +1,5 @@
-//! Splits the typed text into pieces for colours and completion: the parser's tokens, and an unfinished rest.
+//! Splits the typed text into pieces for colours and completion: the parser's tokens, and an
+//! unfinished rest.
 
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer, Whitespace};

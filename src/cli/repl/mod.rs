@@ -76,8 +76,8 @@ fn unusable(error: ReadlineError) -> Error {
     Error::usage(format!("the terminal cannot be used: {error}"))
 }
 
-/// Ctrl-C at the prompt. The editor's own command for it is an error, with which the editor loses what was typed after
-/// the key. So the line is accepted, and marked as discarded.
+/// Ctrl-C at the prompt. The editor's own command for it is an error, with which the editor loses
+/// what was typed after the key. So the line is accepted, and marked as discarded.
 struct Discard(Arc<AtomicBool>);
 
 impl ConditionalEventHandler for Discard {
@@ -135,14 +135,15 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Discards the typed lines. The history has those before the last, for whoever wants to change one.
+    /// Discards the typed lines. The history has those before the last, for whoever wants to change
+    /// one.
     fn discard(&mut self) {
         let discarded = self.shell.draft.take();
         self.remember(&discarded);
     }
 
-    /// Runs what a text completes, line by line and up to the first error: a text of several lines was pasted, or comes
-    /// from the history or an editor.
+    /// Runs what a text completes, line by line and up to the first error: a text of several lines
+    /// was pasted, or comes from the history or an editor.
     fn take(&mut self, text: &str) -> Flow {
         let mut lines = text.split('\n');
         while let Some(line) = lines.next() {
@@ -170,7 +171,8 @@ impl<'a> Session<'a> {
         Flow::Go
     }
 
-    /// Adds a text to the history, and saves it at once, so that nothing is lost if the terminal is killed.
+    /// Adds a text to the history, and saves it at once, so that nothing is lost if the terminal is
+    /// killed.
     fn remember(&mut self, text: &str) {
         let text = text.trim_end();
         if text.is_empty() || !self.editor.add_history_entry(text).unwrap_or(false) {

@@ -68,7 +68,8 @@ impl Names {
         names
     }
 
-    /// Returns the columns of a table or a path; empty if there is none, or if it takes too long to find out.
+    /// Returns the columns of a table or a path; empty if there is none, or if it takes too long to
+    /// find out.
     pub(super) fn columns(&self, name: &str) -> Vec<String> {
         let session = self.context.session();
         let parsed = match name.contains(['/', '*']) || Path::new(name).exists() {

@@ -1,7 +1,9 @@
-//! How plans are written for Ballista: operators of ours by our codec, and those of Ballista by its own.
+//! How plans are written for Ballista: operators of ours by our codec, and those of Ballista by its
+//! own.
 //!
-//! The scheduler divides a plan into stages and hands them on. It does not read operators of ours: each is a sealed box to it,
-//! so that it needs neither the secrets of hashes nor the memory of large recodings.
+//! The scheduler divides a plan into stages and hands them on. It does not read operators of ours:
+//! each is a sealed box to it, so that it needs neither the secrets of hashes nor the memory of
+//! large recodings.
 
 use crate::canonical::function;
 use crate::cluster::codec::{Codec, Seen, seen};
@@ -106,7 +108,8 @@ impl PhysicalExtensionCodec for BallistaCodec {
     }
 }
 
-/// An operator of ours that is handed on unread. In a plan for a scheduler each has the partitions of its input.
+/// An operator of ours that is handed on unread. In a plan for a scheduler each has the partitions
+/// of its input.
 #[derive(Debug)]
 struct Sealed {
     name: String,

@@ -42,14 +42,15 @@ use tonic::transport::{Channel, Endpoint};
 use url::Url;
 use uuid::Uuid;
 
-/// How many jobs of one task each wait at the scheduler at once, and how many parts a shuffle has. Who executes them is the
-/// scheduler's business, and nobody tells how many there are.
+/// How many jobs of one task each wait at the scheduler at once, and how many parts a shuffle has.
+/// Who executes them is the scheduler's business, and nobody tells how many there are.
 const AT_ONCE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
 /// How often the state of a job is asked for: at first, and of a job that takes long.
 const LOOK: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
 /// How often it is said that a job goes on.
 const BEAT: Duration = Duration::from_secs(5);
-/// How long a job may stand still at first, beside the time for its bytes. It is twice as long each time it is tried again.
+/// How long a job may stand still at first, beside the time for its bytes. It is twice as long each
+/// time it is tried again.
 const STILL: Duration = Duration::from_secs(20);
 /// How many bytes of its files a job has at least read in a second.
 const BYTES: u64 = 16 << 20;
@@ -238,7 +239,8 @@ struct Job {
 }
 
 impl Job {
-    /// Waits until the job is done, and returns where its rows are. Fails if it failed or stands still.
+    /// Waits until the job is done, and returns where its rows are. Fails if it failed or stands
+    /// still.
     async fn done(&mut self) -> DfResult<Vec<PartitionLocation>> {
         let begun = Instant::now();
         let (mut before, mut since) = (None, begun);
@@ -309,7 +311,8 @@ async fn ended(mut client: SchedulerGrpcClient<Channel>, job: String) {
     let _ = timeout(SILENCE, clean).await;
 }
 
-/// Returns the places of a job's rows, of each partition one. The scheduler of a stage that was repeated may name more.
+/// Returns the places of a job's rows, of each partition one. The scheduler of a stage that was
+/// repeated may name more.
 fn each_once(places: Vec<PartitionLocation>) -> DfResult<Vec<PartitionLocation>> {
     let partition = |place: &PartitionLocation| place.partition_id.as_ref().map(|id| (id.stage_id, id.partition_id));
     let distinct: HashSet<_> = places.iter().map(partition).collect();

@@ -31,15 +31,19 @@ use tokio::time::sleep;
 
 /// The most bytes of a message: plans have the keys of all classes in them.
 const MESSAGE: u32 = i32::MAX as u32;
-/// How long nothing may be heard of an executor until the scheduler takes it for lost, in seconds: a day. What the scheduler
-/// does then is to execute whole stages again, and to count the rows of some of their tasks twice.
+/// How long nothing may be heard of an executor until the scheduler takes it for lost, in seconds:
+/// a day. What the scheduler does then is to execute whole stages again, and to count the rows of
+/// some of their tasks twice.
 const LOST: u64 = 24 * 3600;
-/// How long after its end a job's files are removed once more, in seconds: of a driver that is gone, and of tasks that went on.
+/// How long after its end a job's files are removed once more, in seconds: of a driver that is
+/// gone, and of tasks that went on.
 const LEFT: u64 = 120;
-/// How old files of a job become that nobody has removed, and how often it is looked for them, in seconds.
+/// How old files of a job become that nobody has removed, and how often it is looked for them, in
+/// seconds.
 const OLD: u64 = 3600;
 const SWEEP: u64 = 60;
-/// How often it is looked whether the scheduler answers, and how long it may not until files of its jobs are removed.
+/// How often it is looked whether the scheduler answers, and how long it may not until files of its
+/// jobs are removed.
 const BEAT: Duration = Duration::from_secs(5);
 const ALONE: Duration = Duration::from_secs(60);
 /// How long an executor waits for its scheduler at its start, in seconds.
@@ -95,8 +99,8 @@ pub(crate) struct Executor<'a> {
     pub(crate) folder: &'a Path,
 }
 
-/// Executes tasks with the memory, the threads and the temporary files of `session`, until the process ends. `ready` is told
-/// the address.
+/// Executes tasks with the memory, the threads and the temporary files of `session`, until the
+/// process ends. `ready` is told the address.
 pub(crate) async fn execute(
     session: &SessionContext,
     executor: Executor<'_>,
@@ -153,7 +157,8 @@ pub(crate) async fn execute(
     removed
 }
 
-/// Removes the files of all jobs once the scheduler does not answer for a minute: nobody else would have them removed.
+/// Removes the files of all jobs once the scheduler does not answer for a minute: nobody else would
+/// have them removed.
 async fn cleaned(health: ExecutorHealth, work: PathBuf) {
     let mut silent = Duration::ZERO;
     loop {
@@ -188,7 +193,8 @@ fn producing(config: SessionConfig) -> ConfigProducer {
     Arc::new(move || config.clone())
 }
 
-/// Returns the address, with a port that is free if it has none. Ballista is told its port before it listens.
+/// Returns the address, with a port that is free if it has none. Ballista is told its port before
+/// it listens.
 fn free(address: SocketAddr) -> Result<SocketAddr> {
     let listener = TcpListener::bind(address);
     let bound = listener.and_then(|listener| listener.local_addr());

@@ -1,4 +1,5 @@
-//! The stores of a scheduler: it reads plans of readers, which ask for their store, and reads no file.
+//! The stores of a scheduler: it reads plans of readers, which ask for their store, and reads no
+//! file.
 
 use datafusion::error::Result;
 use datafusion::execution::object_store::ObjectStoreRegistry;

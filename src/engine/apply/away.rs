@@ -30,8 +30,9 @@ pub(in crate::engine) struct Away {
     pub(in crate::engine) buckets: Vec<Bucket>,
 }
 
-/// Returns the second scan for other machines, in about `wanted` slices of the source. Returns `None` if it can only be done
-/// here: the source is no files that all see, the classes do not say how many rows a file has, or a row depends on others.
+/// Returns the second scan for other machines, in about `wanted` slices of the source. Returns
+/// `None` if it can only be done here: the source is no files that all see, the classes do not say
+/// how many rows a file has, or a row depends on others.
 pub(in crate::engine) async fn away(
     job: &Job,
     decision: &Decision,
@@ -70,8 +71,8 @@ pub(in crate::engine) async fn away(
     }))
 }
 
-/// Returns the classes of a release in its order, with the starred rows as one of them. Classes that are released alike are
-/// one. Returns `None` if folders are no quasi-identifiers.
+/// Returns the classes of a release in its order, with the starred rows as one of them. Classes
+/// that are released alike are one. Returns `None` if folders are no quasi-identifiers.
 fn placed(job: &Job, decision: &Decision, recoding: &RecodingPlan, first: &[String]) -> Result<Option<Vec<Placed>>> {
     let counts = decision.classes.counts();
     let kept = decision.verdict.kept.iter().enumerate();
@@ -107,7 +108,8 @@ fn placed(job: &Job, decision: &Decision, recoding: &RecodingPlan, first: &[Stri
 }
 
 impl Away {
-    /// Returns so many plans that together read the source, recode it and say of each row the bucket.
+    /// Returns so many plans that together read the source, recode it and say of each row the
+    /// bucket.
     pub(in crate::engine) fn making(&self, plans: usize, ranges: Vec<Range>) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
         let deal = self.recoding.deal(&self.first, ranges);
         let mut making = vec![];
@@ -137,8 +139,8 @@ impl Away {
         Deal::schema(&self.arrangement.schema)
     }
 
-    /// Returns the plan that orders the rows of some buckets, one bucket after the other. The recount proves their order.
-    /// `packed` is false if the rows need the other way of sorting.
+    /// Returns the plan that orders the rows of some buckets, one bucket after the other. The
+    /// recount proves their order. `packed` is false if the rows need the other way of sorting.
     pub(in crate::engine) fn ordering(
         &self,
         rows: Arc<dyn ExecutionPlan>,

@@ -1,9 +1,10 @@
 //! Cutting a release into buckets before it is written.
 //!
-//! The classes say how many rows the release has and in which order, as far as the quasi-identifiers decide it. It follows
-//! which rows each file has, long before anybody has seen them. A bucket is what one worker orders and writes: one file, or
-//! several if a class is larger than a file. Rows of a class that two buckets share are given to both, and each takes its
-//! own: the `skip` rows before it and the `rest` rows after it are those of the others.
+//! The classes say how many rows the release has and in which order, as far as the
+//! quasi-identifiers decide it. It follows which rows each file has, long before anybody has seen
+//! them. A bucket is what one worker orders and writes: one file, or several if a class is larger
+//! than a file. Rows of a class that two buckets share are given to both, and each takes its own:
+//! the `skip` rows before it and the `rest` rows after it are those of the others.
 
 use crate::recode::{Place, Range};
 use serde::{Deserialize, Serialize};
@@ -47,8 +48,9 @@ pub(super) struct Placed {
     pub(super) rows: u64,
 }
 
-/// Cuts classes into files of at most `rows_per_file` rows, which begin with number `begun`, and the files into buckets. The
-/// classes have rows, ascend by their places, and each place occurs once.
+/// Cuts classes into files of at most `rows_per_file` rows, which begin with number `begun`, and
+/// the files into buckets. The classes have rows, ascend by their places, and each place occurs
+/// once.
 pub(super) fn cut(classes: &[Placed], rows_per_file: u64, begun: usize) -> Vec<Bucket> {
     let mut files: Vec<(PlannedFile, Span)> = vec![];
     let mut open: Option<String> = None;
@@ -109,7 +111,8 @@ pub(super) fn cut(classes: &[Placed], rows_per_file: u64, begun: usize) -> Vec<B
     buckets.into_iter().map(bucket).collect()
 }
 
-/// The classes of a file: from the row `before` of the first one up to the row `until` of the last one.
+/// The classes of a file: from the row `before` of the first one up to the row `until` of the last
+/// one.
 struct Span {
     first: usize,
     before: u64,
@@ -123,7 +126,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Files are as long as they may be, buckets have all rows of their classes, and all files are in one bucket each.
+        /// Files are as long as they may be, buckets have all rows of their classes, and all files
+        /// are in one bucket each.
         #[test]
         fn every_row_is_in_one_file(
             rows in prop::collection::vec((1u64..60, 0u8..3), 1..40),

@@ -23,8 +23,9 @@ use tokio::task::JoinSet;
 /// The most rows of a permutation matrix. The memory grows with the square of them.
 const MATRIX_ROWS: usize = 4_096;
 
-/// Draws the permutations of the randomized columns for rows that are ordered by the columns `first` before all
-/// others. With `measure`, also counts the mutual information of each column and the released classes.
+/// Draws the permutations of the randomized columns for rows that are ordered by the columns
+/// `first` before all others. With `measure`, also counts the mutual information of each column and
+/// the released classes.
 pub(super) async fn draw(
     job: &Job,
     decision: &Decision,
@@ -54,8 +55,8 @@ fn spill_space(job: &Job) -> SpillSpace {
     SpillSpace::of(&job.source.rows.task_ctx())
 }
 
-/// Counts all randomly permuted columns in one scan of the released rows, and draws their permutations. Returns each
-/// permutation with the position of its column in `job.sensitive`.
+/// Counts all randomly permuted columns in one scan of the released rows, and draws their
+/// permutations. Returns each permutation with the position of its column in `job.sensitive`.
 async fn survey(job: &Job, decision: &Decision, measure: bool) -> Result<Vec<(usize, Permutation)>> {
     let named = job.sensitive.iter().enumerate();
     let randomized: Vec<(usize, &str, &Randomization)> = named
@@ -134,7 +135,8 @@ async fn draw_by_matrix(
     first: &[String],
     measure: bool,
 ) -> Result<Permutation> {
-    // The other columns decide the order. Rows that are equal in them are ordered by the column itself.
+    // The other columns decide the order. Rows that are equal in them are ordered by the column
+    // itself.
     let is_other = |c: &Released| job.randomization(&c.name).is_none();
     let mut columns: Vec<Released> = treatments(job, decision, &[])?.into_iter().filter(is_other).collect();
     columns.push(Released {
@@ -166,7 +168,8 @@ async fn draw_by_matrix(
     blocking("permuting by a matrix", permute).await
 }
 
-/// Returns the rows that are permuted. Suppressed rows that stay have no value in a sensitive column.
+/// Returns the rows that are permuted. Suppressed rows that stay have no value in a sensitive
+/// column.
 fn without_suppressed(batch: RecordBatch) -> Result<RecordBatch> {
     match batch.column_by_name(SUPPRESSED) {
         Some(suppressed) => Ok(filter_record_batch(&batch, &not(suppressed.as_boolean())?)?),
@@ -181,7 +184,8 @@ fn classes(numbering: &Numbering, batch: &RecordBatch) -> Result<Vec<u32>> {
     numbers.map(known).collect()
 }
 
-/// Counts the rows of `plan`, a recoding plan over `rows`. Each partition is read by a task of its own.
+/// Counts the rows of `plan`, a recoding plan over `rows`. Each partition is read by a task of its
+/// own.
 async fn scan(
     plan: Arc<dyn ExecutionPlan>,
     rows: &DataFrame,
@@ -197,7 +201,8 @@ async fn scan(
             while let Some(batch) = stream.next().await {
                 let batch = without_suppressed(batch.map_err(Error::from_data)?)?;
                 let classes = if by_class { classes(&numbering, &batch)? } else { vec![] };
-                // Each partition starts with a different column, so that the tasks rarely wait for each other's lock.
+                // Each partition starts with a different column, so that the tasks rarely wait for
+                // each other's lock.
                 for i in 0..tallies.len() {
                     let (within, tally) = &tallies[(number + i) % tallies.len()];
                     let column = |name: &String| {
@@ -222,8 +227,8 @@ async fn scan(
     Ok(())
 }
 
-/// Reads a matrix. Fails if it is not square, has not one row for each of the `released` rows, or has an entry that
-/// is not a finite number.
+/// Reads a matrix. Fails if it is not square, has not one row for each of the `released` rows, or
+/// has an entry that is not a finite number.
 async fn read_matrix(name: &str, rows: &DataFrame, released: u64) -> Result<Vec<Vec<f64>>> {
     let columns = rows.schema().fields().len();
     if released as usize != columns || released as usize > MATRIX_ROWS {

@@ -11,15 +11,16 @@ use datafusion::physical_plan::ExecutionPlan;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// The personal limits of the rows, which the second scan keeps. The outcome is known when that scan has ended.
+/// The personal limits of the rows, which the second scan keeps. The outcome is known when that
+/// scan has ended.
 pub(super) struct Limits {
     columns: Arc<Columns>,
     outcome: Arc<Mutex<Option<Outcome>>>,
 }
 
 impl Limits {
-    /// Reads the values of the sensitive attribute and places them in its hierarchy. Returns `None` if no row has a
-    /// limit.
+    /// Reads the values of the sensitive attribute and places them in its hierarchy. Returns `None`
+    /// if no row has a limit.
     pub(super) async fn of(job: &Job) -> Result<Option<Self>> {
         let Some((constraint, limit)) = job.personal() else {
             return Ok(None);

@@ -1,8 +1,9 @@
-//! The proof of a release's order: every row is compared with the row before it as it is handed out.
+//! The proof of a release's order: every row is compared with the row before it as it is handed
+//! out.
 //!
-//! This file uses no order keys, levels or groups. It compares the released values themselves. It therefore finds
-//! rows that are left in the source's order, or in an order that depends on values that are not released, whatever
-//! caused it.
+//! This file uses no order keys, levels or groups. It compares the released values themselves. It
+//! therefore finds rows that are left in the source's order, or in an order that depends on values
+//! that are not released, whatever caused it.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
@@ -38,9 +39,9 @@ struct Compared {
 /// `Ascending` as an operator of a DataFusion plan.
 pub(in crate::engine) type AscendingExec = OperatorExec<Ascending>;
 
-/// Returns the rows of `plan`, with an error of kind `Verification` in place of the first row that is out of order.
-/// The order is by the columns `first`, the quasi-identifiers, and the other released columns. Permuted columns are
-/// not compared.
+/// Returns the rows of `plan`, with an error of kind `Verification` in place of the first row that
+/// is out of order. The order is by the columns `first`, the quasi-identifiers, and the other
+/// released columns. Permuted columns are not compared.
 pub(super) fn in_order(
     job: &Job,
     plan: Arc<dyn ExecutionPlan>,
@@ -71,7 +72,8 @@ fn compared(job: &Job, schema: &SchemaRef, first: &[String], hidden: &[String]) 
 }
 
 impl Ascending {
-    /// Returns the check of the rows of a release's files, of this schema, in each of their folders.
+    /// Returns the check of the rows of a release's files, of this schema, in each of their
+    /// folders.
     pub(in crate::engine) fn of_files(job: &Job, schema: &SchemaRef) -> Result<Self> {
         let columns = compared(job, schema, &[], &[])?;
         Ok(Self { columns })
@@ -174,8 +176,8 @@ impl Order {
     }
 }
 
-/// Retains the rows that also equal the row before them in one more column. Fails if a row sorts before the row that
-/// it follows.
+/// Retains the rows that also equal the row before them in one more column. Fails if a row sorts
+/// before the row that it follows.
 fn narrow(alike: &mut Vec<u32>, compare: impl Fn(usize) -> Ordering) -> Result<()> {
     let mut worst = Ordering::Less;
     alike.retain(|row| {
@@ -208,8 +210,8 @@ impl Compared {
     }
 }
 
-/// Returns the indices of dictionary labels, if they order rows as the labels do: the dictionary ascends and has no
-/// NULL.
+/// Returns the indices of dictionary labels, if they order rows as the labels do: the dictionary
+/// ascends and has no NULL.
 fn indices(values: &ArrayRef) -> Option<&[i32]> {
     let labels = values.as_dictionary_opt::<Int32Type>()?;
     let texts = labels.values().as_string_opt::<i32>()?;
@@ -238,8 +240,8 @@ mod tests {
     use arrow::array::{DictionaryArray, Int64Array, StringArray};
     use proptest::prelude::*;
 
-    /// Returns true if the rows, two columns of labels and numbers in batches of `size`, are accepted as ordered.
-    /// `values` is the dictionary in its stored order.
+    /// Returns true if the rows, two columns of labels and numbers in batches of `size`, are
+    /// accepted as ordered. `values` is the dictionary in its stored order.
     fn follows(rows: &[(Option<u8>, Option<i64>)], size: usize, values: [&str; 3]) -> bool {
         let names = ["a", "b", "c"];
         let mut order = Order {

@@ -12,13 +12,15 @@ use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use std::fmt;
 use std::sync::Arc;
 
-/// Returns the plan of a release: the rows in the order of all their columns, those of `first` before the others and
-/// those of `last` after them. The columns of the order key are the last columns of each row.
+/// Returns the plan of a release: the rows in the order of all their columns, those of `first`
+/// before the others and those of `last` after them. The columns of the order key are the last
+/// columns of each row.
 ///
-/// The order is defined by released values only: the columns of PARTITIONED BY, the quasi-identifiers in the order of
-/// the statement, the other columns in the order of the source. Labels ascend by the bytes of their texts, other
-/// values by the order of their type, and NULL comes last. The order therefore reveals nothing beyond the rows. Only
-/// equal rows are not ordered, so the order does not depend on that of the input. [`super::order`] proves it.
+/// The order is defined by released values only: the columns of PARTITIONED BY, the
+/// quasi-identifiers in the order of the statement, the other columns in the order of the source.
+/// Labels ascend by the bytes of their texts, other values by the order of their type, and NULL
+/// comes last. The order therefore reveals nothing beyond the rows. Only equal rows are not
+/// ordered, so the order does not depend on that of the input. [`super::order`] proves it.
 pub(in crate::engine) async fn plan(
     source: &DataFrame,
     recoding: Arc<RecodingPlan>,
@@ -48,10 +50,11 @@ pub(super) struct Arrangement {
 }
 
 impl Arrangement {
-    /// Returns the arrangement of rows of the schema `released`, in the order that [`plan`] defines.
+    /// Returns the arrangement of rows of the schema `released`, in the order that [`plan`]
+    /// defines.
     pub(super) fn of(released: &SchemaRef, recoding: &RecodingPlan, first: &[String], last: &[String]) -> Result<Self> {
-        // Columns that the order key determines are neither compared nor carried through the sort, unless they are in
-        // `first`.
+        // Columns that the order key determines are neither compared nor carried through the sort,
+        // unless they are in `first`.
         let is_told = |name: &str| recoding.is_in_order_key(name) && !first.iter().any(|f| f == name);
         let carried: Vec<usize> = (0..released.fields().len())
             .filter(|i| !is_told(released.field(*i).name()))
@@ -68,8 +71,9 @@ impl Arrangement {
         let order = all.clone().filter(is_order);
         let is_other = |i: &usize| !is_order(i) && schema.field(*i).name() != SUPPRESSED && !hidden.contains(i);
         let others = all.filter(is_other);
-        // A reader cannot distinguish rows that are released alike. Columns that are not released, and the mark of
-        // suppressed rows, are therefore compared last, so that no order reveals them.
+        // A reader cannot distinguish rows that are released alike. Columns that are not released,
+        // and the mark of suppressed rows, are therefore compared last, so that no order reveals
+        // them.
         let suppressed = schema.index_of(SUPPRESSED).ok();
         let mut sorted: Vec<usize> = vec![];
         for i in partition
@@ -91,8 +95,8 @@ impl Arrangement {
     }
 }
 
-/// Returns the rows of a release in no particular order, with the columns of the order key last. Strings that are
-/// kept have the type that they are read with.
+/// Returns the rows of a release in no particular order, with the columns of the order key last.
+/// Strings that are kept have the type that they are read with.
 pub(in crate::engine) async fn recoded(
     rows: &DataFrame,
     recoding: Arc<RecodingPlan>,
@@ -171,8 +175,9 @@ impl Operator for Made {
     const NAME: &'static str = "MadeExec";
 
     fn run(&self, _: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
-        // A plan keeps state of its execution: a file scan that has handed out all its files returns no rows the
-        // second time. Every check is a query of its own, so the state is reset.
+        // A plan keeps state of its execution: a file scan that has handed out all its files
+        // returns no rows the second time. Every check is a query of its own, so the state is
+        // reset.
         let plan = reset_plan_states(Arc::clone(&self.plan))?;
         Ok(execute_stream(plan, self.state.task_ctx())?)
     }
@@ -183,7 +188,8 @@ mod tests {
     use super::*;
     use datafusion::prelude::{CsvReadOptions, SessionContext};
 
-    /// A plan over files hands out each file once. A table over it still returns all rows to every query.
+    /// A plan over files hands out each file once. A table over it still returns all rows to every
+    /// query.
     #[tokio::test]
     async fn a_release_can_be_read_again() {
         let scratch = tempfile::tempdir().unwrap();

@@ -6,8 +6,8 @@ use crate::job::{Job, QuasiIdentifier};
 use crate::recode::{ColumnTreatment, Grouped, Pseudonym, QuasiIdentifierRule, RecodingPlan, Released};
 use std::sync::Arc;
 
-/// Returns the recoding plan of every released column except the randomized ones, and of the columns of `extra`,
-/// which are only recounted.
+/// Returns the recoding plan of every released column except the randomized ones, and of the
+/// columns of `extra`, which are only recounted.
 pub(super) fn recoding(job: &Job, decision: &Decision, extra: &[String]) -> Result<RecodingPlan> {
     let limit = job.personal().map(|(_, limit)| limit.to_string());
     let extra: Vec<String> = extra.iter().cloned().chain(limit).collect();
@@ -16,8 +16,8 @@ pub(super) fn recoding(job: &Job, decision: &Decision, extra: &[String]) -> Resu
     recoding_of(job, decision, columns)
 }
 
-/// Returns the treatment of every released column and of the columns of `extra`. Randomized columns are treated as if
-/// they were not permuted.
+/// Returns the treatment of every released column and of the columns of `extra`. Randomized columns
+/// are treated as if they were not permuted.
 pub(super) fn treatments(job: &Job, decision: &Decision, extra: &[String]) -> Result<Vec<Released>> {
     let mut columns = vec![];
     for field in job.source.rows.schema().fields() {
@@ -48,14 +48,14 @@ pub(super) fn treatments(job: &Job, decision: &Decision, extra: &[String]) -> Re
     Ok(columns)
 }
 
-/// Returns the recoding plan of `columns`, with the kept classes of the decision and the job's choice whether
-/// suppressed rows stay.
+/// Returns the recoding plan of `columns`, with the kept classes of the decision and the job's
+/// choice whether suppressed rows stay.
 pub(super) fn recoding_of(job: &Job, decision: &Decision, columns: Vec<Released>) -> Result<RecodingPlan> {
     recoding_among(job, decision, &decision.verdict.kept, job.starred, columns)
 }
 
-/// Returns the recoding plan of `columns`. Classes that are `kept` get labels; the other rows stay if `starred`, and
-/// are left out if not.
+/// Returns the recoding plan of `columns`. Classes that are `kept` get labels; the other rows stay
+/// if `starred`, and are left out if not.
 pub(in crate::engine) fn recoding_among(
     job: &Job,
     decision: &Decision,

@@ -31,9 +31,9 @@ pub(in crate::engine) struct Rewrite {
     measured: Option<Measured>,
 }
 
-/// Draws the permutations of the randomized columns and plans the rows. The rows come from the classes alone if those
-/// determine the released rows, and from a second scan if not. For a target, the mutual information of the randomized
-/// columns and the classes is measured too.
+/// Draws the permutations of the randomized columns and plans the rows. The rows come from the
+/// classes alone if those determine the released rows, and from a second scan if not. For a target,
+/// the mutual information of the randomized columns and the classes is measured too.
 pub(in crate::engine) async fn rewrite(
     job: &Job,
     decision: &Decision,
@@ -95,14 +95,14 @@ pub(in crate::engine) async fn rewrite(
 }
 
 impl Rewrite {
-    /// Returns the outcome of the rows' personal limits. Returns `None` if no row has a limit, or before all rows
-    /// were read.
+    /// Returns the outcome of the rows' personal limits. Returns `None` if no row has a limit, or
+    /// before all rows were read.
     pub(in crate::engine) fn outcome(&self) -> Option<Outcome> {
         self.limits.as_ref()?.outcome()
     }
 
-    /// Returns the mutual information of each randomized column and the released classes, in bits, once all rows were
-    /// read. Returns an empty vector if it is not measured.
+    /// Returns the mutual information of each randomized column and the released classes, in bits,
+    /// once all rows were read. Returns an empty vector if it is not measured.
     pub(in crate::engine) fn measured(&self) -> Vec<f64> {
         self.measured.as_ref().map_or_else(Vec::new, |m| m.lock().clone())
     }

@@ -74,7 +74,8 @@ impl Tally {
     }
 }
 
-/// The counts of a column after its scan, indexed by the rank of a value instead of its order of appearance.
+/// The counts of a column after its scan, indexed by the rank of a value instead of its order of
+/// appearance.
 pub(super) struct Counted {
     column: String,
     values: ArrayRef,
@@ -135,8 +136,8 @@ impl Counted {
     }
 }
 
-/// Draws the permutation of a counted column: within `in_classes` classes, within the groups of `columns`, or over
-/// all rows.
+/// Draws the permutation of a counted column: within `in_classes` classes, within the groups of
+/// `columns`, or over all rows.
 pub(super) fn finish(
     tally: Tally,
     columns: Vec<String>,

@@ -1,4 +1,5 @@
-//! The advice of another search, where it loses far less: local recoding, or local recoding of more combinations.
+//! The advice of another search, where it loses far less: local recoding, or local recoding of more
+//! combinations.
 
 use super::decision::describe;
 use super::evaluator::Evaluator;
@@ -11,21 +12,23 @@ use crate::partition;
 use crate::search::{Budget, Context};
 use std::sync::Arc;
 
-/// The partitioning algorithm that is tried: the fastest of those that RECODING LOCAL runs, which loses no more.
+/// The partitioning algorithm that is tried: the fastest of those that RECODING LOCAL runs, which
+/// loses no more.
 const TRIED: &str = "mondrian";
 /// The most combinations of quasi-identifier values that are divided for an advice.
 const MOST: usize = 65_536;
 /// The most cells that are divided for an advice: combinations times quasi-identifiers.
 const CELLS: usize = 16 * MOST;
-/// For larger tables: the rows there must be for each combination. Dividing the combinations then takes a small part
-/// of the time of reading and writing the rows.
+/// For larger tables: the rows there must be for each combination. Dividing the combinations then
+/// takes a small part of the time of reading and writing the rows.
 const ROWS_EACH: u64 = 8;
 /// A loss below this is small enough whatever another search would lose.
 const LOSS: f64 = 0.1;
 /// Local recoding loses far less if it loses less than this share.
 const FAR_LESS: f64 = 0.5;
 
-/// Returns the advice of a search that could lose far less than the one that lost `value` by the job's metric.
+/// Returns the advice of a search that could lose far less than the one that lost `value` by the
+/// job's metric.
 pub fn advice(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Option<String>> {
     match job.choice {
         Choice::Partition(_) => Ok(coarser(job, evaluator)),
@@ -33,7 +36,8 @@ pub fn advice(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Optio
     }
 }
 
-/// Returns the advice to divide more combinations, if levels were raised because there are too many.
+/// Returns the advice to divide more combinations, if levels were raised because there are too
+/// many.
 fn coarser(job: &Job, evaluator: &Evaluator) -> Option<String> {
     let bottom = evaluator.lattice.bottom();
     let named = |q: &QuasiIdentifier| q.levels.map_or(0, |(low, _)| low);
@@ -51,9 +55,10 @@ fn coarser(job: &Job, evaluator: &Evaluator) -> Option<String> {
     })
 }
 
-/// Tries local recoding of the table, and returns an advice if it loses far less than `value`. Returns `None` if local recoding
-/// cannot meet the request, or if trying it could take long: that is told by the number of combinations and not by a
-/// clock, so the same request has the same advice.
+/// Tries local recoding of the table, and returns an advice if it loses far less than `value`.
+/// Returns `None` if local recoding cannot meet the request, or if trying it could take long: that
+/// is told by the number of combinations and not by a clock, so the same request has the same
+/// advice.
 fn local(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Option<String>> {
     let BaseSet::Held(set) = &evaluator.sets().base().set else {
         return Ok(None);

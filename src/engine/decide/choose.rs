@@ -13,11 +13,12 @@ use crate::observe::Observer;
 use crate::pool::blocking;
 use std::sync::Arc;
 
-/// Searches the lattice, divides the table, or checks the given node, and returns the decision. Fails if the result
-/// does not satisfy the models.
+/// Searches the lattice, divides the table, or checks the given node, and returns the decision.
+/// Fails if the result does not satisfy the models.
 pub async fn decide(job: &Arc<Job>, evaluator: &Arc<Evaluator>, observer: &Arc<dyn Observer>) -> Result<Decision> {
     let (job, evaluator, observer) = (Arc::clone(job), Arc::clone(evaluator), Arc::clone(observer));
-    // A search computes for long. It gets a blocking thread, so that the workers of the runtime stay free.
+    // A search computes for long. It gets a blocking thread, so that the workers of the runtime
+    // stay free.
     let search = move || {
         let decision = match &job.choice {
             Choice::Node(levels) => given(&job, &evaluator, levels),

@@ -1,8 +1,9 @@
-//! The proof that every label of a partition covers the values it stands for, before any row is labelled.
+//! The proof that every label of a partition covers the values it stands for, before any row is
+//! labelled.
 //!
-//! Labels are normally checked against each row's values when they are given to the row ([`crate::recode`]). A
-//! release that is written from the classes alone labels no rows, so a partition is checked against the distinct
-//! combinations first.
+//! Labels are normally checked against each row's values when they are given to the row
+//! ([`crate::recode`]). A release that is written from the classes alone labels no rows, so a
+//! partition is checked against the distinct combinations first.
 
 use crate::error::{Error, Result};
 use crate::frequency::FrequencySet;
@@ -11,8 +12,9 @@ use crate::key::KeySchema;
 use crate::partition::Partition;
 use std::sync::Arc;
 
-/// Checks every label of a partition against the values of every combination that it is for: at levels above the ground
-/// these are all values under its labels. Fails with an internal error if a label does not cover one of them.
+/// Checks every label of a partition against the values of every combination that it is for: at
+/// levels above the ground these are all values under its labels. Fails with an internal error if a
+/// label does not cover one of them.
 pub(super) fn check_partition(
     key_schema: &KeySchema,
     combinations: &FrequencySet,
@@ -71,7 +73,8 @@ mod tests {
         let checked = |label| {
             let cells = vec![vec![label, Label::at(&lookup, 0, 2)]];
             let partition = Partition::new([lookup.as_ref()], vec![0, 1], cells).unwrap();
-            // Groups are numbered by their labels' texts, so the combinations are grouped as they were given.
+            // Groups are numbered by their labels' texts, so the combinations are grouped as they
+            // were given.
             check_partition(&key_schema, &coarse, &partition).is_ok()
         };
         assert!(checked(Label::at(&lookup, 1, 0)));

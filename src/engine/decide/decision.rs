@@ -35,7 +35,8 @@ pub struct Decision {
     pub value: f64,
     /// The proof about other nodes.
     pub proof: Proof,
-    /// The search or partitioning algorithm that found it, in the words of a statement; `None` if the node was given.
+    /// The search or partitioning algorithm that found it, in the words of a statement; `None` if
+    /// the node was given.
     pub search: Option<String>,
     /// The algorithms of RECODING LOCAL, in the order they were tried; empty for all else.
     pub tried: Vec<Tried>,
@@ -45,9 +46,11 @@ pub struct Decision {
     pub stopped: Option<&'static str>,
     /// For a partition: the index that finds the group of a row by its combination.
     pub combinations: Option<Combinations>,
-    /// The Pareto front of the terms of a weighted sum among the assessed nodes, if a report is to show it.
+    /// The Pareto front of the terms of a weighted sum among the assessed nodes, if a report is to
+    /// show it.
     pub alternatives: Option<Alternatives>,
-    /// What becomes of each column of sets of items, which is chosen for the rows that this decision releases.
+    /// What becomes of each column of sets of items, which is chosen for the rows that this
+    /// decision releases.
     pub items: Vec<GeneralizedItems>,
     /// How the node of an earlier release was used, if the statement names one.
     pub replay: Option<ReplaySummary>,
@@ -70,7 +73,8 @@ pub struct Alternatives {
 }
 
 impl Decision {
-    /// Returns the decision for these classes with the value of the metric. All other figures are empty.
+    /// Returns the decision for these classes with the value of the metric. All other figures are
+    /// empty.
     pub(super) fn chosen(
         evaluator: &Arc<Evaluator>,
         (classes, verdict): (Arc<FrequencySet>, Verdict),
@@ -98,8 +102,8 @@ impl Decision {
         if job.starred { self.verdict.suppressed } else { 0 }
     }
 
-    /// Returns true if the recount must know which rows are suppressed rows that stay. Such rows look like a class
-    /// that is `*` in every quasi-identifier, and have entities of their own.
+    /// Returns true if the recount must know which rows are suppressed rows that stay. Such rows
+    /// look like a class that is `*` in every quasi-identifier, and have entities of their own.
     pub fn marks_suppressed(&self, job: &Job) -> bool {
         job.entity.is_some() && self.starred_rows(job) > 0
     }
@@ -118,7 +122,8 @@ impl Decision {
         }
     }
 
-    /// Returns the choice in words: the node by column, or the number of labels of each column of a partition.
+    /// Returns the choice in words: the node by column, or the number of labels of each column of a
+    /// partition.
     pub fn describe(&self, job: &Job) -> String {
         let Some(partition) = &self.verdict.partition else {
             return describe(job, self.classes.node());

@@ -1,4 +1,5 @@
-//! Local recoding: has algorithms divide the base set, and decides for the partition that loses least.
+//! Local recoding: has algorithms divide the base set, and decides for the partition that loses
+//! least.
 
 use super::context::{budget, context, reason};
 use super::cover::check_partition;
@@ -31,13 +32,14 @@ struct Division<'a> {
     memory: MemoryReservation,
 }
 
-/// The most combinations of a table for which a second form of an algorithm is run. Beyond them the time of RECODING LOCAL
-/// would be spent on little.
+/// The most combinations of a table for which a second form of an algorithm is run. Beyond them the
+/// time of RECODING LOCAL would be spent on little.
 const SECOND_FORM: usize = 1 << 18;
 
-/// Runs every algorithm that can meet the request, one after the other within one budget, each as if it were alone.
-/// Decides for the partition of least loss by the job's metric; of equal ones by the default metric, and then for the first. An algorithm that does not
-/// fit the memory limit, or whose turn comes when the time is over, is skipped if there is another; of a large table, so is
+/// Runs every algorithm that can meet the request, one after the other within one budget, each as
+/// if it were alone. Decides for the partition of least loss by the job's metric; of equal ones by
+/// the default metric, and then for the first. An algorithm that does not fit the memory limit, or
+/// whose turn comes when the time is over, is skipped if there is another; of a large table, so is
 /// a second form of an algorithm.
 pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn Observer>) -> Result<Decision> {
     observer.begin(Phase::Search);
@@ -115,8 +117,8 @@ pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn 
     })
 }
 
-/// Returns true if two forms of an algorithm divide the table alike: they differ in how columns with ranges are labelled, and
-/// no column has ranges.
+/// Returns true if two forms of an algorithm divide the table alike: they differ in how columns
+/// with ranges are labelled, and no column has ranges.
 fn is_same(job: &Job, evaluator: &Evaluator, form: &Candidate, other: &Candidate) -> Result<bool> {
     let forms = [form.partitioner.as_ref(), other.partitioner.as_ref()];
     if forms.iter().any(|form| form.reads_class_label()) {
@@ -129,8 +131,9 @@ fn is_same(job: &Job, evaluator: &Evaluator, form: &Candidate, other: &Candidate
     Ok(!has_ranges(&forms[0])? && !has_ranges(&forms[1])?)
 }
 
-/// Returns the evaluator over coarser levels, if the table has more combinations than are divided and those of coarser levels
-/// will do. Limits of rows, and labels that are computed from the values of a class, need all of the values.
+/// Returns the evaluator over coarser levels, if the table has more combinations than are divided
+/// and those of coarser levels will do. Limits of rows, and labels that are computed from the
+/// values of a class, need all of the values.
 fn coarser(job: &Job, evaluator: &Evaluator) -> Result<Option<Arc<Evaluator>>> {
     if job.personal().is_some() || job.quasi_identifiers.iter().any(|q| q.labels.is_of_class()) {
         return Ok(None);
@@ -146,7 +149,8 @@ fn coarser(job: &Job, evaluator: &Evaluator) -> Result<Option<Arc<Evaluator>>> {
     }))
 }
 
-/// Returns true if a division loses less than another by the job's metric, or as much by it and less by the default metric.
+/// Returns true if a division loses less than another by the job's metric, or as much by it and
+/// less by the default metric.
 fn beats(job: &Job, evaluator: &Evaluator, found: &Division, best: &Division) -> Result<bool> {
     if found.cost != best.cost {
         return Ok(found.cost < best.cost);
@@ -156,8 +160,9 @@ fn beats(job: &Job, evaluator: &Evaluator, found: &Division, best: &Division) ->
     Ok(value(found)? < value(best)?)
 }
 
-/// Has an algorithm divide the base set, and judges the groups as they would be released. Returns the reason too if the
-/// budget ended it early. If the budget is used up already, an algorithm that is `dispensable` is not run.
+/// Has an algorithm divide the base set, and judges the groups as they would be released. Returns
+/// the reason too if the budget ended it early. If the budget is used up already, an algorithm that
+/// is `dispensable` is not run.
 fn divide<'a>(
     job: &Job,
     evaluator: &Arc<Evaluator>,

@@ -25,12 +25,14 @@ pub(super) struct Rule {
     reads_sizes: bool,
     /// Whether the model reads what labels stand for.
     reads_labels: bool,
-    /// For a model over subsets of the quasi-identifiers: for each subset, whether each quasi-identifier is in it.
+    /// For a model over subsets of the quasi-identifiers: for each subset, whether each
+    /// quasi-identifier is in it.
     pub(super) subsets: Vec<Vec<bool>>,
 }
 
 impl Rule {
-    /// Returns true if the model is about the classes, and not about groups of a subset of the quasi-identifiers.
+    /// Returns true if the model is about the classes, and not about groups of a subset of the
+    /// quasi-identifiers.
     pub(super) fn is_of_classes(&self) -> bool {
         self.subsets.is_empty()
     }
@@ -46,24 +48,28 @@ pub(super) struct Objective {
 /// The classes of a node, or the groups of a partition, that are kept.
 #[derive(Debug, Clone)]
 pub struct Verdict {
-    /// The partition whose groups are the classes, in the same order; `None` for the classes of a node.
+    /// The partition whose groups are the classes, in the same order; `None` for the classes of a
+    /// node.
     pub partition: Option<Arc<Partition>>,
     /// For each entry of the frequency set: whether it is a class that is kept.
     pub kept: Vec<bool>,
     /// The number of kept classes.
     pub classes: u64,
-    /// The sizes of the classes as they are released, if the rows were written and kept classes may be written alike.
+    /// The sizes of the classes as they are released, if the rows were written and kept classes may
+    /// be written alike.
     pub alike: Option<Arc<Vec<u64>>>,
     /// The number of rows in the kept classes.
     pub released: u64,
     /// The number of all other rows.
     pub suppressed: u64,
-    /// Whether the suppressed rows are within the limit and the models hold for the release as a whole.
+    /// Whether the suppressed rows are within the limit and the models hold for the release as a
+    /// whole.
     pub anonymous: bool,
 }
 
 impl Verdict {
-    /// Returns the number of released classes: of those that a reader can tell apart, once they are written.
+    /// Returns the number of released classes: of those that a reader can tell apart, once they are
+    /// written.
     pub fn released_classes(&self) -> u64 {
         self.alike.as_ref().map_or(self.classes, |sizes| sizes.len() as u64)
     }
@@ -82,8 +88,8 @@ pub struct Evaluator {
     drift: Arc<[Drift]>,
 }
 
-/// The classes of a node with the verdict on them, or, as `Err`, about how many rows the node suppresses if that is
-/// known to exceed the limit before all of its classes are counted.
+/// The classes of a node with the verdict on them, or, as `Err`, about how many rows the node
+/// suppresses if that is known to exceed the limit before all of its classes are counted.
 pub(super) type Judged = std::result::Result<(Arc<FrequencySet>, Verdict), u64>;
 
 impl Evaluator {
@@ -156,8 +162,8 @@ impl Evaluator {
         })
     }
 
-    /// Binds the hierarchy of a sensitive attribute to the values of its detail. `asked` names what needs the
-    /// hierarchy, for the error if there is none.
+    /// Binds the hierarchy of a sensitive attribute to the values of its detail. `asked` names what
+    /// needs the hierarchy, for the error if there is none.
     pub(super) fn attribute_hierarchy(
         job: &Job,
         base: &Base,
@@ -203,7 +209,8 @@ impl Evaluator {
         Ok((set, verdict))
     }
 
-    /// Like `judge`, but stops counting once the sizes of the classes show that `node` is not anonymous.
+    /// Like `judge`, but stops counting once the sizes of the classes show that `node` is not
+    /// anonymous.
     pub(super) fn judge_if_demanded(&self, node: &Node) -> Result<Judged> {
         self.judged(self.sets.get_if(node, self.demand)?)
     }
@@ -265,7 +272,8 @@ impl Evaluator {
         })
     }
 
-    /// Returns the number of rows in the kept classes, and these classes as the models of a whole release see them.
+    /// Returns the number of rows in the kept classes, and these classes as the models of a whole
+    /// release see them.
     pub(super) fn overall(&self, set: &FrequencySet, kept: &[bool]) -> (u64, Overall) {
         let [classes, released, size, outside] = self.sets.pool().install_for(set.len(), || self.sums(set, kept));
         let sizes = (0..set.len()).filter(|i| kept[*i] && self.rules.iter().any(|r| r.reads_sizes));
@@ -278,8 +286,8 @@ impl Evaluator {
         (released, overall)
     }
 
-    /// Returns the number of kept classes, the number of rows in them, the sum of their sizes, and the rows of the
-    /// population in all other classes.
+    /// Returns the number of kept classes, the number of rows in them, the sum of their sizes, and
+    /// the rows of the population in all other classes.
     fn sums(&self, set: &FrequencySet, kept: &[bool]) -> [u64; 4] {
         let pieces = pieces(set.len());
         let counted = map(pieces.len(), |piece| {
@@ -311,7 +319,8 @@ impl Evaluator {
         });
     }
 
-    /// Calls `f` for every kept class, with its sensitive values if `detail` names the detail that contains them.
+    /// Calls `f` for every kept class, with its sensitive values if `detail` names the detail that
+    /// contains them.
     pub(super) fn each_class(
         &self,
         set: &FrequencySet,
@@ -382,9 +391,9 @@ impl Evaluator {
             .value(&view(set, verdict)))
     }
 
-    /// Applies `f` to the judgement of every node, and returns the results in the order of the nodes. Nodes are
-    /// judged in parallel. A node is not counted in full if the sizes of its classes show earlier that it is not
-    /// anonymous.
+    /// Applies `f` to the judgement of every node, and returns the results in the order of the
+    /// nodes. Nodes are judged in parallel. A node is not counted in full if the sizes of its
+    /// classes show earlier that it is not anonymous.
     pub(super) fn judge_each<T: Send>(
         &self,
         nodes: &[Node],

@@ -1,17 +1,19 @@
 //! The Pareto front of a job: the nodes that no other node beats in every objective.
 //!
-//! A node must be anonymous by the job's models, if there are any. Rows may be suppressed beyond that for one
-//! objective only: k (or highest_risk) if it is among the objectives, else the first of l and t. By definitions.md,
-//! "k of a node under eta", k is the greatest number such that the rows in smaller classes are within the limit, and
-//! those rows are suppressed. For l and t it is likewise the classes with fewer values, or farther from the table.
-//! All objectives of a node are then measured on the remaining classes: s_k, glm and the rest count those rows as
-//! suppressed, as the property-based generalization paper has it. Without such an objective, only the models cause
+//! A node must be anonymous by the job's models, if there are any. Rows may be suppressed beyond
+//! that for one objective only: k (or highest_risk) if it is among the objectives, else the first
+//! of l and t. By definitions.md, "k of a node under eta", k is the greatest number such that the
+//! rows in smaller classes are within the limit, and those rows are suppressed. For l and t it is
+//! likewise the classes with fewer values, or farther from the table. All objectives of a node are
+//! then measured on the remaining classes: s_k, glm and the rest count those rows as suppressed, as
+//! the property-based generalization paper has it. Without such an objective, only the models cause
 //! suppression.
 //!
-//! **Interpretation**: if groups of a subset of the columns (`ON (a, b)`) would fail once those rows are suppressed,
-//! and suppressing these groups too would exceed the limit, those rows stay.
+//! **Interpretation**: if groups of a subset of the columns (`ON (a, b)`) would fail once those
+//! rows are suppressed, and suppressing these groups too would exceed the limit, those rows stay.
 //!
-//! Every row of a front is therefore what `AT NODE` releases with the row's k, l and t under SATISFYING.
+//! Every row of a front is therefore what `AT NODE` releases with the row's k, l and t under
+//! SATISFYING.
 
 use super::context::{budget, context};
 use super::evaluator::{Evaluator, Judged, Verdict};
@@ -76,8 +78,8 @@ pub struct Front {
     pub stopped: Option<&'static str>,
 }
 
-/// Reads the source, searches, and returns the front. Uses the search of the job if the statement named one
-/// (`named`), and else one chosen by the size of the lattice: see [`search::for_front`].
+/// Reads the source, searches, and returns the front. Uses the search of the job if the statement
+/// named one (`named`), and else one chosen by the size of the lattice: see [`search::for_front`].
 pub async fn front(
     job: Job,
     objectives: Vec<Objective>,
@@ -86,7 +88,8 @@ pub async fn front(
     observer: Arc<dyn Observer>,
 ) -> Result<Front> {
     let scanned = counted(&job, &objectives, observer.as_ref()).await?;
-    // A search computes for long. It gets a blocking thread, so that the workers of the runtime stay free.
+    // A search computes for long. It gets a blocking thread, so that the workers of the runtime
+    // stay free.
     let search = move || {
         let oracle = FrontOracle::new(&job, scanned, &objectives)?;
         search(&job, &oracle, epsilon, named, &observer)
@@ -203,7 +206,8 @@ struct Ready {
 
 #[derive(Debug)]
 enum Measurement {
-    /// A property, and the position of the detail that contains the attribute which the property reads.
+    /// A property, and the position of the detail that contains the attribute which the property
+    /// reads.
     Property(Box<dyn Measured>, Option<usize>),
     /// The position of the metric among the metrics.
     Metric(usize),
@@ -252,13 +256,14 @@ impl Released for Classes<'_> {
 
 /// The evaluator with the objectives of a front as costs.
 ///
-/// It bounds no cost. A search that claims the optimum therefore skips only nodes that cannot be anonymous, and what
-/// remains is the true front.
+/// It bounds no cost. A search that claims the optimum therefore skips only nodes that cannot be
+/// anonymous, and what remains is the true front.
 #[derive(Debug)]
 pub struct FrontOracle {
     evaluator: Evaluator,
     objectives: Vec<Ready>,
-    /// The position of the objective that decides which rows are suppressed beyond what the models need.
+    /// The position of the objective that decides which rows are suppressed beyond what the models
+    /// need.
     leader: Option<usize>,
 }
 
@@ -324,8 +329,8 @@ impl FrontOracle {
         })
     }
 
-    /// Returns the verdict with the worst classes suppressed too, ranked by the leading objective, as far as the
-    /// limit allows. Returns `None` if that changes nothing.
+    /// Returns the verdict with the worst classes suppressed too, ranked by the leading objective,
+    /// as far as the limit allows. Returns `None` if that changes nothing.
     fn suppress(&self, leader: usize, set: &FrequencySet, verdict: &Verdict) -> Result<Option<Verdict>> {
         let Measurement::Property(property, detail) = &self.objectives[leader].of else {
             return Ok(None);
@@ -400,7 +405,8 @@ impl Oracle for FrontOracle {
         self.evaluator.is_monotone()
     }
 
-    /// Returns false with a leading objective, because that suppresses as much as it may at every node.
+    /// Returns false with a leading objective, because that suppresses as much as it may at every
+    /// node.
     fn suppression_is_monotone(&self) -> bool {
         self.leader.is_none() && self.evaluator.suppression_is_monotone()
     }

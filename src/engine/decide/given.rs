@@ -22,7 +22,8 @@ pub(super) fn of_lattice(job: &Job, evaluator: &Evaluator, levels: &[u8]) -> Res
     }
 }
 
-/// Checks the node that the statement gives. Fails with `ErrorKind::Infeasible` if it does not satisfy the models.
+/// Checks the node that the statement gives. Fails with `ErrorKind::Infeasible` if it does not
+/// satisfy the models.
 pub(super) fn given(job: &Job, evaluator: &Arc<Evaluator>, levels: &[u8]) -> Result<Decision> {
     let node = of_lattice(job, evaluator, levels)?;
     let Some((classes, verdict)) = evaluator.judge_if_demanded(&node)?.ok() else {

@@ -1,4 +1,5 @@
-//! The table that a partitioning algorithm divides: the base frequency set, with the requested models as its judge.
+//! The table that a partitioning algorithm divides: the base frequency set, with the requested
+//! models as its judge.
 
 use super::evaluator::{Evaluator, Rule};
 use crate::engine::scan::{class_label_request, fill, position};
@@ -12,7 +13,8 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// The index that finds the group of a row by its combination, with its memory reservation in the session's pool.
+/// The index that finds the group of a row by its combination, with its memory reservation in the
+/// session's pool.
 #[derive(Debug)]
 pub struct Combinations {
     pub(in crate::engine) index: Arc<KeyIndex>,
@@ -44,7 +46,8 @@ pub(super) fn reserve(job: &Job, evaluator: &Evaluator, partitioner: &dyn Partit
 }
 
 impl Combinations {
-    /// Indexes the combinations, and shrinks the reservation to the memory of the index and the groups.
+    /// Indexes the combinations, and shrinks the reservation to the memory of the index and the
+    /// groups.
     pub(super) fn new(memory: MemoryReservation, evaluator: &Evaluator, partition: &Partition) -> Result<Self> {
         let index = Arc::new(KeyIndex::new(evaluator.sets.base().held()?));
         memory.resize(partition.bytes() + index.bytes());
@@ -142,8 +145,8 @@ fn groupings(job: &Job, evaluator: &Evaluator) -> Result<Vec<Grouping>> {
 }
 
 impl Scratch {
-    /// Sums the entries of a detail over some classes. Afterwards `met` contains the codes in ascending order, and
-    /// `sums` contains their sums.
+    /// Sums the entries of a detail over some classes. Afterwards `met` contains the codes in
+    /// ascending order, and `sums` contains their sums.
     fn merge(&mut self, detail: &Detail, combinations: &[u32]) {
         for code in self.met.drain(..) {
             self.sums[code as usize] = 0;
@@ -196,8 +199,9 @@ impl Table for Groups<'_> {
             }
             None => rows,
         };
-        // A model of the release as a whole is checked for the group alone: if each part is within an average, so is
-        // the whole. Where that does not follow, the partition is judged as a whole at the end.
+        // A model of the release as a whole is checked for the group alone: if each part is within
+        // an average, so is the whole. Where that does not follow, the partition is judged as a
+        // whole at the end.
         let alone = Overall {
             classes: 1,
             size,

@@ -24,8 +24,8 @@ pub(super) fn found_nothing(reason: &str) -> Error {
     )
 }
 
-/// Returns the error for an infeasible job. It names the nearest miss: the fewest rows that would have to be
-/// suppressed, and the quasi-identifier that blocks.
+/// Returns the error for an infeasible job. It names the nearest miss: the fewest rows that would
+/// have to be suppressed, and the quasi-identifier that blocks.
 pub(super) fn infeasible(job: &Job, evaluator: &Evaluator) -> Result<Error> {
     let rows = evaluator.rows();
     let top = evaluator.lattice().top();
@@ -37,8 +37,8 @@ pub(super) fn infeasible(job: &Job, evaluator: &Evaluator) -> Result<Error> {
         describe(job, top),
         at_top.suppressed
     );
-    // If LEVELS caps a column below the top of its hierarchy, lifting the cap may help. The error names the column
-    // that helps most.
+    // If LEVELS caps a column below the top of its hierarchy, lifting the cap may help. The error
+    // names the column that helps most.
     let mut best: Option<(u64, usize)> = None;
     for (i, lookup) in evaluator.sets().base().key_schema.lookups().iter().enumerate() {
         if top.level(i) < lookup.top() {

@@ -6,7 +6,8 @@ use crate::frequency::FrequencySet;
 /// The loss of one quasi-identifier by generalization.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ColumnLoss {
-    /// The loss over all rows, from 0 (nothing) to 1 (everything). Suppressed rows lose nothing here.
+    /// The loss over all rows, from 0 (nothing) to 1 (everything). Suppressed rows lose nothing
+    /// here.
     pub by_generalization: f64,
     /// True if every released row has the top label, of a column that has other values.
     pub is_total: bool,

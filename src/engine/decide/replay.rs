@@ -14,8 +14,9 @@ use crate::observe::Observer;
 use crate::search::Oracle;
 use std::sync::Arc;
 
-/// Decides for the node of an earlier release if it holds. If not, a search replaces it where the statement says so. Else
-/// fails with `ErrorKind::Infeasible`: a promise that does not hold is not released, whatever becomes of drift.
+/// Decides for the node of an earlier release if it holds. If not, a search replaces it where the
+/// statement says so. Else fails with `ErrorKind::Infeasible`: a promise that does not hold is not
+/// released, whatever becomes of drift.
 pub(super) fn replayed(
     job: &Job,
     evaluator: &Arc<Evaluator>,
@@ -45,7 +46,8 @@ pub(super) fn replayed(
                 ..Decision::chosen(evaluator, (Arc::clone(classes), verdict.clone()), Proof::Given)
             });
         }
-        // Counting ended as soon as the node was known to fail, and what is told is counted to the end.
+        // Counting ended as soon as the node was known to fail, and what is told is counted to the
+        // end.
         let failed = match judged {
             Ok((classes, verdict)) => failures(job, evaluator, &node, (&classes, &verdict)),
             Err(at_least) => match evaluator.judge(&node) {
@@ -67,7 +69,8 @@ pub(super) fn replayed(
     }
 }
 
-/// Returns the classes that the models rule out; `None` if there are none. Rows with unknown values are in no class.
+/// Returns the classes that the models rule out; `None` if there are none. Rows with unknown values
+/// are in no class.
 fn fallen(
     job: &Job,
     evaluator: &Evaluator,

@@ -14,7 +14,8 @@ use crate::search::{Assessment, Context, Finding, Oracle, Search, front::knee};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// Has a search choose the node. Fails with `ErrorKind::Infeasible` if no node satisfies the models.
+/// Has a search choose the node. Fails with `ErrorKind::Infeasible` if no node satisfies the
+/// models.
 pub(super) fn searched(
     job: &Job,
     evaluator: &Arc<Evaluator>,
@@ -34,8 +35,8 @@ pub(super) fn searched(
             None => infeasible(job, evaluator)?,
         });
     };
-    // The bound of the lattice's bottom is known without assessing it, and bounds every node, whatever the search
-    // proves.
+    // The bound of the lattice's bottom is known without assessing it, and bounds every node,
+    // whatever the search proves.
     let bound = finding.bound.max(evaluator.bound(evaluator.lattice().bottom(), 0));
     let proof = if cost <= bound {
         Proof::Optimal
@@ -53,8 +54,8 @@ pub(super) fn searched(
     })
 }
 
-/// Returns the front that the search kept. The weighted sum itself is left out, because its terms say all that it
-/// does.
+/// Returns the front that the search kept. The weighted sum itself is left out, because its terms
+/// say all that it does.
 fn alternatives(job: &Job, context: &Context) -> Option<Alternatives> {
     let mut members = context.archive().to_vec();
     for (_, found) in &mut members {
@@ -82,8 +83,8 @@ pub(super) fn by_costs((node, a): &(Node, Assessment), (other, b): &(Node, Asses
         .then_with(|| node.cmp(other))
 }
 
-/// Returns the best node found, with its cost. If the search was stopped before it found one, tries the most general
-/// node.
+/// Returns the best node found, with its cost. If the search was stopped before it found one, tries
+/// the most general node.
 fn answer(evaluator: &Evaluator, context: &Context, stopped: Option<&str>) -> Result<Option<(Node, f64)>> {
     if let Some((node, found)) = context.incumbent() {
         return Ok(Some((node.clone(), found.cost())));
@@ -96,7 +97,8 @@ fn answer(evaluator: &Evaluator, context: &Context, stopped: Option<&str>) -> Re
     Ok(found.anonymous.then(|| (top, found.cost())))
 }
 
-/// Runs a search to its end or to the end of its budget. Returns what it proved, and why it ended early.
+/// Runs a search to its end or to the end of its budget. Returns what it proved, and why it ended
+/// early.
 pub(super) fn run(
     search: &dyn Search,
     oracle: &dyn Oracle,

@@ -1,7 +1,8 @@
 //! The classes of a release that stands, counted by reading its files.
 //!
-//! The files hold exactly what was released, and nothing else. So they are counted anew for each batch, and no counts are
-//! kept beside the manifest that could say anything else than the files do.
+//! The files hold exactly what was released, and nothing else. So they are counted anew for each
+//! batch, and no counts are kept beside the manifest that could say anything else than the files
+//! do.
 
 use crate::canonical::one_spelling;
 use crate::engine::standing::rows_that_stand;

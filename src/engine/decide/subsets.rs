@@ -9,9 +9,10 @@ use crate::pool::check_cancelled;
 use std::collections::HashMap;
 
 impl Evaluator {
-    /// Applies the rules about groups of a subset of the quasi-identifiers. All classes of a failing group are
-    /// removed. That may make a group of another subset too small, so the rules are applied until nothing changes.
-    /// Returns whether the rules then hold for their groups as a whole.
+    /// Applies the rules about groups of a subset of the quasi-identifiers. All classes of a
+    /// failing group are removed. That may make a group of another subset too small, so the rules
+    /// are applied until nothing changes. Returns whether the rules then hold for their groups as a
+    /// whole.
     pub(super) fn apply_subsets(
         &self,
         classes: (&FrequencySet, Option<&Partition>),

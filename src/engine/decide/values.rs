@@ -8,7 +8,8 @@ use arrow::datatypes::DataType;
 use arrow::row::{RowConverter, SortField};
 use std::sync::Arc;
 
-/// The distinct values of two columns in ascending order, with NULL last, and the number of each value of either.
+/// The distinct values of two columns in ascending order, with NULL last, and the number of each
+/// value of either.
 #[derive(Debug)]
 pub(super) struct Numbered {
     pub(super) all: ArrayRef,

@@ -1,4 +1,5 @@
-//! The budget of a differentially private release, with what the releases that it replaces have spent.
+//! The budget of a differentially private release, with what the releases that it replaces have
+//! spent.
 
 use crate::error::Result;
 use crate::folder::Budget;

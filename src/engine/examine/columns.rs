@@ -34,7 +34,8 @@ pub(super) async fn examined(job: &Job, progress: &Arc<AtomicU64>) -> Result<Vec
     }
     let is_counted = |kind: Kind, fate: Fate| match kind {
         Kind::Nested | Kind::Binary => false,
-        // That an amount has many values is its nature; only kept columns are counted together with others.
+        // That an amount has many values is its nature; only kept columns are counted together with
+        // others.
         Kind::Number | Kind::Date | Kind::Other => matches!(fate, Fate::Kept | Fate::ClassLabel),
         Kind::Text | Kind::Integer => true,
     };
@@ -54,8 +55,8 @@ pub(super) async fn examined(job: &Job, progress: &Arc<AtomicU64>) -> Result<Vec
     Ok(examined.collect())
 }
 
-/// Returns true if most of these distinct values are texts with blanks around them. Values that are spread over all of
-/// them are looked at.
+/// Returns true if most of these distinct values are texts with blanks around them. Values that are
+/// spread over all of them are looked at.
 pub(super) fn is_padded(values: &ArrayRef) -> Result<bool> {
     if Kind::of(values.data_type()) != Kind::Text {
         return Ok(false);
@@ -165,7 +166,8 @@ async fn count(job: &Job, columns: &[(&str, Kind)], progress: &Arc<AtomicU64>) -
             let mut hashes = vec![];
             while let Some(batch) = stream.next().await {
                 let batch = batch.map_err(Error::from_data)?;
-                // Each partition starts with a different column, so that the tasks rarely wait for each other's lock.
+                // Each partition starts with a different column, so that the tasks rarely wait for
+                // each other's lock.
                 for i in 0..tallies.len() {
                     let column = (number + i) % tallies.len();
                     add(&tallies[column], batch.column(column), &mut hashes)?;

@@ -36,7 +36,8 @@ impl Holder {
     }
 }
 
-/// Counts the released rows that are alone with their quasi-identifiers and the kept `columns`, in one scan.
+/// Counts the released rows that are alone with their quasi-identifiers and the kept `columns`, in
+/// one scan.
 pub(super) async fn links(
     job: &Job,
     decision: &Decision,
@@ -98,8 +99,8 @@ fn add(sketch: &Mutex<Sketch<Holder>>, batch: &RecordBatch, entity: Option<&(boo
     Ok(())
 }
 
-/// Returns the hash of each row's class and kept columns, and the hash of each row's person if the job has an entity.
-/// An entity that is not a kept column is no part of the combination.
+/// Returns the hash of each row's class and kept columns, and the hash of each row's person if the
+/// job has an entity. An entity that is not a kept column is no part of the combination.
 fn hashes(batch: &RecordBatch, entity: Option<&(bool, String)>) -> Result<(Vec<u64>, Vec<u64>)> {
     let hashed = |arrays: Vec<&ArrayRef>| -> Result<Vec<u64>> {
         let mut hashes = vec![0; batch.num_rows()];

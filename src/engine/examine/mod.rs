@@ -1,9 +1,10 @@
-//! Between stages 2 and 3: examines the source for what the models do not count, before anything is written.
+//! Between stages 2 and 3: examines the source for what the models do not count, before anything is
+//! written.
 //!
-//! The columns that are released as they are, and codes of people, are counted in one scan ([`columns`]). If kept
-//! columns could single out many released rows, a second scan counts how many ([`links`]). Both scans keep a sample
-//! that does not depend on the order of the rows ([`sketch`]), so the same source has the same warnings whatever the
-//! number of threads.
+//! The columns that are released as they are, and codes of people, are counted in one scan
+//! ([`columns`]). If kept columns could single out many released rows, a second scan counts how
+//! many ([`links`]). Both scans keep a sample that does not depend on the order of the rows
+//! ([`sketch`]), so the same source has the same warnings whatever the number of threads.
 
 mod budget;
 mod columns;
@@ -26,14 +27,15 @@ use std::sync::Arc;
 pub struct Findings {
     /// The warnings about the roles of the request.
     pub warnings: Vec<Warning>,
-    /// The advice of another search that would lose far less, or what the releases that are replaced have spent.
+    /// The advice of another search that would lose far less, or what the releases that are
+    /// replaced have spent.
     pub advice: Option<String>,
     /// The budget of a differentially private release.
     pub budget: Option<Budget>,
 }
 
-/// Examines the source of a job, and tells the observer what was found. Fails with `ErrorKind::Usage` if the job is
-/// strict and a warning is open.
+/// Examines the source of a job, and tells the observer what was found. Fails with
+/// `ErrorKind::Usage` if the job is strict and a warning is open.
 pub(super) async fn examine(job: &Arc<Job>, decision: &Decision, observer: &Arc<dyn Observer>) -> Result<Findings> {
     let findings = findings(job, decision, observer).await?;
     if decision.evaluator.sets().base().rows == 0 {
@@ -49,8 +51,8 @@ pub(super) async fn examine(job: &Arc<Job>, decision: &Decision, observer: &Arc<
     Ok(findings)
 }
 
-/// Fails with `ErrorKind::Data` if the release would replace one with rows, although the source has none. A delivery that
-/// failed is the usual reason, and the last release is then the better one.
+/// Fails with `ErrorKind::Data` if the release would replace one with rows, although the source has
+/// none. A delivery that failed is the usual reason, and the last release is then the better one.
 fn check_replaced(job: &Job) -> Result<()> {
     let Some(target) = job.target.as_ref().filter(|target| target.replaces()) else {
         return Ok(());

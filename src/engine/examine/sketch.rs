@@ -1,11 +1,12 @@
 //! A sample of distinct values that does not depend on the order in which the values come.
 //!
-//! A value is in the sample if its hash ends in enough zero bits. How many are enough grows when the sample is full.
-//! So the sample contains every distinct value of a small set, and a known share of the values of a large one, each
-//! with all its occurrences: whether a sampled value occurs once is known exactly.
+//! A value is in the sample if its hash ends in enough zero bits. How many are enough grows when
+//! the sample is full. So the sample contains every distinct value of a small set, and a known
+//! share of the values of a large one, each with all its occurrences: whether a sampled value
+//! occurs once is known exactly.
 //!
-//! Reference: Gibbons, Distinct sampling for highly-accurate answers to distinct values queries and event reports,
-//! VLDB 2001.
+//! Reference: Gibbons, Distinct sampling for highly-accurate answers to distinct values queries and
+//! event reports, VLDB 2001.
 
 use datafusion::common::hash_utils::RandomState;
 use std::collections::HashMap;
@@ -33,7 +34,8 @@ impl<V> Sketch<V> {
         hash.trailing_zeros() >= self.zeros
     }
 
-    /// Adds an occurrence of the value with this hash: the first one as `first`, any other by `again`.
+    /// Adds an occurrence of the value with this hash: the first one as `first`, any other by
+    /// `again`.
     pub(super) fn add(&mut self, hash: u64, first: impl FnOnce() -> V, again: impl FnOnce(&mut V)) {
         if !self.takes(hash) {
             return;
@@ -54,7 +56,8 @@ impl<V> Sketch<V> {
         self.zeros == 0
     }
 
-    /// Returns the number of distinct values whose entries satisfy `wanted`; an estimate unless the sample is complete.
+    /// Returns the number of distinct values whose entries satisfy `wanted`; an estimate unless the
+    /// sample is complete.
     pub(super) fn count(&self, wanted: impl Fn(&V) -> bool) -> u64 {
         let sampled = self.entries.values().filter(|entry| wanted(entry)).count() as u64;
         sampled << self.zeros.min(63)

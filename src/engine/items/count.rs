@@ -17,7 +17,8 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// About the bytes of a set beside its items: its place in the hash table, in the sorted list, and under a cut.
+/// About the bytes of a set beside its items: its place in the hash table, in the sorted list, and
+/// under a cut.
 const ENTRY: usize = 160;
 /// The bytes of an item of a set: in the set, in the list of the sets that have it, and its label.
 const ITEM: usize = 12;
@@ -33,7 +34,8 @@ pub(super) struct Counted {
     pub(super) memory: MemoryReservation,
 }
 
-/// Counts all columns of sets in one scan. Fails with `ErrorKind::Resources` if the sets do not fit the memory limit.
+/// Counts all columns of sets in one scan. Fails with `ErrorKind::Resources` if the sets do not fit
+/// the memory limit.
 pub(super) async fn count(job: &Job, decision: &Decision) -> Result<Vec<Counted>> {
     let columns = job.item_sets.iter().map(|s| Released {
         name: s.column.clone(),

@@ -12,8 +12,8 @@ use arrow::array::StringArray;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Returns the recoding of the items of a column. Fails as infeasible if no cut holds every model ON the column while at
-/// most `removable` rows lose items.
+/// Returns the recoding of the items of a column. Fails as infeasible if no cut holds every model
+/// ON the column while at most `removable` rows lose items.
 pub(super) fn cut(job: &Job, set: &ItemSet, counted: Counted, removable: u64) -> Result<GeneralizedItems> {
     let (column, hierarchy) = (&set.column, &set.hierarchy);
     let own = |e: Error| e.context(format!("column {column}"));

@@ -15,7 +15,8 @@ use crate::observe::Release;
 use arrow::datatypes::{Field, Schema};
 use std::collections::BTreeMap;
 
-/// Returns the manifest of a release that is written to `target`, with the summaries of its input and output files.
+/// Returns the manifest of a release that is written to `target`, with the summaries of its input
+/// and output files.
 pub(super) fn manifest(
     (job, target): (&Job, &Target),
     decision: &Decision,

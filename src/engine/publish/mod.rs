@@ -1,4 +1,5 @@
-//! Stage 6: writes the manifest and the report of a recounted release, and moves the release to its target.
+//! Stage 6: writes the manifest and the report of a recounted release, and moves the release to its
+//! target.
 
 mod change;
 mod grown;

@@ -1,5 +1,5 @@
-//! Moving a release to its target: the manifest and the report are written first, then everything is published at
-//! once.
+//! Moving a release to its target: the manifest and the report are written first, then everything
+//! is published at once.
 
 use super::change::change;
 use super::grown::grown;
@@ -33,7 +33,8 @@ pub enum Placed {
     Published(Box<Published>),
     /// The target exists and the statement keeps it.
     Kept,
-    /// No row could be added to the release that stands (APPEND): it is as it was, and so many rows wait.
+    /// No row could be added to the release that stands (APPEND): it is as it was, and so many rows
+    /// wait.
     Waiting(u64),
 }
 
@@ -109,8 +110,8 @@ pub(in crate::engine) async fn publish(
     let ((stage, report), ()) = or_removed((stage, report), job.check_unchanged().await).await?;
     let state = job.source.state();
     let then = move || {
-        // The session's cached statistics and listings of the replaced files would be wrong for the next reader of
-        // the target.
+        // The session's cached statistics and listings of the replaced files would be wrong for the
+        // next reader of the target.
         forget_files(state.runtime_env());
         let published = report.map_or(Ok(()), StagedReport::publish);
         published.map_err(|e| e.context("the release is in place, but not its report"))
@@ -193,7 +194,8 @@ pub(in crate::engine) async fn publish_rows(
     })
 }
 
-/// Writes the report of a recounted release, if one was requested, to a place where it is not visible yet.
+/// Writes the report of a recounted release, if one was requested, to a place where it is not
+/// visible yet.
 async fn report(
     job: &Job,
     decision: &Decision,

@@ -48,8 +48,8 @@ impl Release {
         })
     }
 
-    /// Returns the figures that a decision foresees. What is found only while rows are written is missing: checks,
-    /// randomized columns, and rows suppressed for their own limits.
+    /// Returns the figures that a decision foresees. What is found only while rows are written is
+    /// missing: checks, randomized columns, and rows suppressed for their own limits.
     pub(in crate::engine) fn foreseen(job: &Job, (decision, findings): (&Decision, Findings)) -> Self {
         let verdict = &decision.verdict;
         Self {
@@ -78,8 +78,8 @@ impl Release {
     }
 }
 
-/// Returns the value of the job's metric on the released rows. Fails if it is unknown because rows were suppressed
-/// for their own limits.
+/// Returns the value of the job's metric on the released rows. Fails if it is unknown because rows
+/// were suppressed for their own limits.
 fn value(job: &Job, decision: &Decision, written: &Written) -> Result<f64> {
     let values = written.settled.measure(decision, &[job.metric.as_ref()]);
     values.into_iter().next().flatten().ok_or_else(|| {
@@ -90,7 +90,8 @@ fn value(job: &Job, decision: &Decision, written: &Written) -> Result<f64> {
     })
 }
 
-/// Returns the manifest's summary of the randomized columns, which are measured if there is a target.
+/// Returns the manifest's summary of the randomized columns, which are measured if there is a
+/// target.
 fn randomized(job: &Job, written: &Written) -> Vec<RandomizedColumn> {
     let one = |(permutation, after): (&Arc<Permutation>, &f64)| RandomizedColumn {
         column: permutation.column.clone(),

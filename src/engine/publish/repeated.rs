@@ -8,9 +8,10 @@ use std::collections::HashMap;
 /// The most names that an error lists.
 const TOLD: usize = 5;
 
-/// Fails if a batch with this checksum of its statement read files that an earlier batch of the release read, by whatever names
-/// and conditions: with `ErrorKind::TargetExists` if it read no others, and with `ErrorKind::Data` if it did. With the option
-/// `read_again` only the same statement over the same files fails.
+/// Fails if a batch with this checksum of its statement read files that an earlier batch of the
+/// release read, by whatever names and conditions: with `ErrorKind::TargetExists` if it read no
+/// others, and with `ErrorKind::Data` if it did. With the option `read_again` only the same
+/// statement over the same files fails.
 pub(in crate::engine) fn refuse(
     standing: &Manifest,
     (statement, input): (&str, &[FileSummary]),
@@ -65,7 +66,8 @@ pub(in crate::engine) fn refuse(
     )))
 }
 
-/// Returns the number of the batch that read each file first. The files of rows that wait come with the next batch.
+/// Returns the number of the batch that read each file first. The files of rows that wait come with
+/// the next batch.
 fn known(standing: &Manifest, waiting: &[String]) -> HashMap<String, usize> {
     let batches = standing.all_batches();
     let mut known = HashMap::new();

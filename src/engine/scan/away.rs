@@ -1,7 +1,8 @@
 //! The first scan on other machines.
 //!
-//! A worker counts equal rows of its slice, and sends each distinct row once with its number. The driver counts these as it
-//! counts the rows of a source. Numbers of rows are added up, so the classes depend neither on slices nor on their order.
+//! A worker counts equal rows of its slice, and sends each distinct row once with its number. The
+//! driver counts these as it counts the rows of a source. Numbers of rows are added up, so the
+//! classes depend neither on slices nor on their order.
 
 use crate::cluster::{Answer, Cluster, Gathered, Sent, slices};
 use crate::error::Result;
@@ -20,11 +21,12 @@ use tokio::sync::Mutex;
 const READ_HERE: &str = "workers do not read this source, only Parquet files in a folder or store that all reach, with some columns, \
                          computed columns and conditions; it is read here. To share the work, write it to Parquet first";
 
-/// How many slices of the source each thread of a worker gets, so that a fast worker can have more of them than a slow one.
+/// How many slices of the source each thread of a worker gets, so that a fast worker can have more
+/// of them than a slow one.
 const SLICES: usize = 4;
 
-/// Returns the distinct rows of a source with their numbers, as the cluster of the session counts them. Returns `None` if
-/// there is no cluster, or the source can only be read here.
+/// Returns the distinct rows of a source with their numbers, as the cluster of the session counts
+/// them. Returns `None` if there is no cluster, or the source can only be read here.
 pub(super) async fn counted(
     state: &SessionState,
     plan: &Arc<dyn ExecutionPlan>,

@@ -1,4 +1,5 @@
-//! The details that the classes of a job contain beside their rows: sensitive values, entities, class labels.
+//! The details that the classes of a job contain beside their rows: sensitive values, entities,
+//! class labels.
 
 use crate::frequency::{Attribute, Base, DetailRequest};
 use crate::job::{Constraint, Job};
@@ -49,8 +50,8 @@ fn add_attribute(job: &Job, constraint: &Constraint, add: &mut impl FnMut(Detail
     }
 }
 
-/// Returns the detail of a sensitive attribute: its rows by value, or its distinct entities by value if the job has
-/// an entity.
+/// Returns the detail of a sensitive attribute: its rows by value, or its distinct entities by
+/// value if the job has an entity.
 pub(in crate::engine) fn attribute_request(job: &Job, attribute: &str) -> DetailRequest {
     match &job.entity {
         Some(entity) => DetailRequest::Pairs {
@@ -66,8 +67,8 @@ pub(in crate::engine) fn position(base: &Base, request: &DetailRequest) -> Optio
     base.attributes.iter().position(|a| a.request == *request)
 }
 
-/// Appends the sensitive values of a class with their counts to `histogram`, ascending by code, from the entries of
-/// its detail.
+/// Appends the sensitive values of a class with their counts to `histogram`, ascending by code,
+/// from the entries of its detail.
 pub(in crate::engine) fn fill(
     histogram: &mut Vec<(u32, u64)>,
     attribute: &Attribute,
@@ -75,7 +76,8 @@ pub(in crate::engine) fn fill(
 ) {
     match &attribute.value_of_code {
         None => histogram.extend(entries),
-        // An entity counts once per value. Pairs are ordered by value, so equal values are neighbours.
+        // An entity counts once per value. Pairs are ordered by value, so equal values are
+        // neighbours.
         Some(values) => {
             for (code, _) in entries {
                 match histogram.last_mut() {

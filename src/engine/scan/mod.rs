@@ -1,5 +1,5 @@
-//! Stage 1: reads the source once. Values become codes, rows become the base frequency set, hierarchies become lookup
-//! tables, and the levels of the hierarchies become the lattice.
+//! Stage 1: reads the source once. Values become codes, rows become the base frequency set,
+//! hierarchies become lookup tables, and the levels of the hierarchies become the lattice.
 
 #[cfg(feature = "cluster")]
 mod away;
@@ -37,8 +37,8 @@ const CACHE_BYTES: usize = 512 << 20;
 /// A scanned source.
 #[derive(Debug)]
 pub struct Scanned {
-    /// The frequency sets: the base set with the distinct combinations of quasi-identifier values, and the classes
-    /// computed from it.
+    /// The frequency sets: the base set with the distinct combinations of quasi-identifier values,
+    /// and the classes computed from it.
     pub sets: FrequencySets,
     /// The lattice of the nodes that LEVELS allows.
     pub lattice: Lattice,
@@ -111,7 +111,8 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
     })
 }
 
-/// The base set with the lattice over it and the drift that stops nothing, or the drift that stops the statement.
+/// The base set with the lattice over it and the drift that stops nothing, or the drift that stops
+/// the statement.
 type Merged = std::result::Result<(Base, Lattice, Vec<Drift>), Vec<Drift>>;
 
 /// Builds the base set of the scan, or of a sample of its rows, and the lattice over it.
@@ -140,8 +141,8 @@ fn merge(
     Ok(Ok((base, lattice, drift)))
 }
 
-/// Checks that a population contains its sample: no combination of values may have fewer rows in the population.
-/// Fails with `ErrorKind::Data` if one has.
+/// Checks that a population contains its sample: no combination of values may have fewer rows in
+/// the population. Fails with `ErrorKind::Data` if one has.
 fn contains_sample(base: &Base, spill_space: &SpillSpace) -> Result<()> {
     let missing = base.missing_people(spill_space)?;
     if missing == 0 {
@@ -210,7 +211,8 @@ async fn count_population(
             ));
         }
     }
-    // The population is counted by quasi-identifiers alone, so it does not need the sample's other columns.
+    // The population is counted by quasi-identifiers alone, so it does not need the sample's other
+    // columns.
     let columns = columns.without_details();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let typed = same_types(&job.source.rows, select_columns(&population.rows, &names)?, &names)?;
@@ -220,8 +222,9 @@ async fn count_population(
 /// The lookup tables with the drift that stops nothing, or the drift that stops the statement.
 type Bound = std::result::Result<(Vec<(Arc<Lookup>, OnUnmapped)>, Vec<Drift>), Vec<Drift>>;
 
-/// Binds the hierarchies to the values of the quasi-identifiers. Unknown values and NULLs that a hierarchy refuses are
-/// drift of all columns if an earlier release is replayed, or else an error of the first column that has them.
+/// Binds the hierarchies to the values of the quasi-identifiers. Unknown values and NULLs that a
+/// hierarchy refuses are drift of all columns if an earlier release is replayed, or else an error
+/// of the first column that has them.
 fn bind(quasi_identifiers: &[QuasiIdentifier], sample: &Scan, is_replay: bool) -> Result<Bound> {
     let (mut lookups, mut drift, mut is_stopped) = (vec![], vec![], false);
     for (i, quasi_identifier) in quasi_identifiers.iter().enumerate() {
@@ -250,7 +253,8 @@ fn bind(quasi_identifiers: &[QuasiIdentifier], sample: &Scan, is_replay: bool) -
     })
 }
 
-/// Fails if labels that may be chosen have no bounds and are to be released as such, before a search looks for them.
+/// Fails if labels that may be chosen have no bounds and are to be released as such, before a
+/// search looks for them.
 fn has_bounds(quasi_identifier: &QuasiIdentifier, lookup: &Lookup) -> Result<()> {
     let (low, high) = quasi_identifier.levels.unwrap_or((0, lookup.top()));
     let mut levels = low..=high.min(lookup.top());

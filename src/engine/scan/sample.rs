@@ -1,13 +1,15 @@
 //! The sample of a differentially private release, drawn from the classes of the source.
 //!
-//! Each row of a class is drawn by itself with the same probability, so the number of drawn rows is all that there is to
-//! know of the sample, and no row needs a name. The draws of a class come from a stream of ChaCha20 whose key is the
-//! HMAC-SHA-256 of the labels of the class under the key of the sample: they depend neither on the order of the rows, nor
-//! on the files, threads and memory that read them.
+//! Each row of a class is drawn by itself with the same probability, so the number of drawn rows is
+//! all that there is to know of the sample, and no row needs a name. The draws of a class come from
+//! a stream of ChaCha20 whose key is the HMAC-SHA-256 of the labels of the class under the key of
+//! the sample: they depend neither on the order of the rows, nor on the files, threads and memory
+//! that read them.
 //!
-//! The key of the sample is never written anywhere: whoever knows it knows how many rows a class had. It is drawn by the
-//! operating system for every run. With a secret it is the HMAC-SHA-256 of the request and of the classes with their
-//! counts, so that another table has an independent sample, and the same table the same.
+//! The key of the sample is never written anywhere: whoever knows it knows how many rows a class
+//! had. It is drawn by the operating system for every run. With a secret it is the HMAC-SHA-256 of
+//! the request and of the classes with their counts, so that another table has an independent
+//! sample, and the same table the same.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Base, BaseSet};
@@ -31,8 +33,8 @@ type Key = [u8; 32];
 /// The rows that are drawn between two looks at whether the statement was cancelled.
 const PATIENCE: u64 = 1 << 20;
 
-/// Returns the classes of `base` of which enough rows are drawn, with the number of those rows. All else of the source is
-/// gone.
+/// Returns the classes of `base` of which enough rows are drawn, with the number of those rows. All
+/// else of the source is gone.
 pub(super) fn sampled(base: &Base, quasi_identifiers: &[QuasiIdentifier], sampling: &Sampling) -> Result<Base> {
     let BaseSet::Held(set) = &base.set else {
         return Err(Error::new(
@@ -173,7 +175,8 @@ mod tests {
             if rare.0 >= 1.0 {
                 (chi, degrees) = (chi + (rare.1 - rare.0) * (rare.1 - rare.0) / rare.0, degrees + 1.0);
             }
-            // Wilson and Hilferty: the cube root of chi / degrees is normal; 4 deviations are one in 30,000.
+            // Wilson and Hilferty: the cube root of chi / degrees is normal; 4 deviations are one
+            // in 30,000.
             let spread: f64 = 2.0 / (9.0 * degrees);
             let deviations = ((chi / degrees).cbrt() - (1.0 - spread)) / spread.sqrt();
             assert!(deviations < 4.0, "{rows} rows, {p}: {chi} with {degrees} degrees");

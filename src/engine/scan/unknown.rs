@@ -4,8 +4,8 @@ use crate::drift::{Drift, DriftKind};
 use crate::hierarchy::{Coverage, OnNull, OnUnmapped};
 use crate::job::QuasiIdentifier;
 
-/// Returns the drift of a column with this coverage, each with whether it stops the statement. A hierarchy whose definition
-/// says what becomes of unknown values makes them no drift.
+/// Returns the drift of a column with this coverage, each with whether it stops the statement. A
+/// hierarchy whose definition says what becomes of unknown values makes them no drift.
 pub(super) fn unknown(q: &QuasiIdentifier, coverage: &Coverage) -> Vec<(Drift, bool)> {
     let (hierarchy, column) = (&q.hierarchy, &q.column);
     let mut found = vec![];

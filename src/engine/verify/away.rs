@@ -1,9 +1,10 @@
 //! The recount on other machines.
 //!
-//! The SQL of the recount stays as it is, and so does its plan in the driver, but for one thing: a *partial* aggregate over
-//! files, which each partition of a plan computes for itself, is computed by workers, each of a slice of the files. The driver
-//! puts the partial counts together, as it does with those of its own partitions. What a slice has of them is received once,
-//! when it is complete; a slice whose worker was lost is given to another.
+//! The SQL of the recount stays as it is, and so does its plan in the driver, but for one thing: a
+//! *partial* aggregate over files, which each partition of a plan computes for itself, is computed
+//! by workers, each of a slice of the files. The driver puts the partial counts together, as it
+//! does with those of its own partitions. What a slice has of them is received once, when it is
+//! complete; a slice whose worker was lost is given to another.
 
 use super::ends::{self, Ends};
 use crate::cluster::{Answer, Cluster, Gathered, Member, Sent, by_file, left_undone, slices};
@@ -35,7 +36,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::Mutex;
 use url::Url;
 
-/// How many slices of a table each thread of a worker gets, so that a fast worker can have more of them than a slow one.
+/// How many slices of a table each thread of a worker gets, so that a fast worker can have more of
+/// them than a slow one.
 const SLICES: usize = 2;
 
 /// The workers of a recount.
@@ -58,8 +60,9 @@ impl fmt::Debug for Away {
 }
 
 impl Away {
-    /// Returns the workers of a session, if it has a cluster, without those that have written something else than was asked. Fails
-    /// if workers have written the files, and none is left that could prove their order.
+    /// Returns the workers of a session, if it has a cluster, without those that have written
+    /// something else than was asked. Fails if workers have written the files, and none is left
+    /// that could prove their order.
     pub(super) async fn of(state: &SessionState, written: &Written) -> Result<Option<Arc<Self>>> {
         let Some(cluster) = Cluster::of(state)? else {
             return Ok(None);
@@ -80,8 +83,8 @@ impl Away {
         }
     }
 
-    /// Returns how workers count what they can of a session's queries. The rows that they have counted are added to
-    /// `progress`.
+    /// Returns how workers count what they can of a session's queries. The rows that they have
+    /// counted are added to `progress`.
     pub(super) fn counting(self: &Arc<Self>, progress: &Arc<AtomicU64>) -> Elsewhere {
         let rule = CountAway {
             away: Arc::clone(self),
@@ -104,8 +107,9 @@ impl Away {
         Ok(self.cluster.gather(&living, plans))
     }
 
-    /// Checks the order of the rows of a table of written files, within each file and from file to file of a folder. Fails with
-    /// `ErrorKind::Verification` if it is not that of the released values.
+    /// Checks the order of the rows of a table of written files, within each file and from file to
+    /// file of a folder. Fails with `ErrorKind::Verification` if it is not that of the released
+    /// values.
     pub(super) async fn check_order(
         &self,
         session: &SessionContext,
@@ -225,7 +229,8 @@ impl CountAway {
         }
     }
 
-    /// Returns a partial aggregate of the rows of `input` that workers compute. That of a union is that of each of its parts.
+    /// Returns a partial aggregate of the rows of `input` that workers compute. That of a union is
+    /// that of each of its parts.
     fn partial(
         &self,
         aggregate: &AggregateExec,

@@ -1,5 +1,5 @@
-//! The proof that a release is what was decided: the released rows, by their labels, are exactly the decided classes.
-//! It finds any change that sorts and files make to rows.
+//! The proof that a release is what was decided: the released rows, by their labels, are exactly
+//! the decided classes. It finds any change that sorts and files make to rows.
 
 use crate::canonical::one_spelling;
 use crate::engine::write::Settled;
@@ -19,8 +19,9 @@ use std::sync::Arc;
 /// The table name of the decided classes in the recounting session.
 const DECIDED: &str = "decided";
 
-/// Checks that the released rows, by their labels, are the decided classes, each with the decided number of rows.
-/// `is_csv` says that the rows were read from CSV files. Fails with `ErrorKind::Verification` if they differ.
+/// Checks that the released rows, by their labels, are the decided classes, each with the decided
+/// number of rows. `is_csv` says that the rows were read from CSV files. Fails with
+/// `ErrorKind::Verification` if they differ.
 pub(super) async fn check_classes(
     session: &SessionContext,
     (settled, recoding): (&Settled, &RecodingPlan),
@@ -29,8 +30,8 @@ pub(super) async fn check_classes(
     is_csv: bool,
 ) -> Result<()> {
     let table = session.table(released.name.as_str()).await?;
-    // CSV has one spelling for NULL and the empty text, so both sides treat them as equal. No column of a file has
-    // both.
+    // CSV has one spelling for NULL and the empty text, so both sides treat them as equal. No
+    // column of a file has both.
     let told = match is_csv {
         true => |value: &str| format!("nullif({value}, '')"),
         false => str::to_string,
@@ -72,8 +73,8 @@ pub(super) async fn check_classes(
     }
 }
 
-/// Returns the labels of the kept classes with the negative number of their rows. A label is the text of its value
-/// after conversion to the type of its released column in `types`.
+/// Returns the labels of the kept classes with the negative number of their rows. A label is the
+/// text of its value after conversion to the type of its released column in `types`.
 fn decided(
     (settled, recoding): (&Settled, &RecodingPlan),
     key_schema: &KeySchema,
@@ -112,7 +113,8 @@ fn decided(
     Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
 }
 
-/// Returns labels as the texts of their values in the released type, because files have fewer types than memory.
+/// Returns labels as the texts of their values in the released type, because files have fewer types
+/// than memory.
 fn text(labels: &ArrayRef, released: &DataType) -> Result<ArrayRef> {
     if let Some(ends) = labels.as_struct_opt() {
         return Ok(Arc::new(spelled(ends.column(0), ends.column(1))?));

@@ -5,7 +5,8 @@ use crate::job::Job;
 use crate::recount::Generalized;
 use std::sync::Arc;
 
-/// Returns the quasi-identifiers of a job with the levels of the decided node. A partition has no such levels.
+/// Returns the quasi-identifiers of a job with the levels of the decided node. A partition has no
+/// such levels.
 pub(super) fn generalized(job: &Job, decision: &Decision) -> Vec<Generalized> {
     if decision.verdict.partition.is_some() {
         return vec![];

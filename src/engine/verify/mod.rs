@@ -1,4 +1,5 @@
-//! Stage 5: the written rows are counted again, by SQL that shares no code with the search ([`crate::recount`]).
+//! Stage 5: the written rows are counted again, by SQL that shares no code with the search
+//! ([`crate::recount`]).
 
 #[cfg(feature = "cluster")]
 mod away;

@@ -10,8 +10,8 @@ use datafusion::dataframe::DataFrame;
 use datafusion::logical_expr::cast;
 use datafusion::prelude::{CsvReadOptions, Expr, SessionContext};
 
-/// Registers the staged files as a table. Parquet values get the type of the `written` rows again if the files cannot
-/// store that type, as Parquet cannot store seconds. CSV values are text.
+/// Registers the staged files as a table. Parquet values get the type of the `written` rows again
+/// if the files cannot store that type, as Parquet cannot store seconds. CSV values are text.
 pub(super) async fn read_back(
     session: &SessionContext,
     name: &str,
@@ -39,8 +39,8 @@ pub(super) async fn read_back(
     Ok(())
 }
 
-/// Returns the rows with every column cast to the type that it was written from. Text is not cast, whatever its
-/// encoding.
+/// Returns the rows with every column cast to the type that it was written from. Text is not cast,
+/// whatever its encoding.
 pub(super) fn as_written(rows: DataFrame, written: &Schema) -> Result<DataFrame> {
     let columns = rows.schema().iter().map(|(table, field)| {
         let column = Expr::from((table, field));

@@ -38,8 +38,8 @@ pub(in crate::engine) struct Recounted {
     pub(in crate::engine) checks: Vec<Check>,
     /// The recounting session.
     pub(in crate::engine) session: SessionContext,
-    /// The recounted table with the most information: the files, or the rows kept beside them if the files lack
-    /// columns.
+    /// The recounted table with the most information: the files, or the rows kept beside them if
+    /// the files lack columns.
     pub(in crate::engine) released: ReleasedTable,
 }
 
@@ -63,15 +63,16 @@ impl Recounted {
 /// The rows that a recount reads.
 #[derive(Clone, Copy)]
 enum Rows {
-    /// The rows of the files. With `tell`, the files contain all that the promises read; else only rows and classes
-    /// are counted.
+    /// The rows of the files. With `tell`, the files contain all that the promises read; else only
+    /// rows and classes are counted.
     Files { format: Format, tell: bool },
     /// The rows that were kept.
     Kept,
 }
 
-/// Recounts what was written: the files of `stage`, and the rows that were kept instead of or beside the files. Where a count
-/// is another because the source changed meanwhile, the error says that, and fails with `ErrorKind::Data`.
+/// Recounts what was written: the files of `stage`, and the rows that were kept instead of or
+/// beside the files. Where a count is another because the source changed meanwhile, the error says
+/// that, and fails with `ErrorKind::Data`.
 pub(in crate::engine) async fn recount(
     job: &Job,
     decision: &Decision,
@@ -136,8 +137,8 @@ async fn counted(
     found.ok_or_else(|| Error::internal("nothing was written that could be recounted"))
 }
 
-/// Estimates how many rows a recount reads: the classes are counted twice, each promise beyond class sizes reads the
-/// released rows again, and some compare them with the whole table.
+/// Estimates how many rows a recount reads: the classes are counted twice, each promise beyond
+/// class sizes reads the released rows again, and some compare them with the whole table.
 fn rows_to_read(job: &Job, decision: &Decision) -> u64 {
     let released = decision.verdict.released + decision.starred_rows(job);
     let reads = |c: &&Constraint| c.attribute.is_some() || !c.is_of_classes() || c.model.reads().population;
@@ -232,7 +233,8 @@ impl Recount<'_> {
         })
     }
 
-    /// Fails with `ErrorKind::Infeasible` if the rows suppressed for their own limits exceed the suppression limit.
+    /// Fails with `ErrorKind::Infeasible` if the rows suppressed for their own limits exceed the
+    /// suppression limit.
     fn check_suppressed(&self) -> Result<()> {
         let (job, limit) = (self.job, self.decision.evaluator.suppression_limit());
         let suppressed = self.written.settled.verdict.suppressed;
@@ -250,7 +252,8 @@ impl Recount<'_> {
         )))
     }
 
-    /// Returns the check of the personal limits, which were counted on the rows as they were handed out.
+    /// Returns the check of the personal limits, which were counted on the rows as they were handed
+    /// out.
     fn check_limits(&self) -> Option<Check> {
         let (constraint, _) = self.job.personal()?;
         let above = self.written.outcome.as_ref().map(|o| o.above);

@@ -1,8 +1,9 @@
-//! The recount of a release that grows: of all rows that are released then, and of the new ones as a table of their own.
+//! The recount of a release that grows: of all rows that are released then, and of the new ones as
+//! a table of their own.
 //!
-//! Somebody who had the release before and has the one after knows which rows are new. So the new rows must hold the models
-//! alone, and all rows must hold them together. Distributions are compared with those of the released rows, because nobody
-//! who has the release knows any other.
+//! Somebody who had the release before and has the one after knows which rows are new. So the new
+//! rows must hold the models alone, and all rows must hold them together. Distributions are
+//! compared with those of the released rows, because nobody who has the release knows any other.
 
 use super::read_back::as_written;
 use super::recounted::{RELEASED, Recounted};
@@ -41,8 +42,8 @@ pub(in crate::engine) struct Union {
     pub(in crate::engine) alone: Vec<Check>,
 }
 
-/// Recounts the written rows alone, and all rows of the release that `target` grows together with them. Returns `None` if it
-/// grows none. Fails as infeasible if a promise does not hold.
+/// Recounts the written rows alone, and all rows of the release that `target` grows together with
+/// them. Returns `None` if it grows none. Fails as infeasible if a promise does not hold.
 pub(in crate::engine) async fn recount_union(
     job: &Job,
     written: &Written,
@@ -61,7 +62,8 @@ pub(in crate::engine) async fn recount_union(
     };
     same_types(&standing, &written.schema)?;
     if standing.batches.is_empty() {
-        // Distributions of a release that was not made to grow may have been compared with those of its source.
+        // Distributions of a release that was not made to grow may have been compared with those of
+        // its source.
         let rows = as_written(rows_that_stand(session, target).await?, &written.schema)?;
         session.register_table(STANDING, rows.into_view())?;
         let what = "the rows of the release that stands alone do not hold";
@@ -111,7 +113,8 @@ fn table(job: &Job, name: &str) -> ReleasedTable {
     }
 }
 
-/// Recounts every promise of a job, and the codes of its hierarchies. Fails as infeasible if one does not hold.
+/// Recounts every promise of a job, and the codes of its hierarchies. Fails as infeasible if one
+/// does not hold.
 async fn check(job: &Job, session: &SessionContext, table: &ReleasedTable, what: &str) -> Result<Vec<Check>> {
     let mut checks = table.check(session, &promises(job)?).await?;
     checks.iter_mut().for_each(|c| c.reached = c.reached.map(steady));

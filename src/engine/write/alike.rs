@@ -1,9 +1,9 @@
 //! Refusing values that a file format cannot distinguish.
 //!
-//! Two values that were judged as different must be different in the file; otherwise the file guarantees less than
-//! was promised. CSV has one spelling for NULL and the empty text. JSON has one spelling for NULL and the
-//! floating-point values that are not numbers. A column with more than one such value is refused before any of it is
-//! visible.
+//! Two values that were judged as different must be different in the file; otherwise the file
+//! guarantees less than was promised. CSV has one spelling for NULL and the empty text. JSON has
+//! one spelling for NULL and the floating-point values that are not numbers. A column with more
+//! than one such value is refused before any of it is visible.
 
 use super::compact::compact;
 use crate::error::{Error, Result};
@@ -39,8 +39,8 @@ impl Seen {
         }
     }
 
-    /// Checks rows before they are written. Fails with `ErrorKind::Data` if a column has values that the format
-    /// writes alike.
+    /// Checks rows before they are written. Fails with `ErrorKind::Data` if a column has values
+    /// that the format writes alike.
     pub(super) fn look(&mut self, rows: &RecordBatch) -> Result<()> {
         for (i, column) in rows.columns().iter().enumerate() {
             self.columns[i] |= self.alike.kinds(column)?;
@@ -53,7 +53,8 @@ impl Seen {
 }
 
 impl Alike {
-    /// Returns one bit for each kind of value in a column that the format writes alike; bit 0 is NULL.
+    /// Returns one bit for each kind of value in a column that the format writes alike; bit 0 is
+    /// NULL.
     fn kinds(&self, column: &ArrayRef) -> Result<u8> {
         let null = u8::from(column.logical_null_count() > 0);
         if let DataType::Dictionary(..) = column.data_type() {

@@ -1,10 +1,12 @@
 //! Writing the files of a release on other machines.
 //!
-//! The driver knows the buckets with their rows before anything is written. A bucket is *accepted* once, with exactly its
-//! rows and files; what is reported again is dropped, and what is reported otherwise is refused, and its worker asked no more.
-//! What is missing when all workers have ended, or one of them is lost, is asked for again. Workers write into a folder of its own beside the stage;
-//! only accepted files are moved from there into the stage, so that nothing that a lost worker still writes is ever published.
-//! In an object store they write into the folder of the run. The manifest names the accepted files, and others are deleted.
+//! The driver knows the buckets with their rows before anything is written. A bucket is *accepted*
+//! once, with exactly its rows and files; what is reported again is dropped, and what is reported
+//! otherwise is refused, and its worker asked no more. What is missing when all workers have ended,
+//! or one of them is lost, is asked for again. Workers write into a folder of its own beside the
+//! stage; only accepted files are moved from there into the stage, so that nothing that a lost
+//! worker still writes is ever published. In an object store they write into the folder of the run.
+//! The manifest names the accepted files, and others are deleted.
 
 use super::buckets::{FileReport, Ground, Message, WriteBuckets, changed, messages, path_of};
 use super::files::FileColumns;
@@ -54,8 +56,9 @@ pub(super) struct ByWorkers {
     pub(super) distrusted: Vec<Url>,
 }
 
-/// Writes the files of a release to its stage on the cluster of the session. Rows are added to `told` as they are accepted.
-/// Returns the spool as it was if there is no cluster, or the release can only be written here.
+/// Writes the files of a release to its stage on the cluster of the session. Rows are added to
+/// `told` as they are accepted. Returns the spool as it was if there is no cluster, or the release
+/// can only be written here.
 pub(super) async fn write_away(
     (job, decision): (&Job, &Decision),
     rewrite: &Rewrite,
@@ -148,7 +151,8 @@ impl Writing<'_> {
             match round {
                 Ok(()) if self.missing.is_empty() => return Ok(()),
                 Ok(()) | Err(None) => attempts += 1,
-                // A worker has no memory for the values of the rows: they are sorted in the other way.
+                // A worker has no memory for the values of the rows: they are sorted in the other
+                // way.
                 Err(Some(e)) if packed && e.message().contains(FETCHED_ONCE) => packed = false,
                 Err(Some(e)) => return Err(e),
             }
@@ -228,7 +232,8 @@ impl Writing<'_> {
         }
     }
 
-    /// Accepts a bucket, unless it was accepted before. Returns false if the report is refused, and the bucket stays missing.
+    /// Accepts a bucket, unless it was accepted before. Returns false if the report is refused, and
+    /// the bucket stays missing.
     async fn accept(&mut self, number: u64, reports: Vec<FileReport>, beside: Vec<Vec<u8>>) -> Result<bool> {
         let Some(at) = self.missing.iter().position(|bucket| bucket.range.bucket == number) else {
             return Ok(true);
@@ -334,7 +339,8 @@ fn reached(job: &Job, target: &Target) -> bool {
     url.is_some_and(|url| Stores::are_reached_by_others(state.config(), &url))
 }
 
-/// Returns the rows that a worker sent beside the files of a bucket; `None` if they are not as many as the files have.
+/// Returns the rows that a worker sent beside the files of a bucket; `None` if they are not as many
+/// as the files have.
 fn decoded(encoded: Vec<Vec<u8>>, rows: u64, are_needed: bool) -> Option<Vec<RecordBatch>> {
     let mut batches = vec![];
     for bytes in encoded {
@@ -345,7 +351,8 @@ fn decoded(encoded: Vec<Vec<u8>>, rows: u64, are_needed: bool) -> Option<Vec<Rec
     (found == if are_needed { rows } else { 0 }).then_some(batches)
 }
 
-/// Returns true if a file has the rows and bytes of its report. Its checksum is compared when the release is summed up.
+/// Returns true if a file has the rows and bytes of its report. Its checksum is compared when the
+/// release is summed up.
 fn is_as_reported(path: &Path, report: &FileSummary) -> bool {
     let file = File::open(path)
         .ok()
@@ -356,7 +363,8 @@ fn is_as_reported(path: &Path, report: &FileSummary) -> bool {
     rows.is_some() && rows == report.rows
 }
 
-/// Moves a file into the stage. Its folders are created one by one, so that a stage that was removed is not created again.
+/// Moves a file into the stage. Its folders are created one by one, so that a stage that was
+/// removed is not created again.
 fn moved(from: &Path, stage: &Path, to: &str) -> Result<()> {
     let mut folder = stage.to_path_buf();
     for part in Path::new(to).parent().into_iter().flat_map(Path::components) {
@@ -369,8 +377,9 @@ fn moved(from: &Path, stage: &Path, to: &str) -> Result<()> {
     fs::rename(from, stage.join(to)).map_err(failed)
 }
 
-/// Assigns buckets to parts, so that all parts have about as many rows, and returns the part of each. The numbers of the
-/// buckets become such that DataFusion deals them out to these parts, and ascend.
+/// Assigns buckets to parts, so that all parts have about as many rows, and returns the part of
+/// each. The numbers of the buckets become such that DataFusion deals them out to these parts, and
+/// ascend.
 fn assigned(buckets: &mut [Bucket], parts: usize) -> Result<Vec<usize>, Option<Error>> {
     let mut largest: Vec<usize> = (0..buckets.len()).collect();
     largest.sort_by_key(|i| std::cmp::Reverse(buckets[*i].rows()));

@@ -1,7 +1,8 @@
 //! The operator that writes the files of buckets, on the worker that has their rows.
 //!
-//! It accepts a bucket only with exactly the rows that the driver has computed for it, and says what it has written: a report
-//! for each bucket, after the rows that are recounted beside its files.
+//! It accepts a bucket only with exactly the rows that the driver has computed for it, and says
+//! what it has written: a report for each bucket, after the rows that are recounted beside its
+//! files.
 
 use super::files::{FileColumns, FileRows};
 use super::sink::{Sink, WRITING, failed, sink};

@@ -1,8 +1,9 @@
 //! Copying rows without hidden bytes of other rows.
 //!
-//! An Arrow array can contain more than its rows: a dictionary has labels that no row uses, a slice or a view refers
-//! to the buffers of other rows, and a NULL can cover the value that was removed. A reader of such a batch, or of a
-//! file written from it, can read those bytes too. [`compact`] copies the values of the rows and nothing else.
+//! An Arrow array can contain more than its rows: a dictionary has labels that no row uses, a slice
+//! or a view refers to the buffers of other rows, and a NULL can cover the value that was removed.
+//! A reader of such a batch, or of a file written from it, can read those bytes too. [`compact`]
+//! copies the values of the rows and nothing else.
 
 use crate::error::Result;
 use arrow::array::{
@@ -110,8 +111,8 @@ mod tests {
         memchr::memmem::find(&bytes(&array.to_data()), needle).is_some()
     }
 
-    /// Checks that `array`, whose last row is left out or NULL, contains the needle before compaction and not after
-    /// it.
+    /// Checks that `array`, whose last row is left out or NULL, contains the needle before
+    /// compaction and not after it.
     fn is_cleaned(array: ArrayRef, needle: &[u8]) {
         let taken_away = BooleanArray::from_iter((0..array.len()).map(|i| Some(i + 1 == array.len())));
         let shown = [array.slice(0, array.len() - 1), nullif(&array, &taken_away).unwrap()];

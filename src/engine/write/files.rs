@@ -1,4 +1,5 @@
-//! Writing released batches to files, one after another. The bytes do not depend on the number of threads.
+//! Writing released batches to files, one after another. The bytes do not depend on the number of
+//! threads.
 
 use super::alike::{Alike, Seen};
 use super::limit::Limit;
@@ -26,8 +27,9 @@ use std::sync::Arc;
 /// The files that are on their way to an object store while the next one is written.
 const ON_WAY: usize = 2;
 
-/// Writes the ordered stream of a release to `shelf`, without its hidden columns. The columns that are recounted
-/// beside the files are written to `spool`. Calls `told` with the number of rows of every batch.
+/// Writes the ordered stream of a release to `shelf`, without its hidden columns. The columns that
+/// are recounted beside the files are written to `spool`. Calls `told` with the number of rows of
+/// every batch.
 pub(super) async fn write(
     mut rows: SendableRecordBatchStream,
     mut spool: Option<Spool>,
@@ -72,7 +74,8 @@ impl Partition {
     }
 }
 
-/// The files of a release, written one after another. A new file starts where a partition ends or the file is full.
+/// The files of a release, written one after another. A new file starts where a partition ends or
+/// the file is full.
 struct Files<'a> {
     shelf: &'a Shelf,
     target: &'a Target,
@@ -83,8 +86,8 @@ struct Files<'a> {
     alike: Option<Seen>,
     open: Option<(Partition, u64, Box<dyn Sink>)>,
     limit: Limit,
-    /// How many files were begun before the open one, those of the release that is added to included. Numbers count all files,
-    /// so that names are unique and in row order.
+    /// How many files were begun before the open one, those of the release that is added to
+    /// included. Numbers count all files, so that names are unique and in row order.
     begun: usize,
     /// How many files the release has that is added to.
     standing: usize,
@@ -267,8 +270,8 @@ pub(super) struct FileRows {
 }
 
 impl FileRows {
-    /// Returns what is in files of rows of this schema, and the columns that are folders. Hidden columns and those of the order
-    /// key are in neither.
+    /// Returns what is in files of rows of this schema, and the columns that are folders. Hidden
+    /// columns and those of the order key are in neither.
     pub(super) fn of(schema: &SchemaRef, among: &FileColumns, format: Format) -> Result<(Self, Vec<usize>)> {
         let partition_columns: Vec<usize> = among
             .partitioned_by

@@ -15,7 +15,8 @@ pub(super) fn footer(job: &Job, target: &Target, decision: &Decision) -> Footer 
         ("anonsql.statement_sha256".to_string(), job.statement_sha256.clone()),
         ("anonsql.models".to_string(), models.collect::<Vec<_>>().join(" AND ")),
     ]);
-    // Of rows that are drawn nothing is told, and limits of rows are applied while files are written.
+    // Of rows that are drawn nothing is told, and limits of rows are applied while files are
+    // written.
     let is_known = job.sampling().is_none() && job.personal().is_none();
     let smallest = decision.evaluator.smallest_class(&decision.classes, &decision.verdict);
     if let Some(k) = smallest.filter(|_| is_known) {

@@ -1,8 +1,9 @@
 //! When a file is full: after so many rows, or at about so many bytes.
 //!
-//! How many bytes the rows of a file take is known only when they are encoded, which is done by several threads at once.
-//! So that files end at the same row for any number of threads, the first row group is measured, or the first file if it is
-//! smaller, and from it follows how many rows all other files have.
+//! How many bytes the rows of a file take is known only when they are encoded, which is done by
+//! several threads at once. So that files end at the same row for any number of threads, the first
+//! row group is measured, or the first file if it is smaller, and from it follows how many rows all
+//! other files have.
 
 use super::sink::ROW_GROUP;
 
@@ -10,7 +11,8 @@ use super::sink::ROW_GROUP;
 pub(super) struct Limit {
     /// The most rows of a file by themselves.
     rows: u64,
-    /// About how many bytes a file has; `None` if that does not matter, or once it is known how many rows that are.
+    /// About how many bytes a file has; `None` if that does not matter, or once it is known how
+    /// many rows that are.
     size: Option<u64>,
 }
 

@@ -1,4 +1,5 @@
-//! Stage 4: writes the rows to staged files, or keeps them until they are handed out. Nobody sees them yet.
+//! Stage 4: writes the rows to staged files, or keeps them until they are handed out. Nobody sees
+//! them yet.
 
 mod alike;
 #[cfg(feature = "cluster")]

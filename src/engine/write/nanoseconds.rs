@@ -1,5 +1,5 @@
-//! Which columns of a release keep their times in nanoseconds. Spark 3 and others cannot read those from Parquet, so times
-//! are written in microseconds unless that changed a value.
+//! Which columns of a release keep their times in nanoseconds. Spark 3 and others cannot read those
+//! from Parquet, so times are written in microseconds unless that changed a value.
 
 use super::stored::{exactly, has_nanoseconds, in_microseconds};
 use crate::engine::apply::{Rewrite, plan, recoding_among};
@@ -16,11 +16,13 @@ use futures::StreamExt;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Returns the released columns whose times are stored in nanoseconds, and tells the observer of each in a Parquet file. Reads
-/// the columns of the source that have such times, until a released value of each is found that has nanoseconds.
+/// Returns the released columns whose times are stored in nanoseconds, and tells the observer of
+/// each in a Parquet file. Reads the columns of the source that have such times, until a released
+/// value of each is found that has nanoseconds.
 ///
-/// A type must not depend on rows that are not in a release. Suppressed rows are left out, and nothing is read for a release of
-/// a sample: its columns keep their types, and so do labels that are computed.
+/// A type must not depend on rows that are not in a release. Suppressed rows are left out, and
+/// nothing is read for a release of a sample: its columns keep their types, and so do labels that
+/// are computed.
 pub(super) async fn nanoseconds(
     job: &Job,
     decision: &Decision,

@@ -8,8 +8,8 @@ use crate::recode::personal::Outcome;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Returns the sizes of the classes that a reader can tell apart; `None` if those are the kept classes. Classes can have the
-/// same mean, and groups of local recoding the same labels.
+/// Returns the sizes of the classes that a reader can tell apart; `None` if those are the kept
+/// classes. Classes can have the same mean, and groups of local recoding the same labels.
 fn alike(recoding: &RecodingPlan, classes: &FrequencySet, verdict: &Verdict) -> Option<Arc<Vec<u64>>> {
     if verdict.partition.is_none() && !recoding.has_computed_values() {
         return None;
@@ -32,7 +32,8 @@ pub(in crate::engine) struct Settled {
 }
 
 impl Settled {
-    /// Applies the outcome of the personal limits to the classes of `decision`, which are labelled by `recoding`.
+    /// Applies the outcome of the personal limits to the classes of `decision`, which are labelled
+    /// by `recoding`.
     pub(super) fn new(decision: &Decision, recoding: &RecodingPlan, outcome: Option<&Outcome>) -> Self {
         let (classes, mut verdict) = (&decision.classes, decision.verdict.clone());
         let Some(outcome) = outcome.filter(|outcome| !outcome.lost.is_empty()) else {
@@ -46,8 +47,8 @@ impl Settled {
         let mut lost = outcome.lost.clone();
         let mut counts = classes.counts().to_vec();
         for (class, count) in counts.iter_mut().enumerate().filter(|(class, _)| verdict.kept[*class]) {
-            // Groups with the same labels were one class when rows were suppressed, so each suppressed row is
-            // subtracted once.
+            // Groups with the same labels were one class when rows were suppressed, so each
+            // suppressed row is subtracted once.
             if let Some(left) = lost.get_mut(&recoding.order_key(classes, class)) {
                 let taken = (*left).min(*count);
                 *left -= taken;
@@ -71,8 +72,9 @@ impl Settled {
         }
     }
 
-    /// Returns the values of `metrics`, by which `decision` was judged, on the released rows. A value is `None` if
-    /// the metric reads a further column in each class, and rows were suppressed after that column was counted.
+    /// Returns the values of `metrics`, by which `decision` was judged, on the released rows. A
+    /// value is `None` if the metric reads a further column in each class, and rows were suppressed
+    /// after that column was counted.
     pub(in crate::engine) fn measure(&self, decision: &Decision, metrics: &[&dyn Metric]) -> Vec<Option<f64>> {
         let values = decision.evaluator.measure(&self.classes, &self.verdict);
         let known = |metric: &dyn Metric| !self.lost || !(metric.reads().class_label || metric.reads().attribute);

@@ -17,7 +17,8 @@ pub(in crate::engine) struct WrittenFile {
     pub(in crate::engine) path: String,
     /// The number of rows in the file.
     pub(in crate::engine) rows: u64,
-    /// The summary of the file by whoever wrote it: what uploaded it to an object store, or another machine.
+    /// The summary of the file by whoever wrote it: what uploaded it to an object store, or another
+    /// machine.
     pub(in crate::engine) object: Option<FileSummary>,
     /// What the log of a Delta table is to say of it.
     pub(in crate::engine) in_table: Option<InTable>,
@@ -37,8 +38,8 @@ pub(in crate::engine) struct InTable {
 pub(super) enum Shelf {
     /// A folder that nobody sees yet.
     Folder(PathBuf),
-    /// An object store. The name of an object has a part of its checksum in it, so each file is written to a file without a
-    /// name first.
+    /// An object store. The name of an object has a part of its checksum in it, so each file is
+    /// written to a file without a name first.
     Store(Outbox, SpillSpace),
 }
 
@@ -58,7 +59,8 @@ impl Shelf {
                 let (mut folder, path) = (folder.clone(), folder.join(name(partition, number, extension)));
                 let partition = partition.to_string();
                 let create = move || {
-                    // Folders are created one by one, so that a stage that was removed in the meantime is not created again.
+                    // Folders are created one by one, so that a stage that was removed in the
+                    // meantime is not created again.
                     for part in partition.split_terminator('/') {
                         folder.push(part);
                         match fs::create_dir(&folder) {

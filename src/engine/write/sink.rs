@@ -24,7 +24,8 @@ use std::sync::Arc;
 const BATCH: usize = 1 << 14;
 /// Rows per row group.
 pub(super) const ROW_GROUP: usize = 1 << 18;
-/// The bytes of rows that may wait for encoding, beside one row group or batch, while further rows are collected.
+/// The bytes of rows that may wait for encoding, beside one row group or batch, while further rows
+/// are collected.
 const ENCODING: usize = 1 << 25;
 /// The name of the write task in error messages.
 pub(super) const WRITING: &str = "writing the release";
@@ -77,7 +78,8 @@ struct Encoding {
 
 impl ParquetSink {
     fn new(file: BufWriter<File>, schema: SchemaRef, footer: &Footer) -> Result<Self> {
-        // The footer gets no Arrow schema, because that would contain the metadata of the source's schema.
+        // The footer gets no Arrow schema, because that would contain the metadata of the source's
+        // schema.
         let properties = Arc::new(
             WriterProperties::builder()
                 .set_compression(Compression::ZSTD(ZstdLevel::default()))
@@ -102,8 +104,8 @@ impl ParquetSink {
         })
     }
 
-    /// Starts to encode the collected rows. Appends the oldest row groups to the file while more bytes wait than
-    /// [`ENCODING`].
+    /// Starts to encode the collected rows. Appends the oldest row groups to the file while more
+    /// bytes wait than [`ENCODING`].
     async fn encode_group(&mut self) -> Result<()> {
         let batches = std::mem::take(&mut self.group);
         let mut writers = self.factory.create_column_writers(self.groups)?.into_iter();

@@ -1,9 +1,10 @@
-//! The spool: released rows that are computed once, so that the recounted rows are the rows that are handed out.
+//! The spool: released rows that are computed once, so that the recounted rows are the rows that
+//! are handed out.
 //!
-//! A plan that is executed twice can return different rows. The rows of a release are therefore spooled if they are
-//! recounted before they are handed out, or if the files alone cannot prove the promises. The first rows are kept in
-//! memory, up to a share of the memory limit, and the rest in a file without a name. Columns that only the recount
-//! needs are kept beside the released ones.
+//! A plan that is executed twice can return different rows. The rows of a release are therefore
+//! spooled if they are recounted before they are handed out, or if the files alone cannot prove the
+//! promises. The first rows are kept in memory, up to a share of the memory limit, and the rest in
+//! a file without a name. Columns that only the recount needs are kept beside the released ones.
 
 use super::alike::{Alike, Seen};
 use super::compact::compact;
@@ -185,8 +186,8 @@ impl ReleaseTable {
         Ok(Self::new(ShownColumns { rows, columns }, schema))
     }
 
-    /// Checks that a format can distinguish the values of every column. Fails with `ErrorKind::Data` if it writes
-    /// some alike.
+    /// Checks that a format can distinguish the values of every column. Fails with
+    /// `ErrorKind::Data` if it writes some alike.
     pub async fn check_told_apart(&self, alike: Option<Alike>) -> Result<()> {
         let Some(alike) = alike else { return Ok(()) };
         let ShownColumns { rows, columns } = self.source();

@@ -1,4 +1,5 @@
-//! Where a release is staged: in a hidden folder beside a local target, or by a run of its own in an object store.
+//! Where a release is staged: in a hidden folder beside a local target, or by a run of its own in
+//! an object store.
 
 use super::shelf::{Shelf, WrittenFile};
 use crate::error::{Error, ErrorKind, Result};
@@ -72,13 +73,14 @@ impl Staging {
         }
     }
 
-    /// Returns what waits until nothing of the staging is left in an object store, once it has ended.
+    /// Returns what waits until nothing of the staging is left in an object store, once it has
+    /// ended.
     pub(in crate::engine) fn keeper(&self) -> Keeper {
         self.run().map_or_else(Keeper::default, Run::keeper)
     }
 
-    /// Returns what a reader of the written files is given: the files in an object store, or the folder of all files.
-    /// `one_by_one` is false if folders between are columns.
+    /// Returns what a reader of the written files is given: the files in an object store, or the
+    /// folder of all files. `one_by_one` is false if folders between are columns.
     pub(in crate::engine) async fn places(&self, files: &[WrittenFile], one_by_one: bool) -> Result<Vec<String>> {
         match self {
             Self::Folder(stage) => Ok(vec![folder_url(stage.folder())]),
@@ -92,8 +94,9 @@ impl Staging {
         }
     }
 
-    /// Puts the files of the release that `target` grows beside the written ones, and returns what a reader of all of them
-    /// is given, as [`Self::places`] does. Fails with `ErrorKind::Data` if they are others than its manifest says.
+    /// Puts the files of the release that `target` grows beside the written ones, and returns what
+    /// a reader of all of them is given, as [`Self::places`] does. Fails with `ErrorKind::Data` if
+    /// they are others than its manifest says.
     pub(in crate::engine) async fn places_of_all(&self, target: &Target, files: &[WrittenFile]) -> Result<Vec<String>> {
         let own = target.grows.as_ref().map_or(&[][..], |standing| &standing.output);
         let (one_by_one, own) = (target.partitioned_by.is_empty(), own.to_vec());
@@ -167,8 +170,9 @@ impl Staging {
         blocking("summing up the output", sum).await
     }
 
-    /// Makes what was staged the release of the target, and then does what is left to do. `manifest` is the text of its
-    /// manifest, and `change` what the log of a Delta table is to say of it.
+    /// Makes what was staged the release of the target, and then does what is left to do.
+    /// `manifest` is the text of its manifest, and `change` what the log of a Delta table is to say
+    /// of it.
     pub(in crate::engine) async fn publish(
         self,
         target: &Target,
@@ -201,7 +205,8 @@ impl Staging {
         }
     }
 
-    /// Writes the manifest beside the files, if they are in a local folder. In an object store it is the commit.
+    /// Writes the manifest beside the files, if they are in a local folder. In an object store it
+    /// is the commit.
     pub(in crate::engine) async fn write_manifest(&self, manifest: &Manifest) -> Result<String> {
         let text = manifest.text()?;
         if let Some(folder) = self.folder() {

@@ -8,8 +8,8 @@ use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, FieldRef, TimeUnit};
 use std::sync::Arc;
 
-/// Returns the type that the file format can store. Parquet has no seconds, and a date with milliseconds is stored as
-/// a timestamp.
+/// Returns the type that the file format can store. Parquet has no seconds, and a date with
+/// milliseconds is stored as a timestamp.
 pub(in crate::engine) fn stored(data_type: &DataType, format: Format) -> DataType {
     match (format, data_type) {
         (Format::Delta, own) => formats::stored(own),
@@ -22,7 +22,8 @@ pub(in crate::engine) fn stored(data_type: &DataType, format: Format) -> DataTyp
     }
 }
 
-/// Returns a type with its times in microseconds where they are in nanoseconds, which fewer readers know.
+/// Returns a type with its times in microseconds where they are in nanoseconds, which fewer readers
+/// know.
 pub(super) fn in_microseconds(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Timestamp(TimeUnit::Nanosecond, zone) => DataType::Timestamp(TimeUnit::Microsecond, zone.clone()),

@@ -38,8 +38,8 @@ pub(in crate::engine) struct Written {
     pub(in crate::engine) distrusted: Vec<Url>,
     /// What the footer of each file says.
     pub(in crate::engine) footer: Footer,
-    /// The kept rows with the columns that are only recounted. Without a target these are all rows; with one they are
-    /// kept only if the files do not contain all that the recount needs.
+    /// The kept rows with the columns that are only recounted. Without a target these are all rows;
+    /// with one they are kept only if the files do not contain all that the recount needs.
     pub(in crate::engine) rows: Option<Arc<Spool>>,
     /// The schema of the rows, including the columns of the order key.
     pub(in crate::engine) schema: SchemaRef,
@@ -51,8 +51,8 @@ pub(in crate::engine) struct Written {
     pub(in crate::engine) recoding: Arc<RecodingPlan>,
     /// The permutations of the randomized columns.
     pub(in crate::engine) permutations: Arc<Vec<Arc<Permutation>>>,
-    /// The mutual information of each randomized column and the classes after randomization, in bits, if there is a
-    /// target.
+    /// The mutual information of each randomized column and the classes after randomization, in
+    /// bits, if there is a target.
     pub(in crate::engine) measured: Vec<f64>,
     /// The outcome of the personal limits, if the rows have them.
     pub(in crate::engine) outcome: Option<Outcome>,
@@ -134,7 +134,8 @@ pub(in crate::engine) async fn write_files(
     let rows = execute(job, &rewrite)?;
     let in_files = footer.clone();
     let (shelf, target) = (staging.shelf(job), target.clone());
-    // Runs as a task on the runtime's threads, so that no more threads work at once than were requested.
+    // Runs as a task on the runtime's threads, so that no more threads work at once than were
+    // requested.
     let written = SpawnedTask::spawn(async move {
         let told = |rows| {
             progress.fetch_add(rows, Ordering::Relaxed);
@@ -191,8 +192,8 @@ fn beside(job: &Job, decision: &Decision, rewrite: &Rewrite) -> Vec<String> {
     rewrite.hidden.iter().cloned().chain(marks).collect()
 }
 
-/// Returns the positions of the columns that are recounted beside the files in `target`. Returns `None` if the files
-/// contain all that the recount needs.
+/// Returns the positions of the columns that are recounted beside the files in `target`. Returns
+/// `None` if the files contain all that the recount needs.
 fn told_beside(job: &Job, decision: &Decision, rewrite: &Rewrite, target: &Target) -> Option<Vec<usize>> {
     let reports = job.report.is_some() && target.format == Format::Csv;
     if !(reports || files_do_not_tell(job, decision, target.format)) {
@@ -212,8 +213,9 @@ fn told_beside(job: &Job, decision: &Decision, rewrite: &Rewrite, target: &Targe
     Some((0..schema.fields().len()).filter(is_recounted).collect())
 }
 
-/// Returns true if the files alone cannot prove the models: they lack the entity, they do not mark suppressed rows,
-/// or their values are text that cannot be compared with the values of the source or the population.
+/// Returns true if the files alone cannot prove the models: they lack the entity, they do not mark
+/// suppressed rows, or their values are text that cannot be compared with the values of the source
+/// or the population.
 fn files_do_not_tell(job: &Job, decision: &Decision, format: Format) -> bool {
     let mut compared = job.constraints.iter().filter(|c| c.model.limit_column().is_none());
     let reads_types = compared.any(|c| c.attribute.is_some())

@@ -23,7 +23,8 @@ const ALWAYS: [&str; 2] = ["appendOnly", "invariants"];
 /// The start of the names of our properties.
 const OWN: &str = "anonsql.";
 
-/// Makes a change the next version of the table at a place: the first one, or the one after `before`.
+/// Makes a change the next version of the table at a place: the first one, or the one after
+/// `before`.
 pub(super) async fn commit(place: &Place, before: Option<&Table>, change: Change) -> Verdict {
     let doing = format!("cannot commit to the Delta table {}", place.url);
     let parts = log(place).and_then(|log| Ok((log, actions(before, &change, &doing)?)));
@@ -57,7 +58,8 @@ pub(super) async fn commit(place: &Place, before: Option<&Table>, change: Change
         Ok(prepared) => prepared,
         Err(e) => return Verdict::Failed(failed(doing, &e)),
     };
-    // What the crate does after a commit is left out: it fails for its own reasons, and the commit stands.
+    // What the crate does after a commit is left out: it fails for its own reasons, and the commit
+    // stands.
     match prepared.await {
         Ok(_) => Verdict::Committed,
         Err(e) => {
@@ -67,8 +69,8 @@ pub(super) async fn commit(place: &Place, before: Option<&Table>, change: Change
     }
 }
 
-/// Finds out what became of a commit that failed. A request whose answer was lost is sent again, and then finds what it did
-/// itself.
+/// Finds out what became of a commit that failed. A request whose answer was lost is sent again,
+/// and then finds what it did itself.
 async fn found_out(log: &LogStoreRef, version: u64, change: &Change, error: &DeltaTableError, doing: &str) -> Verdict {
     let is_late = matches!(
         error,

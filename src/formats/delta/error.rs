@@ -42,7 +42,8 @@ pub(super) fn of_transaction(doing: impl fmt::Display, error: &TransactionError)
     }
 }
 
-/// Returns the error of a request that the store did not answer, and that the crate passes on as a text.
+/// Returns the error of a request that the store did not answer, and that the crate passes on as a
+/// text.
 fn away(doing: impl fmt::Display) -> Error {
     Error::new(
         ErrorKind::Unavailable,
@@ -50,7 +51,8 @@ fn away(doing: impl fmt::Display) -> Error {
     )
 }
 
-/// Returns true if an error of the kernel names features of a table, which are words of the protocol.
+/// Returns true if an error of the kernel names features of a table, which are words of the
+/// protocol.
 fn is_of_features(said: &str) -> bool {
     said.starts_with("Unsupported")
 }

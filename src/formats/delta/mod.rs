@@ -1,8 +1,9 @@
-//! Delta tables: one version of a table as a source, and one commit of its log as the end of a release.
+//! Delta tables: one version of a table as a source, and one commit of its log as the end of a
+//! release.
 //!
-//! The crate `deltalake-core` reads the log and the data files, and writes the entry of a commit. It gets the stores that
-//! the session has ([`Place`](super::Place)), so there is no second way to credentials. It is behind the cargo feature
-//! `delta`.
+//! The crate `deltalake-core` reads the log and the data files, and writes the entry of a commit.
+//! It gets the stores that the session has ([`Place`](super::Place)), so there is no second way to
+//! credentials. It is behind the cargo feature `delta`.
 //!
 //! A log may hold values of the table: the bounds of each file. So no error quotes the log.
 

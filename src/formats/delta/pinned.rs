@@ -88,9 +88,9 @@ impl PinnedTable for Table {
         Ok(plan.await?)
     }
 
-    /// The values of partitions decide, and the bounds of whole numbers and dates. Bounds of decimals and of doubles are
-    /// rounded to the digits of a double and know no NaN, those of times are cut to milliseconds, and those of texts to their
-    /// first letters.
+    /// The values of partitions decide, and the bounds of whole numbers and dates. Bounds of
+    /// decimals and of doubles are rounded to the digits of a double and know no NaN, those of
+    /// times are cut to milliseconds, and those of texts to their first letters.
     fn decides(&self, filter: &Expr, schema: &Schema) -> bool {
         let partitions = self.snapshot.metadata().partition_columns();
         let is_decided = |name: &str| {

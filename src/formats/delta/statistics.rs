@@ -10,7 +10,8 @@ use std::fs::File;
 /// The longest text that is a bound.
 const LONGEST: usize = 32;
 
-/// Returns the statistics of a Parquet file, as JSON. Only columns of whole numbers, texts and dates have bounds.
+/// Returns the statistics of a Parquet file, as JSON. Only columns of whole numbers, texts and
+/// dates have bounds.
 pub(super) fn statistics(file: &File) -> Result<String> {
     let metadata = ParquetMetaDataReader::new().parse_and_finish(file)?;
     let rows = metadata.file_metadata().num_rows();

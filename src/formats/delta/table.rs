@@ -43,8 +43,8 @@ pub(super) fn log(place: &Place) -> Result<LogStoreRef> {
 }
 
 impl Table {
-    /// Opens a version of the table at a place. Fails with `ErrorKind::Usage` if there is no such version, and with
-    /// `ErrorKind::Data` if the table has features that the crate does not read.
+    /// Opens a version of the table at a place. Fails with `ErrorKind::Usage` if there is no such
+    /// version, and with `ErrorKind::Data` if the table has features that the crate does not read.
     pub(super) async fn at(place: &Place, at: &At) -> Result<Self> {
         let doing = format!("cannot read the Delta table {}", place.url);
         let log = log(place)?;
@@ -93,7 +93,8 @@ impl Table {
     }
 }
 
-/// Returns the version that was the newest at a time. Fails with `ErrorKind::Usage` if there was none yet.
+/// Returns the version that was the newest at a time. Fails with `ErrorKind::Usage` if there was
+/// none yet.
 async fn at_time(log: &LogStoreRef, text: &str, doing: &str) -> Result<u64> {
     let time = time(text)?;
     let mut table = DeltaTable::new(Arc::clone(log));

@@ -1,4 +1,5 @@
-//! The types of a Delta table: which type stores the values of another, and which columns none can store.
+//! The types of a Delta table: which type stores the values of another, and which columns none can
+//! store.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::plain_type;
@@ -36,8 +37,8 @@ fn stored_field(field: &FieldRef) -> FieldRef {
     Arc::new(field.as_ref().clone().with_data_type(stored(field.data_type())))
 }
 
-/// Checks that a table can have a column of this name and type, and be partitioned by it if `is_partition`. Fails with
-/// `ErrorKind::Usage` if it cannot.
+/// Checks that a table can have a column of this name and type, and be partitioned by it if
+/// `is_partition`. Fails with `ErrorKind::Usage` if it cannot.
 pub(crate) fn check_column(name: &str, data_type: &DataType, is_partition: bool) -> Result<()> {
     if name.is_empty() || name.contains(UNNAMED) {
         return Err(Error::usage(format!(

@@ -19,8 +19,9 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// Splits `catalog#table` or `catalog#schema.table`. Fails with `ErrorKind::Usage` if it names no table, or a catalog that
-    /// is no local file. That error does not quote the text, which may have a password.
+    /// Splits `catalog#table` or `catalog#schema.table`. Fails with `ErrorKind::Usage` if it names
+    /// no table, or a catalog that is no local file. That error does not quote the text, which may
+    /// have a password.
     pub(crate) fn of(text: &str) -> Result<Self> {
         let is_local = text.starts_with("file:");
         let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);

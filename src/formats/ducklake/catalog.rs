@@ -33,8 +33,8 @@ pub(super) struct Catalog {
 }
 
 impl Catalog {
-    /// Opens the catalog of a table. Fails with `ErrorKind::Usage` if the file is none, and with `ErrorKind::Data` if it is of
-    /// a version that is not known, or encrypted.
+    /// Opens the catalog of a table. Fails with `ErrorKind::Usage` if the file is none, and with
+    /// `ErrorKind::Data` if it is of a version that is not known, or encrypted.
     pub(super) async fn open(address: &Address) -> Result<Self> {
         let doing = format!("cannot read the DuckLake table {address}");
         let path = PathBuf::from(&address.catalog);
@@ -44,7 +44,8 @@ impl Catalog {
         Ok(Self { provider, doing })
     }
 
-    /// Fails with `ErrorKind::Data` for a version of the format that is not known, and for encrypted files.
+    /// Fails with `ErrorKind::Data` for a version of the format that is not known, and for
+    /// encrypted files.
     pub(super) fn check_format(&self) -> Result<()> {
         let settings = self.provider.get_metadata_settings(None, None);
         let settings = settings.map_err(|e| failed(&self.doing, &e))?;
@@ -83,7 +84,8 @@ impl Catalog {
         Ok(self.snapshots()?.iter().any(|(known, _)| *known == number))
     }
 
-    /// Returns the number of the snapshot that is meant. Fails with `ErrorKind::Usage` if there is none.
+    /// Returns the number of the snapshot that is meant. Fails with `ErrorKind::Usage` if there is
+    /// none.
     pub(super) fn snapshot(&self, at: &At) -> Result<i64> {
         let snapshots = self.snapshots()?;
         let Some((newest, _)) = snapshots.last() else {
@@ -124,7 +126,8 @@ impl Catalog {
         }
     }
 
-    /// Returns the schema and the table of an address in a snapshot. Fails with `ErrorKind::Usage` if there are none.
+    /// Returns the schema and the table of an address in a snapshot. Fails with `ErrorKind::Usage`
+    /// if there are none.
     pub(super) fn find(&self, address: &Address, snapshot: i64) -> Result<(SchemaMetadata, TableMetadata)> {
         let failed = |e| failed(&self.doing, &e);
         let schema = self.provider.get_schema_by_name(&address.schema, snapshot);
@@ -153,10 +156,10 @@ impl Catalog {
         Err(Error::unknown("table", &address.table, known).context(&self.doing))
     }
 
-    /// Returns a checksum of the numbers of the rows that stand in the catalog itself, and of the rows of files that it says are
-    /// deleted; `None` if there are none. Fails with
-    /// `ErrorKind::Data` if such rows were written when the columns were others: the crate finds the columns of such rows by
-    /// their names of now, and would take a renamed column for NULL.
+    /// Returns a checksum of the numbers of the rows that stand in the catalog itself, and of the
+    /// rows of files that it says are deleted; `None` if there are none. Fails with
+    /// `ErrorKind::Data` if such rows were written when the columns were others: the crate finds
+    /// the columns of such rows by their names of now, and would take a renamed column for NULL.
     pub(super) fn check_inlined(&self, table: i64, snapshot: i64) -> Result<Option<String>> {
         let failed = |e| failed(&self.doing, &e);
         let columns = self.provider.get_table_structure(table, snapshot).map_err(failed)?;
@@ -194,7 +197,8 @@ fn is_same(before: &[DuckLakeTableColumn], now: &[DuckLakeTableColumn]) -> bool 
     before.len() == now.len() && before.iter().zip(now).all(is_same)
 }
 
-/// Returns the whole path of a catalog. Fails with `ErrorKind::Usage` if the file is no SQLite file.
+/// Returns the whole path of a catalog. Fails with `ErrorKind::Usage` if the file is no SQLite
+/// file.
 fn checked(path: &Path) -> Result<PathBuf> {
     let failed = |e| Error::io(format!("cannot read {}", path.display()), e);
     let mut head = vec![];

@@ -1,4 +1,5 @@
-//! What an error of the crate says here: never what it quotes of the catalog, which may hold values.
+//! What an error of the crate says here: never what it quotes of the catalog, which may hold
+//! values.
 
 use crate::error::{Error, ErrorKind};
 use datafusion::error::DataFusionError;

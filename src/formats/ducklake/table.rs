@@ -54,9 +54,10 @@ struct Opened {
 }
 
 impl Table {
-    /// Opens a snapshot of a table. Fails with `ErrorKind::Usage` if there is no such table or snapshot, and with
-    /// `ErrorKind::Data` if the crate would not read its rows rightly: files that are encrypted or outside of the lake, a
-    /// version of the format that is not known, rows in the catalog from before a change of the columns.
+    /// Opens a snapshot of a table. Fails with `ErrorKind::Usage` if there is no such table or
+    /// snapshot, and with `ErrorKind::Data` if the crate would not read its rows rightly: files
+    /// that are encrypted or outside of the lake, a version of the format that is not known, rows
+    /// in the catalog from before a change of the columns.
     pub(super) async fn open(state: &SessionState, address: Address, at: &At) -> Result<Self> {
         let catalog = Catalog::open(&address).await?;
         let (own, named, at) = (catalog.clone(), address.clone(), at.clone());
@@ -90,7 +91,8 @@ impl Table {
         }
     }
 
-    /// Fails with `ErrorKind::Data` if the snapshot is gone, or if its rows are in other files by now.
+    /// Fails with `ErrorKind::Data` if the snapshot is gone, or if its rows are in other files by
+    /// now.
     pub(super) fn check_unchanged(&self) -> Result<()> {
         let now = files(
             &self.catalog,

@@ -9,8 +9,8 @@ use arrow::datatypes::{DataType, Float64Type};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// The codes of one column. Codes are assigned in order of first appearance, which depends on the threads.
-/// [`Shared::finish`] returns the values in ascending order, which does not.
+/// The codes of one column. Codes are assigned in order of first appearance, which depends on the
+/// threads. [`Shared::finish`] returns the values in ascending order, which does not.
 #[derive(Debug)]
 pub(crate) struct Shared {
     column: String,
@@ -18,7 +18,8 @@ pub(crate) struct Shared {
     values: Mutex<Interner>,
 }
 
-/// The values of a column in ascending order with NULL last, and the rank of the value of each code of the scan.
+/// The values of a column in ascending order with NULL last, and the rank of the value of each code
+/// of the scan.
 #[derive(Debug, Clone)]
 pub(crate) struct Dictionary {
     pub(crate) values: ArrayRef,
@@ -26,7 +27,8 @@ pub(crate) struct Dictionary {
 }
 
 impl Shared {
-    /// Creates the dictionary of column `column`, whose batches have type `data_type`. Fails for a nested type.
+    /// Creates the dictionary of column `column`, whose batches have type `data_type`. Fails for a
+    /// nested type.
     pub(crate) fn new(column: &str, data_type: &DataType) -> Result<Self> {
         let data_type = match data_type {
             DataType::Dictionary(_, values) => values.as_ref(),
@@ -50,7 +52,8 @@ impl Shared {
         self.values.lock().bytes()
     }
 
-    /// Returns the codes of values that are new to a partition. Fails with `ErrorKind::Data` beyond 2^32 values.
+    /// Returns the codes of values that are new to a partition. Fails with `ErrorKind::Data` beyond
+    /// 2^32 values.
     fn intern(&self, values: &ArrayRef) -> Result<Vec<u32>> {
         let mut interner = self.values.lock();
         let codes = interner.intern(values)?;
@@ -73,8 +76,8 @@ impl Shared {
     }
 }
 
-/// A partition's view of a [`Shared`] dictionary. Values that the partition has met before are encoded without a
-/// lock. After an error the view must not be used again.
+/// A partition's view of a [`Shared`] dictionary. Values that the partition has met before are
+/// encoded without a lock. After an error the view must not be used again.
 #[derive(Debug)]
 pub(crate) struct Local {
     shared: Arc<Shared>,
@@ -89,7 +92,8 @@ struct Met {
     values: Interner,
     /// The shared code of each value, by its number in this partition.
     codes: Vec<u32>,
-    /// Whether every number equals its shared code, as in a scan of one partition. Then no row has to be translated.
+    /// Whether every number equals its shared code, as in a scan of one partition. Then no row has
+    /// to be translated.
     is_shared: bool,
     numbers: Vec<usize>,
 }
@@ -104,8 +108,8 @@ impl Local {
         views.collect()
     }
 
-    /// Creates a view of `shared`. With `reject_not_finite`, NaN and infinity are errors, because no hierarchy can
-    /// contain them.
+    /// Creates a view of `shared`. With `reject_not_finite`, NaN and infinity are errors, because
+    /// no hierarchy can contain them.
     pub(crate) fn new(shared: Arc<Shared>, reject_not_finite: bool) -> Result<Self> {
         Ok(Self {
             met: Met {
@@ -145,8 +149,8 @@ impl Local {
 }
 
 impl Met {
-    /// Returns the code of every row of `array`, which is not a dictionary array. Calls `meet` once for all new
-    /// values.
+    /// Returns the code of every row of `array`, which is not a dictionary array. Calls `meet` once
+    /// for all new values.
     fn encode(&mut self, array: &ArrayRef, meet: impl FnOnce(&ArrayRef) -> Result<Vec<u32>>) -> Result<Vec<u32>> {
         let known = self.codes.len();
         if self.values.len() != known {
@@ -173,7 +177,8 @@ impl Met {
     }
 }
 
-/// Fails with `ErrorKind::Data` if `values` of `column` contain NaN or infinity, which no hierarchy can contain.
+/// Fails with `ErrorKind::Data` if `values` of `column` contain NaN or infinity, which no hierarchy
+/// can contain.
 pub(super) fn require_finite(column: &str, values: &ArrayRef) -> Result<()> {
     let data_type = match values.data_type() {
         DataType::Dictionary(_, data_type) => data_type.as_ref(),

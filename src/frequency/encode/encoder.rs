@@ -30,8 +30,8 @@ impl Encoder {
         })
     }
 
-    /// Returns the code of every row. Fails with `ErrorKind::Data` for a value that the first scan did not see,
-    /// because the source has then changed.
+    /// Returns the code of every row. Fails with `ErrorKind::Data` for a value that the first scan
+    /// did not see, because the source has then changed.
     pub fn encode(&mut self, array: &ArrayRef) -> Result<Vec<u32>> {
         let mut codes = self.values.intern(array)?;
         for code in &mut codes {

@@ -12,10 +12,11 @@ use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
 
-/// Assigns codes to the values of one column: 0, 1, 2, ... in order of first appearance. NULL is a value, and the two
-/// zeros of floating point are one value.
+/// Assigns codes to the values of one column: 0, 1, 2, ... in order of first appearance. NULL is a
+/// value, and the two zeros of floating point are one value.
 pub(crate) struct Interner {
-    /// The lock is never contended. The mutex only makes a type `Sync` that DataFusion declares as `Send`.
+    /// The lock is never contended. The mutex only makes a type `Sync` that DataFusion declares as
+    /// `Send`.
     groups: Mutex<Box<dyn GroupValues>>,
     data_type: DataType,
     last: LastDictionary,
@@ -107,8 +108,8 @@ impl fmt::Debug for Interner {
     }
 }
 
-/// Returns the type that values are grouped as. The 32-bit offsets of the smaller types end at 2 GiB, where
-/// DataFusion's grouping panics; casting back to such a type is an error instead.
+/// Returns the type that values are grouped as. The 32-bit offsets of the smaller types end at 2
+/// GiB, where DataFusion's grouping panics; casting back to such a type is an error instead.
 fn grouped_as(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Utf8 => &DataType::LargeUtf8,

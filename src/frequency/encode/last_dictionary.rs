@@ -1,4 +1,5 @@
-//! The codes of dictionary arrays: each value of a dictionary is looked up once, instead of once per row.
+//! The codes of dictionary arrays: each value of a dictionary is looked up once, instead of once
+//! per row.
 
 use crate::error::Result;
 use arrow::array::{Array, ArrayRef, AsArray, UInt32Array, make_array, new_null_array};
@@ -13,8 +14,8 @@ pub(super) struct LastDictionary {
     null: Option<u32>,
 }
 
-/// The values of a dictionary, with the codes of those values that a row has had. A value that no row has is not a
-/// value of the column, because a filter leaves such values in the dictionary.
+/// The values of a dictionary, with the codes of those values that a row has had. A value that no
+/// row has is not a value of the column, because a filter leaves such values in the dictionary.
 #[derive(Debug)]
 struct Known {
     values: ArrayRef,
@@ -26,8 +27,8 @@ struct Known {
 const UNSEEN: u32 = u32::MAX;
 
 impl LastDictionary {
-    /// Returns the code of every row of `array`. `encode` returns the codes of an array that is not a dictionary
-    /// array, and must return the same code for a value each time.
+    /// Returns the code of every row of `array`. `encode` returns the codes of an array that is not
+    /// a dictionary array, and must return the same code for a value each time.
     pub(super) fn encode(
         &mut self,
         array: &ArrayRef,

@@ -31,7 +31,8 @@ impl DetailRequest {
     }
 }
 
-/// The dictionaries of the columns, shared by the partitions of a scan, or by a sample and its population.
+/// The dictionaries of the columns, shared by the partitions of a scan, or by a sample and its
+/// population.
 #[derive(Debug, Clone)]
 pub struct Columns {
     pub(crate) quasi_identifiers: Vec<(String, Arc<Shared>)>,

@@ -18,7 +18,8 @@ const TOGETHER: usize = 1 << 14;
 #[derive(Debug)]
 pub(crate) struct DetailTally {
     pub(crate) counts: Sums<u64>,
-    /// The counts that were written to files: the key of a combination, followed by a word for each code.
+    /// The counts that were written to files: the key of a combination, followed by a word for each
+    /// code.
     files: LayoutFiles,
     /// The codes of the uncounted rows that are not in a file yet.
     unwritten: Vec<u64>,
@@ -75,7 +76,8 @@ impl DetailTally {
         Ok(rows)
     }
 
-    /// Writes the entries to a file and clears them. `keys` are those of the combinations that they count.
+    /// Writes the entries to a file and clears them. `keys` are those of the combinations that they
+    /// count.
     pub(super) fn spill(&mut self, layout: &PackedLayout, keys: &[u64], spill_space: &SpillSpace) -> Result<()> {
         let codes = self.codes();
         let counts = std::mem::replace(&mut self.counts, Sums::new(codes));
@@ -85,7 +87,8 @@ impl DetailTally {
         })
     }
 
-    /// Writes the rows that were put off, whose combinations are `keys`, to a file. Without counts, each row counts once.
+    /// Writes the rows that were put off, whose combinations are `keys`, to a file. Without counts,
+    /// each row counts once.
     pub(super) fn write(
         &mut self,
         layout: &PackedLayout,
@@ -99,9 +102,9 @@ impl DetailTally {
         self.files.append(layout, self.codes(), spill_space, &entries, counts)
     }
 
-    /// Calls `f` with all entries and their counts, one part at a time, whether in files or in memory, and with the layout
-    /// of the keys. An entry is the key of a combination, followed by a word for each code. Without counts, each entry
-    /// counts once.
+    /// Calls `f` with all entries and their counts, one part at a time, whether in files or in
+    /// memory, and with the layout of the keys. An entry is the key of a combination, followed by a
+    /// word for each code. Without counts, each entry counts once.
     pub(super) fn for_each(
         &self,
         (layout, keys): (&PackedLayout, &[u64]),

@@ -10,7 +10,8 @@ use crate::spill::SpillSpace;
 pub(super) struct LayoutFiles(Vec<(PackedLayout, KeyFile)>);
 
 impl LayoutFiles {
-    /// Appends keys of a layout, each followed by `more` further words. Without counts, each key counts once.
+    /// Appends keys of a layout, each followed by `more` further words. Without counts, each key
+    /// counts once.
     pub(super) fn append(
         &mut self,
         layout: &PackedLayout,
@@ -34,7 +35,8 @@ impl LayoutFiles {
         self.0.is_empty()
     }
 
-    /// Calls `f` with all keys and their counts, one part at a time, and with the layout of the keys.
+    /// Calls `f` with all keys and their counts, one part at a time, and with the layout of the
+    /// keys.
     pub(super) fn for_each(
         &self,
         mut f: impl FnMut(&PackedLayout, &[u64], Option<&[u64]>) -> Result<()>,

@@ -1,8 +1,10 @@
-//! Reading Parquet's own dictionaries in the first scan. A column that a file stores as a dictionary with indices is
-//! read in this form, so that a value is looked up once per dictionary instead of once per row.
+//! Reading Parquet's own dictionaries in the first scan. A column that a file stores as a
+//! dictionary with indices is read in this form, so that a value is looked up once per dictionary
+//! instead of once per row.
 //!
-//! DataFusion has no option for this. The Arrow schema of each file decides the type that its reader returns for a
-//! column, and the schema of the table must agree, or the dictionary is decoded again.
+//! DataFusion has no option for this. The Arrow schema of each file decides the type that its
+//! reader returns for a column, and the schema of the table must agree, or the dictionary is
+//! decoded again.
 
 use crate::canonical::is_spelled;
 use crate::error::Result;
@@ -23,13 +25,13 @@ use parquet::file::metadata::ParquetMetaData;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The most bytes per value of a column that is read as a dictionary. Above it, the column chunk is mostly dictionary
-/// values, and reading it as a dictionary would cost more than it saves.
+/// The most bytes per value of a column that is read as a dictionary. Above it, the column chunk is
+/// mostly dictionary values, and reading it as a dictionary would cost more than it saves.
 const BYTES_A_VALUE: i64 = 4;
 
-/// Returns a plan of the same rows with string columns as dictionaries, if every file of the scan stores them so.
-/// Only a scan of Parquet files, with or without a selection of its columns, is changed; any other plan is returned
-/// unchanged.
+/// Returns a plan of the same rows with string columns as dictionaries, if every file of the scan
+/// stores them so. Only a scan of Parquet files, with or without a selection of its columns, is
+/// changed; any other plan is returned unchanged.
 pub async fn read_dictionaries(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
         return Ok(match projection.expr().iter().all(|e| is_read(&e.expr)) {
@@ -84,12 +86,14 @@ async fn scan(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionP
     Ok(Some(DataSourceExec::from_data_source(config)))
 }
 
-/// Returns true if an expression is a column, or a column that is no string in the one spelling of its values.
+/// Returns true if an expression is a column, or a column that is no string in the one spelling of
+/// its values.
 fn is_read(expr: &Arc<dyn PhysicalExpr>) -> bool {
     expr.is::<Column>() || is_spelled(expr)
 }
 
-/// Returns the string columns of the files that the projection reads; `None` if the projection computes anything.
+/// Returns the string columns of the files that the projection reads; `None` if the projection
+/// computes anything.
 fn strings(projection: &ProjectionExprs, table: &TableSchema) -> Option<Vec<String>> {
     let mut names = vec![];
     for projected in projection.iter() {
@@ -146,7 +150,8 @@ impl Files {
         Ok(Self(footers))
     }
 
-    /// Returns true if every row group of every file has the column as indices of a small dictionary.
+    /// Returns true if every row group of every file has the column as indices of a small
+    /// dictionary.
     fn all_have_dictionary(&self, column: &str) -> bool {
         let row_groups = self.0.values().flat_map(|footer| footer.row_groups());
         row_groups.into_iter().all(|group| {

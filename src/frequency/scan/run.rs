@@ -24,8 +24,9 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// Counts the rows of `streams`, each on a task of its own, within the memory of `spill_space`. Combinations
-    /// beyond that memory go to files, if files are allowed. Rows are added to `progress` as they are read.
+    /// Counts the rows of `streams`, each on a task of its own, within the memory of `spill_space`.
+    /// Combinations beyond that memory go to files, if files are allowed. Rows are added to
+    /// `progress` as they are read.
     pub async fn read(
         columns: &Columns,
         streams: Vec<SendableRecordBatchStream>,
@@ -62,7 +63,8 @@ impl Scan {
                         tally = blocking("writing combinations", make_room).await?;
                     }
                     progress.fetch_add(tally.rows - before, Ordering::Relaxed);
-                    // Gives way after every batch, and not when its budget ends: what was dropped reads no further.
+                    // Gives way after every batch, and not when its budget ends: what was dropped
+                    // reads no further.
                     tokio::task::yield_now().await;
                 }
                 tally.finish();
@@ -105,8 +107,8 @@ impl Scan {
         })
     }
 
-    /// Updates this scan of `columns` to all values known now. A later scan of a population meets values that the
-    /// sample lacks, and those change the ranks of the other values.
+    /// Updates this scan of `columns` to all values known now. A later scan of a population meets
+    /// values that the sample lacks, and those change the ranks of the other values.
     pub fn refresh(&mut self, columns: &Columns) -> Result<()> {
         let columns = columns.quasi_identifiers.iter().map(|(_, shared)| shared.finish());
         self.dictionaries = columns.collect::<Result<_>>()?;
@@ -139,10 +141,11 @@ impl Scan {
                 .sum::<usize>()
         });
         let (all, most) = entries.fold((0, 0), |(all, most), n| (all + n, most.max(n)));
-        // The keys in their new codes, the class of each group, its position in the order, and the ordered set with
-        // its counts.
+        // The keys in their new codes, the class of each group, its position in the order, and the
+        // ordered set with its counts.
         let classes = bytes_to_group(groups, words) + groups * (2 * words * 8 + 8 + 16 + 4 + 8);
-        // The entries of one detail at a time, bucketed by class and in order, and what remains of each detail.
+        // The entries of one detail at a time, bucketed by class and in order, and what remains of
+        // each detail.
         classes + most * (24 + 4 + 16 + 4) + all * 12
     }
 
@@ -151,7 +154,8 @@ impl Scan {
         &self.dictionaries[column].values
     }
 
-    /// Returns the number of rows of each value of quasi-identifier `column`, in the order of [`Scan::values`].
+    /// Returns the number of rows of each value of quasi-identifier `column`, in the order of
+    /// [`Scan::values`].
     pub fn value_counts(&self, column: usize) -> Vec<u64> {
         let dictionary = &self.dictionaries[column];
         let mut counts = vec![0; dictionary.values.len()];

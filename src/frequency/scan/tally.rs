@@ -1,10 +1,11 @@
 //! The counts of one partition of the first scan.
 //!
-//! If the combinations do not fit in memory, the partial counts are written to a file, in the codes of the scan, and
-//! counting starts again from zero. If nearly every row was a combination of its own, counting in memory gains
-//! nothing, so the keys of the next rows are written uncounted.
+//! If the combinations do not fit in memory, the partial counts are written to a file, in the codes
+//! of the scan, and counting starts again from zero. If nearly every row was a combination of its
+//! own, counting in memory gains nothing, so the keys of the next rows are written uncounted.
 //!
-//! A batch with the column [`ROWS`] has been counted before, in part: each of its rows stands for as many rows.
+//! A batch with the column [`ROWS`] has been counted before, in part: each of its rows stands for
+//! as many rows.
 
 use super::columns::Columns;
 use super::detail_tally::DetailTally;
@@ -27,8 +28,8 @@ pub(crate) struct Tally {
     pub(crate) counts: Vec<u64>,
     pub(crate) details: Vec<DetailTally>,
     pub(crate) rows: u64,
-    /// By column and code of the scan: the rows of the combinations that are in files, and of all combinations once
-    /// finished.
+    /// By column and code of the scan: the rows of the combinations that are in files, and of all
+    /// combinations once finished.
     marginals: Vec<Vec<u64>>,
     /// The partial counts that were written to files, with the layout of their keys.
     files: LayoutFiles,
@@ -53,7 +54,8 @@ pub(crate) struct Tally {
 const FIRST_BITS: u32 = 6;
 /// Combinations are nearly unique if there are more than this many per ten rows.
 const NEARLY_UNIQUE: u64 = 8;
-/// The rows that are then written uncounted before rows are counted again, as a multiple of the rows counted before.
+/// The rows that are then written uncounted before rows are counted again, as a multiple of the
+/// rows counted before.
 const UNCOUNTED: u64 = 8;
 
 impl Tally {
@@ -101,8 +103,8 @@ impl Tally {
         self.grouper.keys()[groups.start * words..groups.end * words].chunks_exact(words)
     }
 
-    /// Calls `f` with all keys and their counts, one part at a time, whether in files or in memory, and with the
-    /// layout of the keys. Without counts, each key counts once.
+    /// Calls `f` with all keys and their counts, one part at a time, whether in files or in memory,
+    /// and with the layout of the keys. Without counts, each key counts once.
     pub(crate) fn for_each(
         &self,
         mut f: impl FnMut(&PackedLayout, &[u64], Option<&[u64]>) -> Result<()>,
@@ -111,8 +113,8 @@ impl Tally {
         f(&self.layout, self.grouper.keys(), Some(&self.counts))
     }
 
-    /// Calls `f` with all entries of a detail like [`Self::for_each`]. An entry is the key of a combination, followed by a
-    /// word for each code of the scan.
+    /// Calls `f` with all entries of a detail like [`Self::for_each`]. An entry is the key of a
+    /// combination, followed by a word for each code of the scan.
     pub(crate) fn for_each_of_detail(
         &self,
         detail: usize,
@@ -136,8 +138,8 @@ impl Tally {
         !self.files.is_empty()
     }
 
-    /// Counts the rows of a batch. Returns false if there is no memory for more; then call [`Self::make_room`] before
-    /// the next batch.
+    /// Counts the rows of a batch. Returns false if there is no memory for more; then call
+    /// [`Self::make_room`] before the next batch.
     pub(crate) fn add(&mut self, columns: &Columns, batch: &RecordBatch) -> Result<bool> {
         let rows = batch.num_rows();
         let weights = Weights::of(batch)?;
@@ -239,8 +241,9 @@ impl Tally {
         self.layout = layout;
     }
 
-    /// Reserves the memory held, after writing counts beyond the share and uncounted keys to a file. Fails with
-    /// `ErrorKind::Resources` if the memory limit is reached and nothing more can be written to files.
+    /// Reserves the memory held, after writing counts beyond the share and uncounted keys to a
+    /// file. Fails with `ErrorKind::Resources` if the memory limit is reached and nothing more can
+    /// be written to files.
     pub(crate) fn make_room(&mut self, columns: &Columns) -> Result<()> {
         let (keys, weights) = (std::mem::take(&mut self.unwritten), std::mem::take(&mut self.weights));
         if !keys.is_empty() {

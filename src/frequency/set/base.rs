@@ -1,4 +1,5 @@
-//! The base frequency set: the counts of a scan in the codes of the lookup tables, in ascending order of their keys.
+//! The base frequency set: the counts of a scan in the codes of the lookup tables, in ascending
+//! order of their keys.
 
 use super::detail::Attribute;
 use super::frequency_set::FrequencySet;
@@ -32,10 +33,11 @@ pub struct Base {
     pub set: BaseSet,
     /// The number of rows of the table.
     pub rows: u64,
-    /// The number of rows that are suppressed because of a value that its hierarchy does not know; they are in no
-    /// class.
+    /// The number of rows that are suppressed because of a value that its hierarchy does not know;
+    /// they are in no class.
     pub unmapped_rows: u64,
-    /// The number of rows of the population that are in no class because of such a value; 0 without a population.
+    /// The number of rows of the population that are in no class because of such a value; 0 without
+    /// a population.
     pub unmapped_people: u64,
     /// The number of rows of each ground value over the whole table, per quasi-identifier.
     pub marginals: Vec<Vec<u64>>,
@@ -44,12 +46,13 @@ pub struct Base {
 }
 
 impl Base {
-    /// Creates the base set at `bottom` of a sample, with the counts of a population scanned with the same
-    /// dictionaries.
+    /// Creates the base set at `bottom` of a sample, with the counts of a population scanned with
+    /// the same dictionaries.
     ///
-    /// `lookups`, with their rules for unknown values, are bound to [`Scan::values`] in the order of the columns. The
-    /// memory needed beside the scans is reserved in `spill_space`. If it is not granted, the set stays in files.
-    /// Fails with `ErrorKind::Resources` if files are not possible either.
+    /// `lookups`, with their rules for unknown values, are bound to [`Scan::values`] in the order
+    /// of the columns. The memory needed beside the scans is reserved in `spill_space`. If it is
+    /// not granted, the set stays in files. Fails with `ErrorKind::Resources` if files are not
+    /// possible either.
     pub fn new(
         sample: Scan,
         population: Option<Scan>,
@@ -148,9 +151,9 @@ impl Base {
         })
     }
 
-    /// Moves a set from files into memory if it fits there. Partitions and files may have had the same combinations,
-    /// and the bottom node may be more general than they are, so the set can be smaller than the files. It is then
-    /// equal to that of a scan that stayed in memory.
+    /// Moves a set from files into memory if it fits there. Partitions and files may have had the
+    /// same combinations, and the bottom node may be more general than they are, so the set can be
+    /// smaller than the files. It is then equal to that of a scan that stayed in memory.
     pub(crate) fn hold(self, spill_space: &SpillSpace, threads: usize) -> Result<Self> {
         let node = self.bottom().clone();
         self.hold_at(node, spill_space, threads)
@@ -169,7 +172,8 @@ impl Base {
             class_bytes: 2 * (words + 1) * 8 + partitioned::bytes_to_group(1, words),
         };
         if let Grouping::Classes(set) = spilled.group(&self.key_schema, &node, None, means)? {
-            // It is copied in order, and grouped for the nodes, with what classes have beside their rows.
+            // It is copied in order, and grouped for the nodes, with what classes have beside their
+            // rows.
             let room = spill_space.reservation("anonsql base frequency set");
             let bytes = 3 * set.bytes() + partitioned::bytes_to_group(set.len(), words);
             if room.try_resize(bytes).is_ok() {
@@ -179,8 +183,8 @@ impl Base {
         Ok(self)
     }
 
-    /// Returns the set in memory, for callers that need it there. Fails with `ErrorKind::Resources` and advice if it
-    /// is in files.
+    /// Returns the set in memory, for callers that need it there. Fails with `ErrorKind::Resources`
+    /// and advice if it is in files.
     pub fn held(&self) -> Result<&Arc<FrequencySet>> {
         match &self.set {
             BaseSet::Held(set) => Ok(set),
@@ -197,7 +201,8 @@ impl Base {
         }
     }
 
-    /// Returns the number of rows of the population, without those of unknown values; `None` without a population.
+    /// Returns the number of rows of the population, without those of unknown values; `None`
+    /// without a population.
     pub fn people(&self) -> Option<u64> {
         match &self.set {
             BaseSet::Held(set) => set.populations().map(|people| people.iter().sum()),
@@ -205,8 +210,8 @@ impl Base {
         }
     }
 
-    /// Returns the number of classes of the bottom node that have fewer rows in the population. Fails with
-    /// `ErrorKind::Resources` if they do not fit in memory.
+    /// Returns the number of classes of the bottom node that have fewer rows in the population.
+    /// Fails with `ErrorKind::Resources` if they do not fit in memory.
     pub fn missing_people(&self, spill_space: &SpillSpace) -> Result<u64> {
         let missing = match &self.set {
             BaseSet::Spilled(spilled) => spilled.missing(spill_space)?,

@@ -41,7 +41,8 @@ fn entry_fields() -> Fields {
     ])
 }
 
-/// Returns a column of details. The codes and counts of class `i` are those at `offsets[i]..offsets[i + 1]`.
+/// Returns a column of details. The codes and counts of class `i` are those at
+/// `offsets[i]..offsets[i + 1]`.
 pub(super) fn detail_array(
     offsets: OffsetBuffer<i32>,
     codes: ScalarBuffer<u32>,
@@ -65,8 +66,8 @@ pub(super) fn to_detail(array: &ArrayRef) -> Result<Detail> {
 }
 
 impl FrequencySet {
-    /// Converts this set to one batch: the words of the key, the rows, the rows in the population if there is one,
-    /// and the details. Only keys of several words are copied.
+    /// Converts this set to one batch: the words of the key, the rows, the rows in the population
+    /// if there is one, and the details. Only keys of several words are copied.
     pub(super) fn to_batch(&self) -> Result<RecordBatch> {
         let counts = |counts: &ScalarBuffer<u64>| Arc::new(UInt64Array::new(counts.clone(), None)) as ArrayRef;
         let mut columns = vec![];

@@ -1,6 +1,6 @@
-//! What the classes of a base set in files contain beside their rows: details, and the counts of a population. They are in
-//! files of their own, in the same codes, and are added to the classes of a node once these are known and few enough to be
-//! in memory.
+//! What the classes of a base set in files contain beside their rows: details, and the counts of a
+//! population. They are in files of their own, in the same codes, and are added to the classes of a
+//! node once these are known and few enough to be in memory.
 
 use super::detail::{Attribute, Detail};
 use super::frequency_set::FrequencySet;
@@ -17,8 +17,8 @@ use crate::spill::SpillSpace;
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::ops::Range;
 
-/// A detail of the classes in files: the key of a class and the code of a value in each entry. An entry may occur more than
-/// once.
+/// A detail of the classes in files: the key of a class and the code of a value in each entry. An
+/// entry may occur more than once.
 #[derive(Debug)]
 pub(super) struct DetailFiles {
     files: Vec<KeyFile>,
@@ -82,8 +82,8 @@ impl DetailFiles {
         Ok((attribute, Self { files, cardinality }))
     }
 
-    /// Returns the detail of the classes of `set` that are in `index`, which are those of `bottom` generalized to its node;
-    /// `None` if it does not fit in memory.
+    /// Returns the detail of the classes of `set` that are in `index`, which are those of `bottom`
+    /// generalized to its node; `None` if it does not fit in memory.
     fn of(
         &self,
         (set, index): (&FrequencySet, &KeyIndex),
@@ -130,7 +130,8 @@ impl DetailFiles {
 }
 
 impl People {
-    /// Translates the scan of a population to the codes of a key schema. Also returns the number of rows of unknown values.
+    /// Translates the scan of a population to the codes of a key schema. Also returns the number of
+    /// rows of unknown values.
     pub(super) fn new(scan: &Scan, parts: &Parts, words: usize, spill_space: &SpillSpace) -> Result<(Self, u64)> {
         let recoded = map(scan.tallies.len(), |i| {
             recode(&scan.tallies[i], parts, words, spill_space)
@@ -142,8 +143,9 @@ impl People {
         Ok((Self { files, rows }, unmapped))
     }
 
-    /// Returns the classes of `set`, which are those of `bottom` generalized to its node, with the rows of the population,
-    /// and after them those that only the population has; `None` if these do not fit in memory.
+    /// Returns the classes of `set`, which are those of `bottom` generalized to its node, with the
+    /// rows of the population, and after them those that only the population has; `None` if these
+    /// do not fit in memory.
     fn of(
         &self,
         set: FrequencySet,
@@ -188,7 +190,8 @@ impl People {
         Ok(Some(FrequencySet::new(node, words, keys, rows, Some(people), vec![])))
     }
 
-    /// Returns the number of keys that occur in fewer rows here than in `sample`; `None` if they do not fit in memory.
+    /// Returns the number of keys that occur in fewer rows here than in `sample`; `None` if they do
+    /// not fit in memory.
     pub(super) fn missing(&self, sample: &[KeyFile], words: usize, spill_space: &SpillSpace) -> Result<Option<u64>> {
         let (mut found, mut done, mut wanted) = (0, 0, SLICES);
         while done < SLICES {
@@ -237,8 +240,8 @@ impl People {
     }
 }
 
-/// Returns the distinct pairs of a value and an entity in ascending order: the rank of the value, then that of the entity.
-/// Fails with `ErrorKind::Resources` if they do not fit in memory.
+/// Returns the distinct pairs of a value and an entity in ascending order: the rank of the value,
+/// then that of the entity. Fails with `ErrorKind::Resources` if they do not fit in memory.
 fn pairs(scan: &Scan, detail: usize, rank: impl Fn(usize, u64) -> u64, memory: &MemoryReservation) -> Result<Vec<u64>> {
     let mut pairs = Grouper::new(1);
     for tally in &scan.tallies {
@@ -261,8 +264,8 @@ fn pairs(scan: &Scan, detail: usize, rank: impl Fn(usize, u64) -> u64, memory: &
     Ok(pairs)
 }
 
-/// Returns `set`, whose classes are those of `bottom` generalized to its node, with the counts of a population and with
-/// details; `None` if they do not fit in memory.
+/// Returns `set`, whose classes are those of `bottom` generalized to its node, with the counts of a
+/// population and with details; `None` if they do not fit in memory.
 pub(super) fn beside(
     mut set: FrequencySet,
     (people, details): (Option<&People>, &[DetailFiles]),

@@ -36,9 +36,10 @@ impl Cache {
         self.reservation.shrink(bytes);
     }
 
-    /// Returns the nearest cached set to compute `node` from, and whether it is the node's own set. Direct
-    /// predecessors come first: a search that walks the lattice finds one there, and does not scan all cached nodes.
-    /// A set that is not smaller than a base set in memory is not returned, unless it is the node's own.
+    /// Returns the nearest cached set to compute `node` from, and whether it is the node's own set.
+    /// Direct predecessors come first: a search that walks the lattice finds one there, and does
+    /// not scan all cached nodes. A set that is not smaller than a base set in memory is not
+    /// returned, unless it is the node's own.
     pub(super) fn nearest(&self, node: &Node, base: Option<&Arc<FrequencySet>>) -> Option<(Arc<FrequencySet>, bool)> {
         if let Some(own) = self.sets.get(node) {
             return Some((Arc::clone(own), true));

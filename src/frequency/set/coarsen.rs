@@ -1,10 +1,12 @@
-//! The base set at coarser levels, where there are more combinations than are to be compared one by one.
+//! The base set at coarser levels, where there are more combinations than are to be compared one by
+//! one.
 //!
-//! A partitioning algorithm compares combinations with each other, so it needs all of them at once. Where there are too many,
-//! it gets the classes of a node above the bottom instead, as if LEVELS named that node. Levels are raised one by one. Each
-//! time, the column is raised that takes away the most combinations for the loss that it adds. At the end, levels that were
-//! raised for nothing are lowered again. The number of classes of a node is estimated from the hashes of their keys. So the
-//! node depends on the table alone, and not on memory, threads or files.
+//! A partitioning algorithm compares combinations with each other, so it needs all of them at once.
+//! Where there are too many, it gets the classes of a node above the bottom instead, as if LEVELS
+//! named that node. Levels are raised one by one. Each time, the column is raised that takes away
+//! the most combinations for the loss that it adds. At the end, levels that were raised for nothing
+//! are lowered again. The number of classes of a node is estimated from the hashes of their keys.
+//! So the node depends on the table alone, and not on memory, threads or files.
 
 use super::base::{Base, BaseSet};
 use super::sketch::Sketch;
@@ -20,8 +22,9 @@ use std::sync::Arc;
 const BLOCK: usize = 1 << 14;
 
 impl Base {
-    /// Returns the base set at a node with about `most` classes or fewer, if it has more. No level is raised beyond `top`.
-    /// `weights` multiply the losses of the columns. A set in files is moved into memory if it fits there.
+    /// Returns the base set at a node with about `most` classes or fewer, if it has more. No level
+    /// is raised beyond `top`. `weights` multiply the losses of the columns. A set in files is
+    /// moved into memory if it fits there.
     pub(crate) fn coarsened(self, top: &Node, weights: &[f64], most: usize, spill_space: &SpillSpace) -> Result<Self> {
         // What is in memory is counted. Keys in files may occur more than once.
         if self.combinations() <= most as u64 / 2 {
@@ -65,7 +68,8 @@ impl Base {
             };
             (node, distinct) = (above[best].clone(), fewer[best]);
         }
-        // The last steps may have taken away more than they had to, so that an earlier one was for nothing.
+        // The last steps may have taken away more than they had to, so that an earlier one was for
+        // nothing.
         loop {
             let below = neighbours(&node, |c, level| (level > self.bottom().level(c)).then(|| level - 1));
             let more = self.distinct(&below)?;
@@ -119,7 +123,8 @@ impl Base {
         Ok(all.into_iter().map(Sketch::distinct).collect())
     }
 
-    /// Returns the base set at a more general node. A set in files stays as it is if it does not fit in memory there.
+    /// Returns the base set at a more general node. A set in files stays as it is if it does not
+    /// fit in memory there.
     fn at(mut self, node: Node, spill_space: &SpillSpace) -> Result<Self> {
         let BaseSet::Held(set) = &self.set else {
             return self.hold_at(node, spill_space, threads());
@@ -142,7 +147,8 @@ impl Base {
     }
 }
 
-/// Returns the nodes that differ from `node` in one column, whose level is then `to(column, level)`.
+/// Returns the nodes that differ from `node` in one column, whose level is then
+/// `to(column, level)`.
 fn neighbours(node: &Node, to: impl Fn(usize, u8) -> Option<u8>) -> Vec<Node> {
     let levels = node.levels().iter().enumerate();
     levels
@@ -168,7 +174,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The set is that of the node, and the node is the same whether the set was in memory or in files.
+        /// The set is that of the node, and the node is the same whether the set was in memory or
+        /// in files.
         #[test]
         fn a_coarser_set_is_that_of_its_node(table in table(), most in 1usize..12, threads in 1usize..3) {
             let (lattice, space) = (table.lattice(), SpillSpace::unlimited());

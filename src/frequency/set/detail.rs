@@ -9,12 +9,14 @@ use arrow::buffer::{OffsetBuffer, ScalarBuffer};
 pub struct Attribute {
     /// The request for the detail.
     pub request: DetailRequest,
-    /// The distinct values of the attribute in ascending order, with NULL last. For pairs, the entities are not
-    /// included.
+    /// The distinct values of the attribute in ascending order, with NULL last. For pairs, the
+    /// entities are not included.
     pub values: ArrayRef,
-    /// For pairs: the index in `values` for each code of the detail. `None` if codes are these indices themselves.
+    /// For pairs: the index in `values` for each code of the detail. `None` if codes are these
+    /// indices themselves.
     pub value_of_code: Option<Vec<u32>>,
-    /// The number of rows of each value over the whole table; for pairs, the number of distinct entities.
+    /// The number of rows of each value over the whole table; for pairs, the number of distinct
+    /// entities.
     pub counts: Vec<u64>,
 }
 
@@ -37,8 +39,8 @@ impl Detail {
         (&self.offsets, &self.codes, &self.counts)
     }
 
-    /// Creates a detail from `(class, code, count)` triples of `classes` classes. Each pair of class and code occurs
-    /// once.
+    /// Creates a detail from `(class, code, count)` triples of `classes` classes. Each pair of
+    /// class and code occurs once.
     pub fn from_triples(classes: usize, cardinality: usize, triples: impl Iterator<Item = (u32, u32, u64)>) -> Self {
         let triples: Vec<_> = triples.collect();
         let groups: Vec<u32> = triples.iter().map(|t| t.0).collect();
@@ -61,7 +63,8 @@ impl Detail {
         (self.offsets[class + 1] - self.offsets[class]) as u64
     }
 
-    /// Returns the same detail after classes were merged: class `i` became class `groups[i]` of `classes`.
+    /// Returns the same detail after classes were merged: class `i` became class `groups[i]` of
+    /// `classes`.
     pub(super) fn roll_up(&self, classes: usize, cardinality: usize, groups: &[u32]) -> Self {
         let mut by_entry = Vec::with_capacity(self.codes.len());
         for (class, group) in groups.iter().enumerate() {
@@ -75,8 +78,8 @@ impl Detail {
     }
 }
 
-/// Sorts entries by group, then code, and adds up equal ones. Entries are bucketed by group, so the cost is linear
-/// except for sorting the codes within a group.
+/// Sorts entries by group, then code, and adds up equal ones. Entries are bucketed by group, so the
+/// cost is linear except for sorting the codes within a group.
 fn merge(classes: usize, cardinality: usize, groups: &[u32], codes: &[u32], counts: &[u64]) -> Detail {
     let mut starts = vec![0u32; classes + 1];
     for group in groups {

@@ -18,8 +18,9 @@ pub struct FrequencySet {
 }
 
 impl FrequencySet {
-    /// Creates the frequency set of `node` from its keys (the words of one key after another), its row counts, its
-    /// counts in a population table if there is one, and its details with the number of codes of each.
+    /// Creates the frequency set of `node` from its keys (the words of one key after another), its
+    /// row counts, its counts in a population table if there is one, and its details with the
+    /// number of codes of each.
     pub fn new(
         node: Node,
         words: usize,
@@ -76,7 +77,8 @@ impl FrequencySet {
         &self.node
     }
 
-    /// Returns the number of entries: the classes, and groups that only the population has (their count is 0).
+    /// Returns the number of entries: the classes, and groups that only the population has (their
+    /// count is 0).
     #[allow(clippy::len_without_is_empty, reason = "nobody asks whether there is none")]
     pub fn len(&self) -> usize {
         self.counts.len()
@@ -116,8 +118,9 @@ impl FrequencySet {
             + self.details.iter().map(Detail::bytes).sum::<usize>()
     }
 
-    /// Returns the positions of the entries for which `keep` is true, and the set of these entries. With a population
-    /// all entries stay, because its rows remain; those for which `keep` is false then have no rows of the sample.
+    /// Returns the positions of the entries for which `keep` is true, and the set of these entries.
+    /// With a population all entries stay, because its rows remain; those for which `keep` is false
+    /// then have no rows of the sample.
     pub fn filter(&self, keep: &[bool]) -> (Vec<usize>, Self) {
         let stays = |i: &usize| keep[*i] || self.populations.is_some();
         let entries: Vec<usize> = (0..self.len()).filter(stays).collect();
@@ -189,8 +192,9 @@ impl FrequencySet {
         self.merged(self.node.clone(), keys, &ranks)
     }
 
-    /// Returns this set with entry `i` merged into class `groups[i]` of `classes`. A class has the key of its first
-    /// entry, and the node remains that of this set. The caller must keep track of the labels of the classes.
+    /// Returns this set with entry `i` merged into class `groups[i]` of `classes`. A class has the
+    /// key of its first entry, and the node remains that of this set. The caller must keep track of
+    /// the labels of the classes.
     pub fn group(&self, groups: &[u32], classes: usize) -> Self {
         let mut keys = vec![0u64; classes * self.words];
         for (i, group) in groups.iter().enumerate().rev() {
@@ -221,7 +225,8 @@ impl FrequencySet {
         }
     }
 
-    /// Groups this set at the more general `node`. Also returns the class of each entry of this set.
+    /// Groups this set at the more general `node`. Also returns the class of each entry of this
+    /// set.
     pub fn roll_up(&self, key_schema: &KeySchema, node: &Node) -> (Self, Vec<u32>) {
         let words = self.words;
         let grouped = partitioned::group(words, self.len(), |entries| {

@@ -20,7 +20,8 @@ pub(super) struct GeneralizeWord {
 }
 
 impl GeneralizeWord {
-    /// Creates the function that generalizes word `word` of keys of `from` to `to`, which must not be below `from`.
+    /// Creates the function that generalizes word `word` of keys of `from` to `to`, which must not
+    /// be below `from`.
     pub(super) fn new(key_schema: Arc<KeySchema>, from: Node, to: Node, word: usize) -> Self {
         Self {
             key_schema,

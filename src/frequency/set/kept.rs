@@ -11,9 +11,10 @@ use arrow::compute::take;
 use std::sync::Arc;
 
 impl Base {
-    /// Returns the base set of a table that has `counts[i]` rows of each class of this one, and no details. A class of no
-    /// rows is left out. The new table has one value for each label of the classes that are left, to which `bind` binds
-    /// the hierarchy of a column again, so nothing of this table's other values is in the result.
+    /// Returns the base set of a table that has `counts[i]` rows of each class of this one, and no
+    /// details. A class of no rows is left out. The new table has one value for each label of the
+    /// classes that are left, to which `bind` binds the hierarchy of a column again, so nothing of
+    /// this table's other values is in the result.
     ///
     /// Fails with `ErrorKind::Resources` if this set is in files.
     pub fn kept(&self, counts: &[u64], bind: impl Fn(usize, ArrayRef) -> Result<Lookup>) -> Result<Self> {

@@ -1,5 +1,5 @@
-//! Merges the partitions of a scan: their keys in the codes of a key schema, in ascending order, and the entries of
-//! their details.
+//! Merges the partitions of a scan: their keys in the codes of a key schema, in ascending order,
+//! and the entries of their details.
 
 use super::detail::{Attribute, Detail};
 use super::translate::{Parts, encode};
@@ -37,7 +37,8 @@ pub(super) struct Merge<'a> {
 }
 
 impl Merge<'_> {
-    /// Returns the keys of the classes in ascending order, and the class of each group of every partition.
+    /// Returns the keys of the classes in ascending order, and the class of each group of every
+    /// partition.
     pub(super) fn classes(&self, scans: &[&Scan]) -> Result<(Vec<u64>, Vec<ClassOf>)> {
         let words = self.key_schema.layout().words();
         let (mut keys, mut mapped) = (vec![], vec![]);
@@ -75,8 +76,8 @@ impl Merge<'_> {
         Ok((sorted, mapped.into_iter().map(class_of).collect()))
     }
 
-    /// Returns for each column and code of a scan the representative, shifted to its position; `None` if its rows are
-    /// suppressed.
+    /// Returns for each column and code of a scan the representative, shifted to its position;
+    /// `None` if its rows are suppressed.
     pub(super) fn parts(&self, scan: &Scan) -> Parts {
         let columns = scan.dictionaries.iter().enumerate();
         let parts = columns.map(|(column, dictionary)| {
@@ -91,7 +92,8 @@ impl Merge<'_> {
         parts.collect()
     }
 
-    /// Returns the positions of distinct keys in ascending order, which does not depend on the threads.
+    /// Returns the positions of distinct keys in ascending order, which does not depend on the
+    /// threads.
     fn ascending(&self, keys: &[u64]) -> Vec<u32> {
         let words = self.key_schema.layout().words();
         let rest = |class: u32| &keys[class as usize * words + 1..(class as usize + 1) * words];
@@ -112,8 +114,8 @@ impl Merge<'_> {
     }
 }
 
-/// The entries of one detail from all partitions: the class (`None` if suppressed), the entity if there is one, the
-/// code, and the count.
+/// The entries of one detail from all partitions: the class (`None` if suppressed), the entity if
+/// there is one, the code, and the count.
 pub(super) struct DetailEntries(Vec<(Option<u32>, u32, u32, u64)>);
 
 impl DetailEntries {

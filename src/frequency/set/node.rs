@@ -1,9 +1,10 @@
-//! A node as a query of DataFusion: GROUP BY the generalized key over the base frequency set, or over the set of a
-//! more specific node.
+//! A node as a query of DataFusion: GROUP BY the generalized key over the base frequency set, or
+//! over the set of a more specific node.
 //!
-//! By default [`FrequencySet::roll_up`] answers this query. It generalizes and groups packed keys in one loop, which
-//! costs less than AggregateExec, and planning alone costs ten times the grouping (performance.md). Under
-//! `SET anonsql.node_execution = 'datafusion'` DataFusion plans and executes the query, and spills if memory is short.
+//! By default [`FrequencySet::roll_up`] answers this query. It generalizes and groups packed keys
+//! in one loop, which costs less than AggregateExec, and planning alone costs ten times the
+//! grouping (performance.md). Under `SET anonsql.node_execution = 'datafusion'` DataFusion plans
+//! and executes the query, and spills if memory is short.
 
 use super::batch::{POPULATION, ROWS, detail_column, word_column};
 use super::frequency_set::FrequencySet;
@@ -23,7 +24,8 @@ use datafusion::physical_plan::collect;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 
-/// Returns the plan `SELECT generalize_word(key_0) AS key_0, sum(rows) AS rows, ... FROM source GROUP BY 1`, which
+/// Returns the plan
+/// `SELECT generalize_word(key_0) AS key_0, sum(rows) AS rows, ... FROM source GROUP BY 1`, which
 /// computes the classes of `to` from those of the more specific node of `source`.
 pub(super) fn logical_plan(source: &FrequencySet, key_schema: &Arc<KeySchema>, to: &Node) -> Result<LogicalPlan> {
     let batch = source.to_batch()?;
@@ -49,12 +51,14 @@ pub(super) fn logical_plan(source: &FrequencySet, key_schema: &Arc<KeySchema>, t
 pub(super) struct Planned {
     state: SessionState,
     context: Arc<TaskContext>,
-    /// The runtime on which DataFusion reads spill files, for nodes that are requested on a thread outside of it.
+    /// The runtime on which DataFusion reads spill files, for nodes that are requested on a thread
+    /// outside of it.
     runtime: Option<Handle>,
 }
 
 impl Planned {
-    /// Creates the executor in `context`. Each node has one partition, because several nodes run in parallel.
+    /// Creates the executor in `context`. Each node has one partition, because several nodes run in
+    /// parallel.
     pub(super) fn new(context: &Arc<TaskContext>) -> Self {
         let config = context.session_config().clone().with_target_partitions(1);
         let state = SessionStateBuilder::new()

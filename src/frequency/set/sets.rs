@@ -1,4 +1,5 @@
-//! The frequency sets of one table: the base set, and a bounded cache of the sets of evaluated nodes.
+//! The frequency sets of one table: the base set, and a bounded cache of the sets of evaluated
+//! nodes.
 
 use super::base::{Base, BaseSet};
 use super::cache::Cache;
@@ -34,7 +35,8 @@ pub struct FrequencySets {
     /// The number of nodes that are being grouped. `room_left` is notified when one is done.
     grouping: Mutex<usize>,
     room_left: Condvar,
-    /// Held exclusively while a node is grouped from spill files, because that uses every thread and the whole memory budget.
+    /// Held exclusively while a node is grouped from spill files, because that uses every thread
+    /// and the whole memory budget.
     computing: RwLock<()>,
 }
 
@@ -43,9 +45,11 @@ pub struct FrequencySets {
 pub enum NodeAnswer {
     /// The classes of the node.
     Classes(Arc<FrequencySet>),
-    /// The node does not meet the demand: more rows than the limit are in classes that are too small.
+    /// The node does not meet the demand: more rows than the limit are in classes that are too
+    /// small.
     Fails {
-        /// The approximate number of such rows, extrapolated from some of the classes. It exceeds the limit.
+        /// The approximate number of such rows, extrapolated from some of the classes. It exceeds
+        /// the limit.
         suppressed: u64,
     },
 }
@@ -83,8 +87,9 @@ pub struct SetCounters {
 }
 
 impl FrequencySets {
-    /// Creates the sets over `base`, executed in `context`, with a cache of at most `limit` bytes of evaluated nodes.
-    /// Fails with `ErrorKind::Resources` if the base set does not fit the memory limit.
+    /// Creates the sets over `base`, executed in `context`, with a cache of at most `limit` bytes
+    /// of evaluated nodes. Fails with `ErrorKind::Resources` if the base set does not fit the
+    /// memory limit.
     pub fn new(base: Arc<Base>, context: Arc<TaskContext>, limit: usize) -> Result<Self> {
         let pool = context.memory_pool();
         let base_set = MemoryConsumer::new("anonsql base frequency set").register(pool);
@@ -100,7 +105,8 @@ impl FrequencySets {
             )
         })?;
         let reservation = MemoryConsumer::new("anonsql frequency set cache").register(pool);
-        // The base set lives as long as the sets do, so its memory is added to the cache's reservation.
+        // The base set lives as long as the sets do, so its memory is added to the cache's
+        // reservation.
         reservation.grow(base_set.free());
         let planned = match Settings::of(context.session_config().options()).node_execution {
             NodeExecution::Fused => None,
@@ -122,8 +128,8 @@ impl FrequencySets {
         })
     }
 
-    /// Returns the sets over a base set with about `most` classes or fewer, at a node up to `top`; `None` if this one has as few.
-    /// `weights` multiply the losses of the columns.
+    /// Returns the sets over a base set with about `most` classes or fewer, at a node up to `top`;
+    /// `None` if this one has as few. `weights` multiply the losses of the columns.
     pub fn coarsened(&self, top: &Node, weights: &[f64], most: usize) -> Result<Option<Self>> {
         let (base, spill_space) = (Base::clone(&self.base), SpillSpace::of(&self.context));
         let base = self.pool.install(|| base.coarsened(top, weights, most, &spill_space))?;
@@ -149,15 +155,16 @@ impl FrequencySets {
         self.wait_for(node, None)?.classes()
     }
 
-    /// Returns the frequency set of `node`, or that the node does not meet the demand if that is known with less
-    /// work.
+    /// Returns the frequency set of `node`, or that the node does not meet the demand if that is
+    /// known with less work.
     pub fn get_if(&self, node: &Node, demand: Demand) -> Result<NodeAnswer> {
         self.wait_for(node, Some(demand))
     }
 
-    /// Applies `f` to the answer for each of `nodes`, and returns the results in their order. The threads of the pool
-    /// take one node after another, as long as the nodes in work fit in memory together. A node that does not is
-    /// grouped by all threads together. `f` runs on the pool, and must not request another node.
+    /// Applies `f` to the answer for each of `nodes`, and returns the results in their order. The
+    /// threads of the pool take one node after another, as long as the nodes in work fit in memory
+    /// together. A node that does not is grouped by all threads together. `f` runs on the pool, and
+    /// must not request another node.
     pub fn each<T: Send>(
         &self,
         nodes: &[Node],
@@ -268,7 +275,8 @@ impl FrequencySets {
         Ok(Some(NodeAnswer::Classes(set)))
     }
 
-    /// Groups a node from files, because no set in memory can be rolled up to it. Returns `None` if it was put off.
+    /// Groups a node from files, because no set in memory can be rolled up to it. Returns `None` if
+    /// it was put off.
     fn group_files(
         &self,
         spilled: &Spilled,
@@ -323,9 +331,10 @@ impl FrequencySets {
         self.cache.write().insert(Arc::clone(set), base);
     }
 
-    /// Reserves the memory for grouping `source` beside it. Returns `None` if the node was put off. Nodes that do not
-    /// fit in memory together wait for each other or are put off. If a node does not fit alone, the cache is cleared
-    /// for it. Fails with `ErrorKind::Resources` if that is not enough.
+    /// Reserves the memory for grouping `source` beside it. Returns `None` if the node was put off.
+    /// Nodes that do not fit in memory together wait for each other or are put off. If a node does
+    /// not fit alone, the cache is cleared for it. Fails with `ErrorKind::Resources` if that is not
+    /// enough.
     fn room_to_group(&self, source: &FrequencySet, otherwise: Otherwise) -> Result<Option<Room<'_>>> {
         let reservation = MemoryConsumer::new("anonsql node").register(self.context.memory_pool());
         let bytes = bytes_to_group(source.len(), source.words()) + source.bytes();
@@ -413,8 +422,8 @@ mod tests {
         bytes_to_group(base.len(), base.words()) + base.bytes()
     }
 
-    /// Checks that two statements that request all of `nodes` at once get the right classes if memory holds only one
-    /// of them at a time.
+    /// Checks that two statements that request all of `nodes` at once get the right classes if
+    /// memory holds only one of them at a time.
     fn all_are_answered(base: &Arc<Base>, nodes: &[Node], threads: usize) {
         let held = base.held().unwrap();
         let task = context(held.bytes() + one_node(held), threads);
@@ -448,8 +457,8 @@ mod tests {
         }
     }
 
-    /// The table is large enough that grouping a node is divided among the threads, which then wait for each other's
-    /// parts.
+    /// The table is large enough that grouping a node is divided among the threads, which then wait
+    /// for each other's parts.
     #[test]
     fn large_nodes_wait_and_are_divided_at_once() {
         let sizes = [64, 64, 32];

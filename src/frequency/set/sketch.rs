@@ -2,11 +2,13 @@
 
 use crate::key::hash;
 
-/// The number of hashes that are kept. The relative standard error of a number is one over its root, 0.8 percent.
+/// The number of hashes that are kept. The relative standard error of a number is one over its
+/// root, 0.8 percent.
 const KEPT: usize = 1 << 14;
 
-/// The least hashes of the keys that were added (bottom-k sketch: Bar-Yossef et al., Counting Distinct Elements in a Data
-/// Stream, 2002). The number that it tells depends on the keys alone, not on their order or on how often they occur.
+/// The least hashes of the keys that were added (bottom-k sketch: Bar-Yossef et al., Counting
+/// Distinct Elements in a Data Stream, 2002). The number that it tells depends on the keys alone,
+/// not on their order or on how often they occur.
 #[derive(Debug, Clone)]
 pub(super) struct Sketch {
     hashes: Vec<u64>,

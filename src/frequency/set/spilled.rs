@@ -1,12 +1,12 @@
-//! The base frequency set in files, because it does not fit in memory: partial counts that are grouped again for
-//! every node.
-//! The classes of a node are divided into slices by the hash of their keys, and one pass over the files groups as
-//! many slices as fit in memory. All entries of a class are in one slice, so the rows in a slice's classes that are
-//! too small are rows that the node suppresses. Once the grouped slices have more such rows than the limit, the node
-//! is proven not to be anonymous, and the remaining slices are skipped. For a node that is far from anonymous this
-//! takes one pass over a small part of its classes. A node that is anonymous has at most one class for each row of
-//! the limit, and as many as the other rows fill with classes of the least size. Its classes are held in memory like
-//! those of any node.
+//! The base frequency set in files, because it does not fit in memory: partial counts that are
+//! grouped again for every node. The classes of a node are divided into slices by the hash of their
+//! keys, and one pass over the files groups as many slices as fit in memory. All entries of a class
+//! are in one slice, so the rows in a slice's classes that are too small are rows that the node
+//! suppresses. Once the grouped slices have more such rows than the limit, the node is proven not
+//! to be anonymous, and the remaining slices are skipped. For a node that is far from anonymous
+//! this takes one pass over a small part of its classes. A node that is anonymous has at most one
+//! class for each row of the limit, and as many as the other rows fill with classes of the least
+//! size. Its classes are held in memory like those of any node.
 
 use super::beside::{DetailFiles, People, beside};
 use super::detail::Attribute;
@@ -22,7 +22,8 @@ use crate::pool::{check_cancelled, map};
 use crate::spill::SpillSpace;
 use std::ops::Range;
 
-/// The keys of a slice that are grouped together, so that its table is in the processor's cache meanwhile.
+/// The keys of a slice that are grouped together, so that its table is in the processor's cache
+/// meanwhile.
 const PENDING: usize = 1 << 12;
 /// The most classes of a node that is grouped in one pass.
 const FEW: u64 = 1 << 16;
@@ -53,8 +54,8 @@ pub struct Spilled {
 pub(crate) enum Grouping {
     /// The classes of the node, in the order of slices and keys.
     Classes(FrequencySet),
-    /// The node does not meet the demand. The value is the number of suppressed rows, extrapolated from some of its
-    /// classes.
+    /// The node does not meet the demand. The value is the number of suppressed rows, extrapolated
+    /// from some of its classes.
     Fails(u64),
     /// The classes do not fit in memory. The value is their approximate number.
     NoRoom(u64),
@@ -77,8 +78,8 @@ struct Grouped {
 }
 
 impl Spilled {
-    /// Translates the tallies of a scan to the codes of a key schema at `node`. Also returns the attributes of the details,
-    /// and the number of rows that are suppressed for an unknown value.
+    /// Translates the tallies of a scan to the codes of a key schema at `node`. Also returns the
+    /// attributes of the details, and the number of rows that are suppressed for an unknown value.
     pub(crate) fn new(
         scan: &Scan,
         parts: &Parts,
@@ -113,12 +114,14 @@ impl Spilled {
         Ok(unmapped)
     }
 
-    /// Returns the number of rows of the population, without those of unknown values; `None` without a population.
+    /// Returns the number of rows of the population, without those of unknown values; `None`
+    /// without a population.
     pub(super) fn people(&self) -> Option<u64> {
         self.people.as_ref().map(|people| people.rows)
     }
 
-    /// Returns the number of classes that have fewer rows in the population; `None` if they do not fit in memory.
+    /// Returns the number of classes that have fewer rows in the population; `None` if they do not
+    /// fit in memory.
     pub(super) fn missing(&self, spill_space: &SpillSpace) -> Result<Option<u64>> {
         match &self.people {
             Some(people) => people.missing(&self.files, self.words, spill_space),
@@ -131,8 +134,8 @@ impl Spilled {
         &self.node
     }
 
-    /// Returns the number of keys in the files. It is an upper bound of the number of classes, because a key may
-    /// occur more than once.
+    /// Returns the number of keys in the files. It is an upper bound of the number of classes,
+    /// because a key may occur more than once.
     pub fn entries(&self) -> u64 {
         self.entries
     }
@@ -142,8 +145,9 @@ impl Spilled {
         &self.files
     }
 
-    /// Groups the set at the more general `to`, until it is known not to meet `demand`. Calls with the same arguments
-    /// return the same result for any memory and number of threads, except for [`Grouping::NoRoom`].
+    /// Groups the set at the more general `to`, until it is known not to meet `demand`. Calls with
+    /// the same arguments return the same result for any memory and number of threads, except for
+    /// [`Grouping::NoRoom`].
     pub(crate) fn group(
         &self,
         key_schema: &KeySchema,
@@ -198,8 +202,8 @@ impl Spilled {
         })
     }
 
-    /// Returns the number of slices to group next: as many as are expected to prove that the demand is not met, or
-    /// all.
+    /// Returns the number of slices to group next: as many as are expected to prove that the demand
+    /// is not met, or all.
     fn wanted(&self, found: &Grouped, most: u64, demand: Option<Demand>) -> usize {
         let done = found.suppressed.len();
         let suppressed: u64 = found.suppressed.iter().sum();
@@ -219,8 +223,8 @@ impl Spilled {
         }
     }
 
-    /// Groups `slices`, with one pass over the files by each thread. `classes` is the approximate number of classes
-    /// of all slices. Returns `None` if the slices do not fit in memory.
+    /// Groups `slices`, with one pass over the files by each thread. `classes` is the approximate
+    /// number of classes of all slices. Returns `None` if the slices do not fit in memory.
     fn pass(
         &self,
         key_schema: &KeySchema,
@@ -238,7 +242,8 @@ impl Spilled {
         let ranges: Vec<Range<usize>> = ranges.collect();
         let group = |range: Range<usize>| -> Result<Option<Grouped>> {
             let memory = means.spill_space.reservation("anonsql node");
-            // A single slice is tried even if it would not fit if every entry was a class of its own.
+            // A single slice is tried even if it would not fit if every entry was a class of its
+            // own.
             let expected = if slices.len() > 1 {
                 classes / SLICES * range.len()
             } else {
@@ -306,8 +311,8 @@ impl Slice {
         self.keys.clear();
     }
 
-    /// Returns the bytes of a class while it is grouped: its key and count in vectors that grow by doubling, and up
-    /// to eight slots.
+    /// Returns the bytes of a class while it is grouped: its key and count in vectors that grow by
+    /// doubling, and up to eight slots.
     fn class_bytes(words: usize) -> usize {
         2 * (words + 1) * 8 + 8 * 4
     }
@@ -342,8 +347,8 @@ impl Grouped {
         self.suppressed.extend(next.suppressed);
     }
 
-    /// If the first slices have more suppressed rows than the limit, returns the number that all slices would have if
-    /// the others are like them.
+    /// If the first slices have more suppressed rows than the limit, returns the number that all
+    /// slices would have if the others are like them.
     fn fails(&self, limit: u64) -> Option<u64> {
         let mut rows = 0;
         let sums = self.suppressed.iter().zip(1u64..).map(|(n, slices)| {

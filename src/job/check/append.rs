@@ -1,8 +1,9 @@
-//! Refusals of APPEND: requests whose promises are not those of classes that can be counted over batches, and batches that
-//! are of another kind than the release that they are to be added to.
+//! Refusals of APPEND: requests whose promises are not those of classes that can be counted over
+//! batches, and batches that are of another kind than the release that they are to be added to.
 //!
-//! A release that grows promises two things: each batch holds the models as a table of its own, and so do all batches
-//! together. The second is counted on the released labels alone, so whatever needs more than them is refused.
+//! A release that grows promises two things: each batch holds the models as a table of its own, and
+//! so do all batches together. The second is counted on the released labels alone, so whatever
+//! needs more than them is refused.
 
 use crate::error::{Error, Result};
 use crate::folder::{Check, Manifest, Role, SuppressedRows};
@@ -244,8 +245,8 @@ fn is_as_strong(job: &Job, constraint: &Constraint, check: &Check) -> bool {
     )
 }
 
-/// Compares what a model promises with what `check` says: `Greater` is more. Returns `None` unless it is the same, or the same
-/// with another first argument, if that is the bound.
+/// Compares what a model promises with what `check` says: `Greater` is more. Returns `None` unless
+/// it is the same, or the same with another first argument, if that is the bound.
 pub(super) fn compared(job: &Job, constraint: &Constraint, check: &Check) -> Option<Ordering> {
     let own = constraint.describe(&job.quasi_identifiers);
     if own == check.check {

@@ -1,11 +1,12 @@
-//! Refusals of types whose values cannot be counted, because one value has spellings that nothing makes one.
+//! Refusals of types whose values cannot be counted, because one value has spellings that nothing
+//! makes one.
 
 use crate::error::{Error, Result};
 use arrow::datatypes::{DataType, IntervalUnit};
 use datafusion::common::DFSchema;
 
-/// Refuses each of these columns whose values a model would count as several where a reader sees one. A column that is not
-/// there is for another check to refuse.
+/// Refuses each of these columns whose values a model would count as several where a reader sees
+/// one. A column that is not there is for another check to refuse.
 pub(crate) fn check_counted<'a>(rows: &DFSchema, columns: impl IntoIterator<Item = &'a String>) -> Result<()> {
     for column in columns {
         let field = rows.field_with_unqualified_name(column).ok();

@@ -1,4 +1,5 @@
-//! Refusals of differential privacy: whatever would tell of rows that are not drawn, or of classes that are too small.
+//! Refusals of differential privacy: whatever would tell of rows that are not drawn, or of classes
+//! that are too small.
 
 use super::Purpose;
 use crate::error::{Error, Result};
@@ -8,11 +9,12 @@ use crate::model::SampleKey;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
-/// The kinds of hierarchies whose values and labels the statement's author gives, besides those that are a rule alone.
+/// The kinds of hierarchies whose values and labels the statement's author gives, besides those
+/// that are a rule alone.
 const GIVEN: &[&str] = &["values", "file"];
 
-/// Refuses requests for a differentially private release that would say more than its classes, or whose classes would
-/// depend on more of the source than one row each.
+/// Refuses requests for a differentially private release that would say more than its classes, or
+/// whose classes would depend on more of the source than one row each.
 pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     let Some(constraint) = job.constraints.iter().find(|c| c.model.sampling().is_some()) else {
         return Ok(());
@@ -146,7 +148,8 @@ fn of_hierarchy(hierarchy: &Hierarchy) -> Option<&'static str> {
     )
 }
 
-/// Returns why a row of a source may follow from more than one row of a table; `None` if each follows from one.
+/// Returns why a row of a source may follow from more than one row of a table; `None` if each
+/// follows from one.
 fn rows(plan: &LogicalPlan) -> Result<Option<String>> {
     let mut together = false;
     plan.apply_with_subqueries(|node| {

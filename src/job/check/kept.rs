@@ -1,4 +1,5 @@
-//! Whether IF NOT EXISTS keeps what stands in the target: a whole release of the kind that the statement would make.
+//! Whether IF NOT EXISTS keeps what stands in the target: a whole release of the kind that the
+//! statement would make.
 
 use super::append::{compared, role};
 use crate::error::{Error, ErrorKind, Result};
@@ -8,8 +9,8 @@ use crate::lake::Layout;
 use std::cmp::Ordering;
 
 impl Job {
-    /// Returns true if the target has a release that the statement keeps. Fails with `ErrorKind::TargetExists` if it has anything
-    /// else, and says what.
+    /// Returns true if the target has a release that the statement keeps. Fails with
+    /// `ErrorKind::TargetExists` if it has anything else, and says what.
     pub(crate) fn keeps_target(&self) -> Result<bool> {
         let Some(target) = self.target.as_ref().filter(|target| target.existing == Existing::Skip) else {
             return Ok(false);

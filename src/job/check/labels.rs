@@ -4,7 +4,8 @@ use crate::error::{Error, Result};
 use crate::hierarchy::{LabelForm, has_order, plain_type};
 use crate::job::{Format, Job, QuasiIdentifier};
 
-/// Refuses forms that cannot be computed for their column, or not be written where the release goes.
+/// Refuses forms that cannot be computed for their column, or not be written where the release
+/// goes.
 pub(super) fn check(job: &Job) -> Result<()> {
     for q in job.quasi_identifiers.iter().filter(|q| q.labels != LabelForm::Text) {
         is_computable(job, q)?;

@@ -27,8 +27,8 @@ use super::Job;
 use crate::error::Result;
 
 impl Job {
-    /// Refuses a request that is impossible, contradictory, or would break a promise. Fails with the first such problem
-    /// that is found.
+    /// Refuses a request that is impossible, contradictory, or would break a promise. Fails with
+    /// the first such problem that is found.
     pub fn check(&self, purpose: Purpose) -> Result<()> {
         roles::check(self)?;
         check_counted(self.source.rows.schema(), self.counted())?;
@@ -53,7 +53,8 @@ impl Job {
 }
 
 impl Job {
-    /// Returns the columns whose values are told apart: those that make classes, that models count, and that are hashed.
+    /// Returns the columns whose values are told apart: those that make classes, that models count,
+    /// and that are hashed.
     fn counted(&self) -> impl Iterator<Item = &String> {
         let quasi_identifiers = self.quasi_identifiers.iter().map(|q| &q.column);
         let sets = self.item_sets.iter().map(|s| &s.column);

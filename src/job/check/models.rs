@@ -4,8 +4,8 @@ use super::Purpose;
 use crate::error::{Error, Result};
 use crate::job::{Constraint, Job};
 
-/// Refuses a population that no model counts in, a model without its population, a release without a model, and
-/// weights without effect.
+/// Refuses a population that no model counts in, a model without its population, a release without
+/// a model, and weights without effect.
 pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     check_population(&job.constraints, job.population.is_some())?;
     if let (Some(c), Some(_)) = (job.constraints.iter().find(|c| c.model.reads().labels), &job.population) {
@@ -16,7 +16,8 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
         )));
     }
     if purpose == Purpose::Front {
-        // For a front, the objectives may replace the models, and the weights are those of its metrics.
+        // For a front, the objectives may replace the models, and the weights are those of its
+        // metrics.
         return Ok(());
     }
     if job.constraints.is_empty() {
@@ -33,7 +34,8 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a population that no model counts in, and a model that counts in a population if none is named.
+/// Refuses a population that no model counts in, and a model that counts in a population if none is
+/// named.
 pub(crate) fn check_population(constraints: &[Constraint], is_named: bool) -> Result<()> {
     let counts = constraints.iter().find(|c| c.model.reads().population);
     match counts {

@@ -12,7 +12,8 @@ pub(super) fn is_mount_point(folder: &Path) -> bool {
     points.map(spelled).any(|point| Path::new(&point) == folder)
 }
 
-/// Returns a path of the system's list as it is: blanks and backslashes stand there as three octal digits.
+/// Returns a path of the system's list as it is: blanks and backslashes stand there as three octal
+/// digits.
 fn spelled(point: &str) -> String {
     [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
         .iter()

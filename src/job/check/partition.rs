@@ -25,7 +25,8 @@ pub(crate) fn may_divide(job: &Job, name: &str, partitioner: &dyn Partitioner) -
 }
 
 impl Job {
-    /// Returns the algorithms of local recoding that can meet the request and serve its metric; none if a node is chosen.
+    /// Returns the algorithms of local recoding that can meet the request and serve its metric;
+    /// none if a node is chosen.
     pub fn candidates(&self) -> Vec<&Candidate> {
         let Choice::Partition(candidates) = &self.choice else {
             return vec![];
@@ -44,7 +45,8 @@ impl Job {
     }
 }
 
-/// Refuses requests that a partitioning algorithm cannot meet. `name` is what the statement calls it.
+/// Refuses requests that a partitioning algorithm cannot meet. `name` is what the statement calls
+/// it.
 fn divided_by(job: &Job, name: &str, partitioner: &dyn Partitioner) -> Result<()> {
     let instead = "use a search over the lattice, such as SEARCH USING auto";
     if let Some(c) = job.constraints.iter().find(|c| !c.is_of_classes()) {

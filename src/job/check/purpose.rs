@@ -12,7 +12,8 @@ pub enum Purpose {
     Decide,
     /// Lists every node: LATTICE OF.
     Lattice,
-    /// Returns the nodes that no other node beats: PARETO FRONT OF. Its objectives may replace the models.
+    /// Returns the nodes that no other node beats: PARETO FRONT OF. Its objectives may replace the
+    /// models.
     Front,
 }
 

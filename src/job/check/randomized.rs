@@ -55,7 +55,8 @@ pub(super) fn check(job: &Job) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the columns that a permutation stays within are released, flat, and neither randomized nor hashed.
+/// Checks that the columns that a permutation stays within are released, flat, and neither
+/// randomized nor hashed.
 fn check_groups(job: &Job, column: &str, within: &[String]) -> Result<()> {
     let is_randomized = |name: &str| {
         job.sensitive

@@ -40,8 +40,8 @@ fn is_of_table(folder: &str) -> bool {
     folder == LOG || is_folder_of_run(folder)
 }
 
-/// Refuses a path where the report of a statement cannot be written, or would be taken for data: `target` is what the
-/// statement writes, and `read` is what it reads.
+/// Refuses a path where the report of a statement cannot be written, or would be taken for data:
+/// `target` is what the statement writes, and `read` is what it reads.
 pub(crate) fn check_report(report: &ReportFile, target: Option<&Target>, read: &[&SourceTable]) -> Result<()> {
     if let Some(object) = report.object() {
         return check_object(object, target.and_then(|t| t.stored.as_ref()), read);

@@ -13,8 +13,8 @@ use std::fs::symlink_metadata;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Refuses a target that cannot name its folders, that contains files that the job reads, or that exists and may not
-/// be replaced.
+/// Refuses a target that cannot name its folders, that contains files that the job reads, or that
+/// exists and may not be replaced.
 pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
     let path = &target.path;
     for column in &target.partitioned_by {
@@ -80,7 +80,8 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
     }
 }
 
-/// Refuses a mount point: the release takes the place of the folder at once, and nothing can take the place of that one.
+/// Refuses a mount point: the release takes the place of the folder at once, and nothing can take
+/// the place of that one.
 fn check_mount(path: &Path) -> Result<()> {
     match is_mount_point(path) {
         true => Err(Error::usage(format!(
@@ -142,7 +143,8 @@ fn check_columns(job: &Job, target: &Target) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a prefix that contains objects that the job reads, or that has a release that may not be replaced.
+/// Refuses a prefix that contains objects that the job reads, or that has a release that may not be
+/// replaced.
 fn check_stored(job: &Job, target: &Target, stored: &Stored) -> Result<()> {
     let own = stored.prefix.url();
     let own_folder = target.folder();

@@ -1,34 +1,38 @@
-//! Adaptive clustering: groups of rows that keep much information together, each at its lowest common ancestors.
+//! Adaptive clustering: groups of rows that keep much information together, each at its lowest
+//! common ancestors.
 //!
-//! **Where rows have limits of their own** (`personal_privacy`), this is the published algorithm. The combinations are
-//! sorted by the quasi-identifiers in the order in which they are named. A group starts with the next rows, as few as may
-//! be released (k rows for k-anonymity). The rows that come next join the group if the information left is then at least
-//! what they would keep at the head of the following group. **Interpretation** of the paper's line 6: join when [sum of
-//! ILeft over the group with them] - [the same without] >= [sum of their ILeft in the group made of them and the rows
-//! after, up to k]. A tail of fewer than k rows joins the last group. Each group is generalized to the lowest common
-//! ancestors in the hierarchies of its columns (local recoding). ILeft is compared as exact integers: a common multiple of
-//! the hierarchies' leaves stands for 1. WEIGHT multiplies what is lost in a column. The sensitive attribute is one more
-//! dimension in the paper; it is not generalized here and cancels out. The sensitive values of each class are then
-//! generalized until every row's own limit holds (`crate::recode::personal`).
+//! **Where rows have limits of their own** (`personal_privacy`), this is the published algorithm.
+//! The combinations are sorted by the quasi-identifiers in the order in which they are named. A
+//! group starts with the next rows, as few as may be released (k rows for k-anonymity). The rows
+//! that come next join the group if the information left is then at least what they would keep at
+//! the head of the following group. **Interpretation** of the paper's line 6: join when [sum of
+//! ILeft over the group with them] - [the same without] >= [sum of their ILeft in the group made of
+//! them and the rows after, up to k]. A tail of fewer than k rows joins the last group. Each group
+//! is generalized to the lowest common ancestors in the hierarchies of its columns (local
+//! recoding). ILeft is compared as exact integers: a common multiple of the hierarchies' leaves
+//! stands for 1. WEIGHT multiplies what is lost in a column. The sensitive attribute is one more
+//! dimension in the paper; it is not generalized here and cancels out. The sensitive values of each
+//! class are then generalized until every row's own limit holds (`crate::recode::personal`).
 //!
-//! **Elsewhere** the sorted order has no use: only the first column named is kept precise by it, and a release lost four
-//! times what mondrian's does. So a group grows instead from one combination by those that lose least in it, until it
-//! holds (k-member clustering: Byun, Kamra, Bertino and Li, DASFAA 2007, doi:10.1007/978-3-540-71703-4_18).
-//! **Departures** from that paper: a group chooses among the free combinations that are its neighbours in the order of
-//! some column, and not among all, so that time grows with the table and not with its square. The next group starts at
-//! the next combination, and not at the farthest. Then groups are divided and combinations move between them while less
-//! is lost, as the local search of peel does it.
+//! **Elsewhere** the sorted order has no use: only the first column named is kept precise by it,
+//! and a release lost four times what mondrian's does. So a group grows instead from one
+//! combination by those that lose least in it, until it holds (k-member clustering: Byun, Kamra,
+//! Bertino and Li, DASFAA 2007, doi:10.1007/978-3-540-71703-4_18). **Departures** from that paper:
+//! a group chooses among the free combinations that are its neighbours in the order of some column,
+//! and not among all, so that time grows with the table and not with its square. The next group
+//! starts at the next combination, and not at the farthest. Then groups are divided and
+//! combinations move between them while less is lost, as the local search of peel does it.
 //!
-//! **Interpretation**: rows that are equal in every quasi-identifier join or leave a group together, because the
-//! algorithm divides the set of distinct combinations. If all combinations are different, the first is the paper's
-//! algorithm row by row.
+//! **Interpretation**: rows that are equal in every quasi-identifier join or leave a group
+//! together, because the algorithm divides the set of distinct combinations. If all combinations
+//! are different, the first is the paper's algorithm row by row.
 //!
 //! Every group is judged by all models when it is formed and whenever it changes.
 //!
 //! Example: `SEARCH USING adaptive_clustering`.
 //!
-//! Song et al., The k-anonymization method satisfying personalized privacy preservation, CET 46 (2015),
-//! doi:10.3303/CET1546031, section 6.
+//! Song et al., The k-anonymization method satisfying personalized privacy preservation, CET 46
+//! (2015), doi:10.3303/CET1546031, section 6.
 
 mod nearest;
 mod sorted;
@@ -114,7 +118,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// A table over two columns, given by the group of each value, with these combinations and their rows.
+    /// A table over two columns, given by the group of each value, with these combinations and
+    /// their rows.
     fn table(groups: [&[&str]; 2], combinations: impl IntoIterator<Item = ((u32, u32), u64)>, k: u64) -> Toy {
         let combinations = combinations.into_iter();
         Toy {
@@ -138,7 +143,8 @@ mod tests {
             .collect()
     }
 
-    /// Ages 5, 9, 8, 12, 19 with zip codes 12000, 14000, 19000, 22000, 24000, each as its rank in its column.
+    /// Ages 5, 9, 8, 12, 19 with zip codes 12000, 14000, 19000, 22000, 24000, each as its rank in
+    /// its column.
     #[test]
     fn the_papers_table_1_becomes_table_3() {
         let (young, old, low, high) = ("5-10", "11-20", "10001-20000", "20001-25000");
@@ -148,8 +154,8 @@ mod tests {
         assert_eq!(labels(&table(groups, rows, 2)), expected);
     }
 
-    /// The algorithm row by row as in definitions.md, in fractions over 60, which hierarchies of 2, 3, 4, 5 or 6 leaves
-    /// divide.
+    /// The algorithm row by row as in definitions.md, in fractions over 60, which hierarchies of 2,
+    /// 3, 4, 5 or 6 leaves divide.
     fn by_definition(table: &Toy) -> Vec<Vec<String>> {
         let mut rows: Vec<usize> = (0..table.len()).collect();
         rows.sort_by_key(|i| &table.combinations[*i].0);
@@ -165,7 +171,8 @@ mod tests {
             let label = lookup.level(level).codes[code(&rows[0])];
             (lookup.level(level).leaves[label as usize], level, label)
         };
-        // ILeft of a tuple in a group, up to a constant: 60 for each column, minus 60 (leaves - 1) / all.
+        // ILeft of a tuple in a group, up to a constant: 60 for each column, minus 60 (leaves - 1)
+        // / all.
         let left = |rows: &[usize]| -> i64 {
             (0..2)
                 .map(|c| {
@@ -226,8 +233,8 @@ mod tests {
             prop_assert_eq!(labels(&table), by_definition(&table));
         }
 
-        /// If the table is asked group by group, a tail that does not hold joins the last group, whose label then
-        /// covers both.
+        /// If the table is asked group by group, a tail that does not hold joins the last group,
+        /// whose label then covers both.
         #[test]
         fn labels_cover_their_combinations(
             k in 1u64..6,
@@ -251,7 +258,8 @@ mod tests {
             prop_assert!(sizes.values().all(|n| *n >= k.min(all)));
         }
 
-        /// Without limits of rows, groups hold too, and rounds of local search lose no more than the grown groups.
+        /// Without limits of rows, groups hold too, and rounds of local search lose no more than
+        /// the grown groups.
         #[test]
         fn grown_groups_hold_and_moves_pay(
             k in 1u64..6,

@@ -8,7 +8,8 @@ use std::cmp::Ordering;
 /// How many free combinations on each side in each order a group chooses from.
 const REACH: usize = 16;
 
-/// Returns the groups, and the reason if the budget ended the grouping early: what is left is then one group.
+/// Returns the groups, and the reason if the budget ended the grouping early: what is left is then
+/// one group.
 pub(super) fn groups(table: &dyn Table, context: &Context) -> (Vec<Vec<u32>>, Option<Stop>) {
     let (spans, mut free) = (Spans::new(table), Free::all(table));
     let (mut groups, mut stopped): (Vec<Vec<u32>>, Option<Stop>) = (vec![], None);
@@ -28,7 +29,8 @@ pub(super) fn groups(table: &dyn Table, context: &Context) -> (Vec<Vec<u32>>, Op
     (groups, stopped)
 }
 
-/// Grows a group from a combination by the free combination that loses least in it, until it holds or none is free.
+/// Grows a group from a combination by the free combination that loses least in it, until it holds
+/// or none is free.
 fn grow(spans: &Spans, free: &mut Free, seed: u32) -> Vec<u32> {
     let table = spans.table;
     let (mut group, mut span) = (vec![seed], spans.single(seed));
@@ -48,8 +50,8 @@ fn grow(spans: &Spans, free: &mut Free, seed: u32) -> Vec<u32> {
     group
 }
 
-/// The combinations that are in no group yet, in one order for each column. Similar combinations are close in some of the
-/// orders.
+/// The combinations that are in no group yet, in one order for each column. Similar combinations
+/// are close in some of the orders.
 struct Free {
     orders: Vec<Links>,
 }

@@ -18,8 +18,8 @@ impl Span {
         Label::at(&of.lookup, self.levels[column], self.codes[column])
     }
 
-    /// Adds the combinations of `other`: the lowest common ancestor of two groups is at least as high as that of either
-    /// group.
+    /// Adds the combinations of `other`: the lowest common ancestor of two groups is at least as
+    /// high as that of either group.
     pub(super) fn merge(&mut self, other: &Self, columns: &[Column]) {
         for (i, column) in columns.iter().enumerate() {
             let level = self.levels[i].max(other.levels[i]);
@@ -108,8 +108,9 @@ fn lost(column: &Column, level: u8, code: u32) -> u128 {
 /// The greatest common multiple of leaves for which losses are exact; beyond it they are rounded.
 const EXACT: u64 = 1 << 40;
 
-/// Returns the loss per additional leaf under a label, by column: a common multiple of the columns' leaves, divided by
-/// the leaves of the column. The loss is rounded if the multiple would be too large or columns have weights.
+/// Returns the loss per additional leaf under a label, by column: a common multiple of the columns'
+/// leaves, divided by the leaves of the column. The loss is rounded if the multiple would be too
+/// large or columns have weights.
 fn units(columns: &[Column]) -> Vec<u128> {
     let leaves = || columns.iter().map(|c| c.lookup.total_leaves().max(1));
     let multiple = common_multiple(leaves(), EXACT);

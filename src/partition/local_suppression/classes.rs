@@ -6,7 +6,8 @@ use crate::search::{Context, Stop};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The number of cells that may be compared since the last released group. It bounds the walk over many columns.
+/// The number of cells that may be compared since the last released group. It bounds the walk over
+/// many columns.
 const PATIENCE: u64 = 1 << 29;
 
 /// Columns whose cells are suppressed, as positions among the columns, ascending.
@@ -141,7 +142,8 @@ struct Step {
 impl Eq for Step {}
 
 impl Ord for Step {
-    /// The greatest step of a heap is the one of least weight. Ties: fewer columns, then the first named.
+    /// The greatest step of a heap is the one of least weight. Ties: fewer columns, then the first
+    /// named.
     fn cmp(&self, other: &Self) -> Ordering {
         let ties = || (other.columns.len(), &other.columns).cmp(&(self.columns.len(), &self.columns));
         other.weight.total_cmp(&self.weight).then_with(ties)
@@ -154,8 +156,8 @@ impl PartialOrd for Step {
     }
 }
 
-/// Every set of columns with a finite weight, in the order of ascending weight. A set is reached from the set without its
-/// last column, so the heap holds no more than what was reached.
+/// Every set of columns with a finite weight, in the order of ascending weight. A set is reached
+/// from the set without its last column, so the heap holds no more than what was reached.
 pub(super) struct Ascent {
     weights: Vec<f64>,
     reached: BinaryHeap<Step>,
@@ -194,7 +196,8 @@ impl Iterator for Ascent {
     }
 }
 
-/// Walks the sets of columns. Returns the released groups, the combinations in none, and why the walk ended early.
+/// Walks the sets of columns. Returns the released groups, the combinations in none, and why the
+/// walk ended early.
 fn walk(cells: &Cells, context: &Context) -> (Vec<Group>, Vec<u32>, Option<Stop>) {
     let mut left: Vec<u32> = (0..cells.table.len() as u32).collect();
     let (mut groups, mut nodes, mut patience) = (vec![], 0, PATIENCE);
@@ -215,8 +218,8 @@ fn walk(cells: &Cells, context: &Context) -> (Vec<Group>, Vec<u32>, Option<Stop>
     (groups, left, None)
 }
 
-/// Returns the group that a combination joins with the fewest cells suppressed more, if that group then holds: the cost,
-/// its position, and the two as one.
+/// Returns the group that a combination joins with the fewest cells suppressed more, if that group
+/// then holds: the cost, its position, and the two as one.
 fn home(cells: &Cells, groups: &[Group], single: &Group) -> Option<(f64, usize, Group)> {
     let costs = groups.iter().map(|group| cells.cost_of_uniting(group, single)).zip(0..);
     let (cost, home) = costs.min_by(|a: &(f64, usize), b| a.0.total_cmp(&b.0))?;
@@ -224,8 +227,8 @@ fn home(cells: &Cells, groups: &[Group], single: &Group) -> Option<(f64, usize, 
     cells.holds(&united).then_some((cost, home, united))
 }
 
-/// Places what the walk left: in groups that it widens, or in groups of one combination that are suppressed. The
-/// combinations that can join no group come first, because they must be suppressed.
+/// Places what the walk left: in groups that it widens, or in groups of one combination that are
+/// suppressed. The combinations that can join no group come first, because they must be suppressed.
 fn place(cells: &Cells, groups: &mut Vec<Group>, left: Vec<u32>) -> Vec<Group> {
     let mut suppressible = cells.table.suppressible();
     let row_weight: f64 = cells.table.columns().iter().map(|c| c.weight).sum();

@@ -1,19 +1,20 @@
 //! Local suppression: single cells become `*`, and all others keep their values.
 //!
-//! No value is generalized: a cell has its value (at the lowest level that LEVELS allows) or the single label at the top
-//! of its hierarchy. The algorithm looks for few suppressed cells, where WEIGHT says how many cells of another column a
-//! cell is worth.
+//! No value is generalized: a cell has its value (at the lowest level that LEVELS allows) or the
+//! single label at the top of its hierarchy. The algorithm looks for few suppressed cells, where
+//! WEIGHT says how many cells of another column a cell is worth.
 //!
 //! Where the classes of all columns must hold:
 //!
-//! 1. **Walk.** The sets of columns are walked in the order of ascending weight. At each set the rows that are left are
-//!    grouped by all other columns. A group that holds all models is released with `*` in the columns of the set, and its
-//!    rows are taken away. So each group is released at the set of least weight where it holds among what is left.
-//!    With many columns the walk ends when a fixed amount of work finds no group.
-//! 2. **What is left** holds in no group by itself. Each combination joins the released group where the fewest cells
-//!    more are suppressed, those of the group included. A combination that can join no group, or whose cells weigh less
-//!    than what that would take, is suppressed as a row if that is allowed. Otherwise all rows that are left join groups
-//!    until they hold.
+//! 1. **Walk.** The sets of columns are walked in the order of ascending weight. At each set the
+//!    rows that are left are grouped by all other columns. A group that holds all models is
+//!    released with `*` in the columns of the set, and its rows are taken away. So each group is
+//!    released at the set of least weight where it holds among what is left. With many columns the
+//!    walk ends when a fixed amount of work finds no group.
+//! 2. **What is left** holds in no group by itself. Each combination joins the released group where
+//!    the fewest cells more are suppressed, those of the group included. A combination that can
+//!    join no group, or whose cells weigh less than what that would take, is suppressed as a row if
+//!    that is allowed. Otherwise all rows that are left join groups until they hold.
 //!
 //! Where the groups of some columns must hold, `ON (a, b)` or every set of m columns with `ON ANY
 //! m`, a cell is suppressed for the groups of all of these sets that it is in:
@@ -35,20 +36,21 @@
 //! promised, also who takes `*` for a value. Rows that are equal in all quasi-identifiers are
 //! released alike.
 //!
-//! **Guarantee.** Every class holds all class-level models: a class is all rows with equal released labels, where `*`
-//! equals `*` only. This is stricter than counting a missing value as equal to any value, as sdcMicro's localSuppression
-//! does: there, a row with `*` can be one of k with rows that a reader can tell from it.
-//! **Interpretation**: as there, the search is greedy. The least number of cells is NP-hard to find (Meyerson and
-//! Williams, On the complexity of optimal k-anonymity, PODS 2004, doi:10.1145/1055558.1055591).
+//! **Guarantee.** Every class holds all class-level models: a class is all rows with equal released
+//! labels, where `*` equals `*` only. This is stricter than counting a missing value as equal to
+//! any value, as sdcMicro's localSuppression does: there, a row with `*` can be one of k with rows
+//! that a reader can tell from it. **Interpretation**: as there, the search is greedy. The least
+//! number of cells is NP-hard to find (Meyerson and Williams, On the complexity of optimal
+//! k-anonymity, PODS 2004, doi:10.1145/1055558.1055591).
 //!
-//! In a column that LEVELS ends below the top of its hierarchy, a cell gets the label of the highest of these levels in
-//! place of `*`, and rows with other labels of that level are never in one group. A column that LEVELS keeps at one level
-//! is never suppressed.
+//! In a column that LEVELS ends below the top of its hierarchy, a cell gets the label of the
+//! highest of these levels in place of `*`, and rows with other labels of that level are never in
+//! one group. A column that LEVELS keeps at one level is never suppressed.
 //!
 //! Example: `SEARCH USING local_suppression`.
 //!
-//! Templ, Kowarik and Meindl, Statistical disclosure control for micro-data using the R package sdcMicro, Journal of
-//! Statistical Software 67(4), 2015, section 3.2, doi:10.18637/jss.v067.i04.
+//! Templ, Kowarik and Meindl, Statistical disclosure control for micro-data using the R package
+//! sdcMicro, Journal of Statistical Software 67(4), 2015, section 3.2, doi:10.18637/jss.v067.i04.
 
 mod classes;
 mod every;

@@ -50,8 +50,8 @@ impl State<'_> {
         }
     }
 
-    /// Recovers blocks in a random order until none can be, `until` so many groups were looked at, or
-    /// `is_over`.
+    /// Recovers blocks in a random order until none can be, `until` so many groups were looked at,
+    /// or `is_over`.
     pub(super) fn polish(&mut self, rng: &mut ChaCha12Rng, until: u64, is_over: &mut dyn FnMut() -> bool) {
         let mut order: Vec<usize> = (0..self.blocks.len()).collect();
         loop {
@@ -138,8 +138,8 @@ impl State<'_> {
         self.keep();
     }
 
-    /// Returns how many rows the smallest of the groups of a grouping lacks; `None` if all are large
-    /// enough.
+    /// Returns how many rows the smallest of the groups of a grouping lacks; `None` if all are
+    /// large enough.
     fn missing(&self, g: usize) -> Option<u64> {
         let lacks = |c: usize| self.is_small(c, g).then(|| self.lacks(c, g));
         (0..self.problem.rows.len()).filter_map(lacks).max()

@@ -1,37 +1,45 @@
-//! MDAV: groups of the nearest rows around the rows that are farthest from the mean (microaggregation).
+//! MDAV: groups of the nearest rows around the rows that are farthest from the mean
+//! (microaggregation).
 //!
-//! As long as there are enough rows for three groups, the mean of the rows that are left is computed. The row `r` that is
-//! farthest from the mean and the rows nearest to `r` are one group, and the row `s` that is farthest from `r` and the
-//! rows nearest to `s` are another one. If there are enough rows for two groups, the row farthest from the mean and the
-//! rows nearest to it are one group, and the rest is the other one. A group takes the nearest rows one after the other
-//! until it may be released, which is k rows for k-anonymity. With `LABELS MEAN` this is microaggregation as it is
-//! published: every value is replaced by the mean of its group.
+//! As long as there are enough rows for three groups, the mean of the rows that are left is
+//! computed. The row `r` that is farthest from the mean and the rows nearest to `r` are one group,
+//! and the row `s` that is farthest from `r` and the rows nearest to `s` are another one. If there
+//! are enough rows for two groups, the row farthest from the mean and the rows nearest to it are
+//! one group, and the rest is the other one. A group takes the nearest rows one after the other
+//! until it may be released, which is k rows for k-anonymity. With `LABELS MEAN` this is
+//! microaggregation as it is published: every value is replaced by the mean of its group.
 //!
-//! Distances are Euclidean over standardised columns: a value minus the mean of the column, divided by its standard
-//! deviation over all rows. WEIGHT multiplies the squared distance in a column. Every quasi-identifier must be a number,
-//! a date or a timestamp without NULL. Ties: the least combination in the order of values.
+//! Distances are Euclidean over standardised columns: a value minus the mean of the column, divided
+//! by its standard deviation over all rows. WEIGHT multiplies the squared distance in a column.
+//! Every quasi-identifier must be a number, a date or a timestamp without NULL. Ties: the least
+//! combination in the order of values.
 //!
-//! A group is labelled by the range of its values in each column. `LABELS MEAN`, `MEDIAN` or `MODE` releases one value of
-//! the group instead. Ranges end exactly at values of the group, so that groups of different values stay apart, unless
-//! labels are released and the column has a hierarchy of intervals, where they end. With `LABELS TEXT` or `BOUNDS`, which
-//! release the ends, write `ranges => rounded`. Groups with the same labels are one class. A column whose hierarchy says
-//! more than intervals has labels of the hierarchy, as in mondrian. LEVELS binds its column: rows with other labels of the
-//! highest of these levels are never in one group, and a column of texts can be kept at one level (`region LEVELS 0 TO 0`).
+//! A group is labelled by the range of its values in each column. `LABELS MEAN`, `MEDIAN` or `MODE`
+//! releases one value of the group instead. Ranges end exactly at values of the group, so that
+//! groups of different values stay apart, unless labels are released and the column has a hierarchy
+//! of intervals, where they end. With `LABELS TEXT` or `BOUNDS`, which release the ends, write
+//! `ranges => rounded`. Groups with the same labels are one class. A column whose hierarchy says
+//! more than intervals has labels of the hierarchy, as in mondrian. LEVELS binds its column: rows
+//! with other labels of the highest of these levels are never in one group, and a column of texts
+//! can be kept at one level (`region LEVELS 0 TO 0`).
 //!
-//! **Interpretation**: rows that are equal in every quasi-identifier join a group together, because the algorithm divides
-//! the set of distinct combinations. If all combinations are different and k-anonymity is the model, this is the
-//! published algorithm row by row. Otherwise the rest may not hold. Its combinations then join the groups whose means are
-//! nearest, and groups that do not hold are joined with the nearest group until all hold.
+//! **Interpretation**: rows that are equal in every quasi-identifier join a group together, because
+//! the algorithm divides the set of distinct combinations. If all combinations are different and
+//! k-anonymity is the model, this is the published algorithm row by row. Otherwise the rest may not
+//! hold. Its combinations then join the groups whose means are nearest, and groups that do not hold
+//! are joined with the nearest group until all hold.
 //!
-//! **Departure**: the time grows with the square of the combinations. A table of more than `block` combinations is
-//! therefore first cut at the median row of the widest standardised column, again and again, and each part is grouped by
-//! itself. When the time limit is reached, what is left is grouped in the order of the values.
+//! **Departure**: the time grows with the square of the combinations. A table of more than `block`
+//! combinations is therefore first cut at the median row of the widest standardised column, again
+//! and again, and each part is grouped by itself. When the time limit is reached, what is left is
+//! grouped in the order of the values.
 //!
 //! Example: `SEARCH USING mdav`.
 //!
-//! Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation for statistical disclosure control, TKDE 14
-//! (2002), doi:10.1109/69.979982. Domingo-Ferrer and Torra, Ordinal, continuous and heterogeneous k-anonymity through
-//! microaggregation, DMKD 11 (2005), doi:10.1007/s10618-005-0007-5, algorithm MDAV-generic.
+//! Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation for statistical
+//! disclosure control, TKDE 14 (2002), doi:10.1109/69.979982. Domingo-Ferrer and Torra, Ordinal,
+//! continuous and heterogeneous k-anonymity through microaggregation, DMKD 11 (2005),
+//! doi:10.1007/s10618-005-0007-5, algorithm MDAV-generic.
 
 mod points;
 
@@ -50,8 +58,8 @@ use points::Points;
 #[derive(Debug, Clone, Copy)]
 struct Mdav {
     ranges: Ranges,
-    /// Whether `ranges` says how ranges end. By default they end at values of the group where no hierarchy has intervals,
-    /// or no label is released.
+    /// Whether `ranges` says how ranges end. By default they end at values of the group where no
+    /// hierarchy has intervals, or no label is released.
     is_told: bool,
     /// The most combinations that are grouped at once.
     block: usize,
@@ -129,8 +137,8 @@ impl Mdav {
     }
 }
 
-/// Refuses NULL, which has no distance. Columns without an order are refused before anything is read. A column that LEVELS
-/// keeps at one level has no distances within a group.
+/// Refuses NULL, which has no distance. Columns without an order are refused before anything is
+/// read. A column that LEVELS keeps at one level has no distances within a group.
 fn check(columns: &[Column]) -> Result<()> {
     let has_null = |column: &Column| column.bottom < column.top && column.lookup.values().null_count() > 0;
     match columns.iter().position(has_null) {
@@ -187,7 +195,8 @@ impl Run<'_> {
                     }
                     None => break,
                 }
-                // The other group is made of what is left, around the row that was farthest from the first.
+                // The other group is made of what is left, around the row that was farthest from
+                // the first.
                 if left.is_empty() {
                     break;
                 }
@@ -204,7 +213,8 @@ impl Run<'_> {
         }
     }
 
-    /// Takes the combinations nearest to a point out of `left`, until they hold. Returns `None` if they never do.
+    /// Takes the combinations nearest to a point out of `left`, until they hold. Returns `None` if
+    /// they never do.
     fn take(&self, left: &mut Vec<u32>, around: &[f64]) -> Option<Vec<u32>> {
         let near = self.points.nearest(left, around, |near| {
             self.rows(near) >= self.table.least_rows() && self.table.holds(near)
@@ -404,7 +414,8 @@ mod tests {
             prop_assert_eq!(groups, by_definition(&rows, k));
         }
 
-        /// Every group holds where all rows together do, also in blocks and for models that must be asked.
+        /// Every group holds where all rows together do, also in blocks and for models that must be
+        /// asked.
         #[test]
         fn groups_hold(
             rows in prop::collection::btree_map((0u32..12, 0u32..7), 1u64..5, 1..30), k in 1u64..6, asks: bool, block in 1usize..40

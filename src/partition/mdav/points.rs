@@ -17,8 +17,8 @@ pub(super) fn distance(a: &[f64], b: &[f64]) -> f64 {
 }
 
 impl Points {
-    /// Standardises the columns of a table: mean 0 and variance 1 over its rows, times the root of the weight. A constant
-    /// column is 0.
+    /// Standardises the columns of a table: mean 0 and variance 1 over its rows, times the root of
+    /// the weight. A constant column is 0.
     pub(super) fn of(table: &dyn Table) -> Self {
         let (width, len) = (table.columns().len(), table.len());
         let rows: Vec<f64> = (0..len as u32).map(|c| table.rows(c) as f64).collect();
@@ -60,7 +60,8 @@ impl Points {
         sums.into_iter().map(|sum| sum / rows).collect()
     }
 
-    /// Returns the combination farthest from a point, the first of several; `None` if there are none.
+    /// Returns the combination farthest from a point, the first of several; `None` if there are
+    /// none.
     pub(super) fn farthest(&self, combinations: &[u32], from: &[f64]) -> Option<u32> {
         let mut best: Option<(f64, u32)> = None;
         for combination in combinations {
@@ -72,7 +73,8 @@ impl Points {
         best.map(|(_, combination)| combination)
     }
 
-    /// Returns the combinations nearest to a point, the nearest first, as few as are `enough`; `None` if all are too few.
+    /// Returns the combinations nearest to a point, the nearest first, as few as are `enough`;
+    /// `None` if all are too few.
     pub(super) fn nearest(
         &self,
         combinations: &[u32],
@@ -112,7 +114,8 @@ impl Points {
         nearest.map_or(0, |(place, _)| place)
     }
 
-    /// Cuts combinations in two at the median row of the widest column, both parts in the order of their numbers.
+    /// Cuts combinations in two at the median row of the widest column, both parts in the order of
+    /// their numbers.
     pub(super) fn halves(&self, mut block: Vec<u32>) -> [Vec<u32>; 2] {
         let width = |column: usize| {
             let values = || block.iter().map(|c| self.at(*c)[column]);

@@ -6,7 +6,8 @@ use crate::partition::table::{Column, Table};
 use arrow::array::Array;
 use std::ops::Range;
 
-/// The greatest number of cuts of a column that are tried if the models require more than a number of rows.
+/// The greatest number of cuts of a column that are tried if the models require more than a number
+/// of rows.
 pub(super) const CUTS: usize = 64;
 
 /// The state of one run: each group is a range of `combinations`.
@@ -116,8 +117,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Divides a group, and returns its parts, or `None` if no column divides it. The combinations of each part are
-    /// moved together.
+    /// Divides a group, and returns its parts, or `None` if no column divides it. The combinations
+    /// of each part are moved together.
     pub(super) fn divide(&mut self, group: Range<usize>) -> Option<Vec<Range<usize>>> {
         let rows = self.rows(group.clone());
         if group.len() < 2 || rows < self.table.least_rows().saturating_mul(2) {
@@ -184,8 +185,8 @@ impl<'a> Run<'a> {
         Some(parts)
     }
 
-    /// Returns what a group loses: over its cells, the share of the leaves that the label stands for beside the value,
-    /// times WEIGHT.
+    /// Returns what a group loses: over its cells, the share of the leaves that the label stands
+    /// for beside the value, times WEIGHT.
     fn loss(&self, group: Range<usize>) -> f64 {
         let columns = self.table.columns().iter().enumerate().map(|(i, column)| {
             let leaves = self.label(i, group.clone()).leaves(&column.lookup);
@@ -214,8 +215,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Cuts a group in two in the order of a column, as close to half of its rows as possible such that both sides
-    /// hold. Equal values stay together if it cuts only `between_values`.
+    /// Cuts a group in two in the order of a column, as close to half of its rows as possible such
+    /// that both sides hold. Equal values stay together if it cuts only `between_values`.
     fn cut(
         &mut self,
         column: usize,
@@ -247,7 +248,8 @@ impl<'a> Run<'a> {
         tried.find(|sides| sides.iter().all(holds))
     }
 
-    /// Divides a group into the children of `label`; the children that do not hold on their own are pooled.
+    /// Divides a group into the children of `label`; the children that do not hold on their own are
+    /// pooled.
     fn children(&mut self, column: usize, group: Range<usize>, label: Label) -> Option<Vec<Range<usize>>> {
         let Label::Level { level, .. } = label else { return None };
         let table = self.table;
@@ -298,7 +300,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// `split => loss` divides along the column after which the parts lose least, counted from their members.
+        /// `split => loss` divides along the column after which the parts lose least, counted from
+        /// their members.
         #[test]
         fn the_division_of_least_loss_is_taken(
             rows in prop::collection::btree_map((0u32..6, 0u32..4), 1u64..5, 1..20), k in 1u64..6, asks: bool, heavy in 1u8..4
@@ -337,9 +340,9 @@ mod tests {
             }
         }
 
-        /// While a group has 2k + m - 1 rows or more and a column with an order varies, the relaxed mode divides it. In
-        /// both modes the parts together are the group, each part holds, and cuts between values leave the parts side
-        /// by side.
+        /// While a group has 2k + m - 1 rows or more and a column with an order varies, the relaxed
+        /// mode divides it. In both modes the parts together are the group, each part holds, and
+        /// cuts between values leave the parts side by side.
         #[test]
         fn large_groups_are_divided(
             rows in prop::collection::btree_map((0u32..6, 0u32..4), 1u64..5, 1..20), k in 1u64..6, relaxed: bool, asks: bool

@@ -1,50 +1,60 @@
-//! Mondrian: cuts the table in two at the median of one column, and cuts each part again, as long as the parts hold.
+//! Mondrian: cuts the table in two at the median of one column, and cuts each part again, as long
+//! as the parts hold.
 //!
-//! Starting from one group with every row, a group is divided along one column into parts that all may be released. A
-//! group is final if no column can divide it. Every class-level model in force decides whether a part may be released,
-//! so each final group holds them all if the table as a whole does.
+//! Starting from one group with every row, a group is divided along one column into parts that all
+//! may be released. A group is final if no column can divide it. Every class-level model in force
+//! decides whether a part may be released, so each final group holds them all if the table as a
+//! whole does.
 //!
-//! - A column of numbers, dates or timestamps without a hierarchy is cut between two values, as near to the median row as
-//!   possible such that the parts on both sides hold. The median itself is tried first, then up to
-//!   [`CUTS`](divide::CUTS) cuts in the order of their distance. The label of the group is a range over its values, or
-//!   the value itself if there is only one. The range of the values, `[21, 27]`, would reveal that somebody has exactly
-//!   21 and somebody 27. So its ends are moved outward to round numbers, `[20, 29]`, on a grid that depends only on the
-//!   width of the whole column; `ranges => exact` leaves the ends unchanged. A single value reveals no more than what all
-//!   rows of the group share. A hierarchy of intervals (INTERVALS, QUANTILES) leaves such a column its ranges, which
-//!   then end where its finest intervals do, and are open (`>=85`) where a TOP CODE or BOTTOM CODE hides the values.
-//!   Labels of any other hierarchy say more than ranges, so the column is divided by it like a column of texts, unless
-//!   LABELS BOUNDS or another computed form asks for ranges, or `numbers => range`, or `ranges`, which says how they end. With `numbers => hierarchy` every column
-//!   is. NULL comes after all values, and a group of NULL and other values has the label `*`.
-//! - Any other column is divided by its hierarchy: into the children of the lowest common ancestor of the group's
-//!   values. Children that do not hold on their own are pooled; the pool takes the smallest of the other children until
-//!   it holds too. The label is the lowest common ancestor of the values in the group.
+//! - A column of numbers, dates or timestamps without a hierarchy is cut between two values, as
+//!   near to the median row as possible such that the parts on both sides hold. The median itself
+//!   is tried first, then up to [`CUTS`](divide::CUTS) cuts in the order of their distance. The
+//!   label of the group is a range over its values, or the value itself if there is only one. The
+//!   range of the values, `[21, 27]`, would reveal that somebody has exactly 21 and somebody 27. So
+//!   its ends are moved outward to round numbers, `[20, 29]`, on a grid that depends only on the
+//!   width of the whole column; `ranges => exact` leaves the ends unchanged. A single value reveals
+//!   no more than what all rows of the group share. A hierarchy of intervals (INTERVALS, QUANTILES)
+//!   leaves such a column its ranges, which then end where its finest intervals do, and are open
+//!   (`>=85`) where a TOP CODE or BOTTOM CODE hides the values. Labels of any other hierarchy say
+//!   more than ranges, so the column is divided by it like a column of texts, unless LABELS BOUNDS
+//!   or another computed form asks for ranges, or `numbers => range`, or `ranges`, which says how
+//!   they end. With `numbers => hierarchy` every column is. NULL comes after all values, and a
+//!   group of NULL and other values has the label `*`.
+//! - Any other column is divided by its hierarchy: into the children of the lowest common ancestor
+//!   of the group's values. Children that do not hold on their own are pooled; the pool takes the
+//!   smallest of the other children until it holds too. The label is the lowest common ancestor of
+//!   the values in the group.
 //!
-//! `strict` (the default) divides along values: equal values of the column go to the same side. `relaxed` also divides a
-//! group that no cut between values divides: at the median row, so both sides share the distinct combinations with the
-//! median value. So its groups are those of `strict`, divided further, and it never loses more. If k-anonymity is the
-//! model and every column has an order, groups have fewer than 2k + m rows, where m is the number of rows of the most
-//! frequent combination. Rows of one combination stay together. Groups of `relaxed` may overlap, and groups with equal
-//! labels are one class.
+//! `strict` (the default) divides along values: equal values of the column go to the same side.
+//! `relaxed` also divides a group that no cut between values divides: at the median row, so both
+//! sides share the distinct combinations with the median value. So its groups are those of
+//! `strict`, divided further, and it never loses more. If k-anonymity is the model and every column
+//! has an order, groups have fewer than 2k + m rows, where m is the number of rows of the most
+//! frequent combination. Rows of one combination stay together. Groups of `relaxed` may overlap,
+//! and groups with equal labels are one class.
 //!
-//! The largest group is divided first. The order has no effect on the result, unless the budget runs out.
+//! The largest group is divided first. The order has no effect on the result, unless the budget
+//! runs out.
 //!
-//! `split` determines which column is tried first: the widest by normalized range times WEIGHT (the share of the
-//! column's range, or of its hierarchy's leaves, that the group spans), the one with the most distinct values in the
-//! group, or the first named. With `loss` every column is tried, and the group is divided along the one after which its
-//! parts lose least, by leaves times WEIGHT as glm counts them; it takes the time of as many runs as there are columns.
-//! It mostly loses less than `widest`: 15 percent less on Adult (9 columns, k 5) and 23 percent less at k 50, but 4 percent
-//! more on poker hands at k 50.
-//! Ties: the first named. LEVELS binds its column: the column is divided by its hierarchy, and never above the highest of
-//! these levels.
+//! `split` determines which column is tried first: the widest by normalized range times WEIGHT (the
+//! share of the column's range, or of its hierarchy's leaves, that the group spans), the one with
+//! the most distinct values in the group, or the first named. With `loss` every column is tried,
+//! and the group is divided along the one after which its parts lose least, by leaves times WEIGHT
+//! as glm counts them; it takes the time of as many runs as there are columns. It mostly loses less
+//! than `widest`: 15 percent less on Adult (9 columns, k 5) and 23 percent less at k 50, but 4
+//! percent more on poker hands at k 50. Ties: the first named. LEVELS binds its column: the column
+//! is divided by its hierarchy, and never above the highest of these levels.
 //!
-//! **Departures** from the paper: the relaxed partitioning of the paper cuts every group at its median row. Where most rows
-//! share a value, such a cut leaves one side as wide as before, and shares the rows out among the sides by chance. On such
-//! tables it loses up to 60 percent more than `strict`. The paper tries no cut but the median, and gives up a column if one child of the
+//! **Departures** from the paper: the relaxed partitioning of the paper cuts every group at its
+//! median row. Where most rows share a value, such a cut leaves one side as wide as before, and
+//! shares the rows out among the sides by chance. On such tables it loses up to 60 percent more
+//! than `strict`. The paper tries no cut but the median, and gives up a column if one child of the
 //! hierarchy is too small.
 //!
 //! Example: `SEARCH USING mondrian(mode => relaxed)`.
 //!
-//! LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006, doi:10.1109/ICDE.2006.101.
+//! LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006,
+//! doi:10.1109/ICDE.2006.101.
 
 mod divide;
 mod options;
@@ -67,8 +77,8 @@ impl Partitioner for Mondrian {
         let mut run = Run::new(self, table);
         let (mut groups, mut cells) = (vec![0u32; table.len()], vec![vec![]; table.columns().len()]);
         let mut stopped = None;
-        // The largest group comes next, so that a run that ends early leaves no part of the table undivided beside a
-        // part that is divided to the end.
+        // The largest group comes next, so that a run that ends early leaves no part of the table
+        // undivided beside a part that is divided to the end.
         let by_size = |group: Range<usize>| (group.len(), Reverse(group.start));
         let mut left: BinaryHeap<(usize, Reverse<usize>)> = BinaryHeap::new();
         left.extend(Some(by_size(0..table.len())).filter(|(combinations, _)| *combinations > 0));
@@ -201,7 +211,8 @@ mod tests {
         groups.map(|(labels, rows)| (labels.join(" "), rows)).collect()
     }
 
-    /// 4 rows of 0, 1 of 1, 1 of 2, 4 of 5: the median is between 1 and 2. Then 0 is a group of its own, but 1 is not.
+    /// 4 rows of 0, 1 of 1, 1 of 2, 4 of 5: the median is between 1 and 2. Then 0 is a group of its
+    /// own, but 1 is not.
     #[test]
     fn a_range_is_cut_at_the_median_row() {
         let numbers = column(&["a"; 6], true);
@@ -213,7 +224,8 @@ mod tests {
         assert_eq!(shown(&finer, mondrian(false)), expected);
     }
 
-    /// Of the children a, b and c of the top only a holds; b and c are pooled, and so have the label of the top.
+    /// Of the children a, b and c of the top only a holds; b and c are pooled, and so have the
+    /// label of the top.
     #[test]
     fn children_that_do_not_hold_are_pooled() {
         let names = column(&["a", "a", "b", "c"], false);
@@ -264,8 +276,8 @@ mod tests {
         }
     }
 
-    /// Cells of two values over 0 to 5. The ends of a range reveal no value, and a group of one value has the value as
-    /// its label.
+    /// Cells of two values over 0 to 5. The ends of a range reveal no value, and a group of one
+    /// value has the value as its label.
     #[test]
     fn ranges_end_at_round_numbers() {
         let numbers = column(&["a"; 6], true);

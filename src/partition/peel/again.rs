@@ -1,5 +1,6 @@
-//! Local search that takes a few classes apart and walks the lattice again for their combinations alone. The order of the
-//! first walk is that of the whole table. What loses least differs from one part of the table to the next.
+//! Local search that takes a few classes apart and walks the lattice again for their combinations
+//! alone. The order of the first walk is that of the whole table. What loses least differs from one
+//! part of the table to the next.
 
 use super::improve::Improvement;
 use super::left;
@@ -22,8 +23,8 @@ const SMALL: usize = 2048;
 const PATIENCE: u64 = 1 << 22;
 
 impl Improvement<'_> {
-    /// Walks again for each class together with classes near it, until the work of the run reaches `limit`. Begins at a
-    /// class drawn at random, because a round may not come far.
+    /// Walks again for each class together with classes near it, until the work of the run reaches
+    /// `limit`. Begins at a class drawn at random, because a round may not come far.
     pub(super) fn walk_again(&mut self, limit: u64, context: &mut Context) -> Result<(), Stop> {
         let mut classes = self.dearest();
         classes.shuffle(&mut context.rng);

@@ -1,12 +1,13 @@
 //! Simulated annealing of small tables, for what no change that loses less by itself leads to.
 //!
-//! Where a class has hardly more rows than it must have, no combination can leave it alone. What loses less is then an
-//! exchange, or several changes of which the first ones lose more. Annealing draws changes at random, and also accepts one
-//! that loses more, less and less often. It moves a combination to the class of one that is near it, exchanges the two,
-//! divides a class, or dissolves one. Then single moves and exchanges are made until none loses less.
+//! Where a class has hardly more rows than it must have, no combination can leave it alone. What
+//! loses less is then an exchange, or several changes of which the first ones lose more. Annealing
+//! draws changes at random, and also accepts one that loses more, less and less often. It moves a
+//! combination to the class of one that is near it, exchanges the two, divides a class, or
+//! dissolves one. Then single moves and exchanges are made until none loses less.
 //!
-//! The number of draws follows from the combinations and from `rounds`, so no clock decides what is released. A large table
-//! would need too many of them.
+//! The number of draws follows from the combinations and from `rounds`, so no clock decides what is
+//! released. A large table would need too many of them.
 //!
 //! Kirkpatrick, Gelatt and Vecchi, Optimization by simulated annealing, Science 220, 1983,
 //! doi:10.1126/science.220.4598.671.
@@ -19,7 +20,8 @@ use rand::RngExt;
 /// The greatest number of combinations of a table that is annealed.
 const FEW: usize = 1024;
 
-/// The draws of a round for each combination: twice as many as there are combinations, and so many at most.
+/// The draws of a round for each combination: twice as many as there are combinations, and so many
+/// at most.
 const DRAWS: u64 = 600;
 
 /// The draws of a round for all combinations, at most.
@@ -28,11 +30,12 @@ const MOST_DRAWS: u64 = 1 << 18;
 /// How many of the combinations that are nearest to one are near it.
 const NEAR: usize = 24;
 
-/// Of so many classes that nothing can leave alone, one is dissolved. The others exchange a combination.
+/// Of so many classes that nothing can leave alone, one is dissolved. The others exchange a
+/// combination.
 const DISSOLVED: usize = 8;
 
-/// The number of temperatures, the first one as a share of the mean loss of a combination, and each of the others as a share
-/// of the one before.
+/// The number of temperatures, the first one as a share of the mean loss of a combination, and each
+/// of the others as a share of the one before.
 const TEMPERATURES: usize = 64;
 const FIRST: f64 = 0.5;
 const COOLED: f64 = 0.975;
@@ -53,8 +56,8 @@ impl Draws {
         (((self.next() >> 32) * n as u64) >> 32) as usize
     }
 
-    /// Returns a number of the exponential distribution with mean 1, nearly: roots are the same on every machine, and
-    /// logarithms are not.
+    /// Returns a number of the exponential distribution with mean 1, nearly: roots are the same on
+    /// every machine, and logarithms are not.
     fn exponential(&mut self) -> f64 {
         let uniform = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
         64.0 * (1.0 - (0..6).fold(uniform, |root, _| root.sqrt()))
@@ -174,7 +177,8 @@ impl Annealing<'_, '_> {
         self.of.class_of[combination as usize] as usize
     }
 
-    /// Moves a combination to a class, and another one of that class back. Returns whether that was done.
+    /// Moves a combination to a class, and another one of that class back. Returns whether that was
+    /// done.
     fn exchange(&mut self, one: u32, back: Option<u32>, to: usize) -> bool {
         let space = self.of.space;
         let from = self.class_of(one);
@@ -324,7 +328,8 @@ mod tests {
     }
 
     proptest! {
-        /// Every combination stays in one class, every class holds, no more is lost, and no single change loses less.
+        /// Every combination stays in one class, every class holds, no more is lost, and no single
+        /// change loses less.
         #[test]
         fn classes_hold_and_lose_no_more(
             rows in prop::collection::btree_map((0u32..5, 0u32..4), 1u64..5, 2..20), k in 1u64..7, asks: bool, by_hierarchy: bool, seed: u64
@@ -342,7 +347,8 @@ mod tests {
         }
     }
 
-    /// A table of 150 distinct people in five columns: what local search leaves is 2 percent more than it must be.
+    /// A table of 150 distinct people in five columns: what local search leaves is 2 percent more
+    /// than it must be.
     #[test]
     fn annealing_goes_on_where_local_search_ends() {
         let groups: Vec<String> = (0..12).map(|value| (value / 4).to_string()).collect();

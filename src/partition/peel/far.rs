@@ -1,5 +1,5 @@
-//! Local search among all classes, for what no neighbour takes. A combination has few neighbours, which cost little to
-//! try. Here a block of combinations is compared with every class.
+//! Local search among all classes, for what no neighbour takes. A combination has few neighbours,
+//! which cost little to try. Here a block of combinations is compared with every class.
 
 use super::improve::{Improvement, SMALL};
 use super::space::{Class, Space};
@@ -13,9 +13,9 @@ const PARTNERS: usize = 12;
 const FEW: usize = 64;
 
 impl Improvement<'_> {
-    /// Divides a class that has grown, moves its blocks to the class where they lose least of all, and divides it anew with
-    /// the classes that are cheapest to unite with it, and dissolves it. The most expensive classes come first. Ends when the work of the
-    /// run reaches `limit`.
+    /// Divides a class that has grown, moves its blocks to the class where they lose least of all,
+    /// and divides it anew with the classes that are cheapest to unite with it, and dissolves it.
+    /// The most expensive classes come first. Ends when the work of the run reaches `limit`.
     pub(super) fn reach(&mut self, limit: u64, context: &Context) -> Result<(), Stop> {
         for class in self.dearest() {
             context.check(0)?;
@@ -36,7 +36,8 @@ impl Improvement<'_> {
         Ok(())
     }
 
-    /// Moves a block of a class to the class where it loses least, if that is a gain and both classes hold afterwards.
+    /// Moves a block of a class to the class where it loses least, if that is a gain and both
+    /// classes hold afterwards.
     fn try_block(&mut self, from: usize, block: &[u32]) {
         let space = self.space;
         // An earlier block may have taken some of it along.
@@ -97,8 +98,9 @@ impl Improvement<'_> {
     }
 }
 
-/// Returns the parts of a class whose leaving may make a label of the others narrower: each combination, what has the
-/// least or the greatest value of a range, and what has one label below that of the class.
+/// Returns the parts of a class whose leaving may make a label of the others narrower: each
+/// combination, what has the least or the greatest value of a range, and what has one label below
+/// that of the class.
 fn blocks(space: &Space, class: &Class) -> Vec<Vec<u32>> {
     let mut blocks: Vec<Vec<u32>> = class.members.iter().map(|c| vec![*c]).collect();
     for column in 0..space.columns() {

@@ -3,8 +3,8 @@
 use crate::partition::table::{Column, Table};
 use std::collections::BTreeMap;
 
-/// The least weight of a column, relative to the column that tells most. So of divisions that tell the same about the
-/// class label, the one that loses less is preferred.
+/// The least weight of a column, relative to the column that tells most. So of divisions that tell
+/// the same about the class label, the one that loses less is preferred.
 const LEAST: f64 = 0.01;
 
 /// A table whose columns weigh as much as they tell about the class label.
@@ -30,8 +30,9 @@ impl<'a> Guided<'a> {
     }
 }
 
-/// Returns the mutual information of a column and the class label in bits, at least 0. The term that is subtracted is what
-/// a column of as many values tells by chance (Miller, Note on the bias of information estimates, 1955).
+/// Returns the mutual information of a column and the class label in bits, at least 0. The term
+/// that is subtracted is what a column of as many values tells by chance (Miller, Note on the bias
+/// of information estimates, 1955).
 fn information(table: &dyn Table, column: usize) -> f64 {
     let mut cells: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for c in 0..table.len() as u32 {
@@ -107,7 +108,8 @@ mod tests {
     use super::*;
     use crate::partition::testing::{Toy, column};
 
-    /// The first column is the class label, the second tells nothing of it, and the third has one value.
+    /// The first column is the class label, the second tells nothing of it, and the third has one
+    /// value.
     #[test]
     fn a_column_weighs_what_it_tells() {
         let two = || column(&["a", "a"], false);

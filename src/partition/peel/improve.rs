@@ -1,4 +1,5 @@
-//! Local search: combinations move between classes, pairs of classes are divided anew, classes are dissolved.
+//! Local search: combinations move between classes, pairs of classes are divided anew, classes are
+//! dissolved.
 
 use super::space::{Class, Space};
 use super::split::{gains, split};
@@ -10,11 +11,12 @@ use std::collections::HashSet;
 /// How many combinations further on in a sorted order are neighbours of a combination.
 const NEIGHBOURS: usize = 4;
 
-/// The number of cells that a round may join or measure in exchanges among neighbours; half as many more dissolve classes.
+/// The number of cells that a round may join or measure in exchanges among neighbours; half as many
+/// more dissolve classes.
 const ROUND: u64 = 1 << 24;
 
-/// The same for a table that is too large for [`COMPARED`], of which a round sees a part only. All rounds together cost
-/// less than its scans.
+/// The same for a table that is too large for [`COMPARED`], of which a round sees a part only. All
+/// rounds together cost less than its scans.
 const LARGE_ROUND: u64 = 1 << 20;
 
 /// The number of cells that a round may measure to compare blocks with all classes.
@@ -23,14 +25,15 @@ const FAR: u64 = 1 << 26;
 /// The number of cells that a round may generalize to walk again for a few classes.
 const AGAIN: u64 = 1 << 25;
 
-/// The greatest number of cells of all combinations in all classes, for a table where blocks are compared with all classes.
-/// In a larger one a round would not come far.
+/// The greatest number of cells of all combinations in all classes, for a table where blocks are
+/// compared with all classes. In a larger one a round would not come far.
 const COMPARED: u64 = 1 << 31;
 
 /// The share of the loss that must not remain after a round which was worth its time.
 const WORTHWHILE: f64 = 0.9999;
 
-/// The greatest number of members of a class that is dissolved, or of two classes that are divided anew.
+/// The greatest number of members of a class that is dissolved, or of two classes that are divided
+/// anew.
 pub(super) const SMALL: usize = 512;
 
 /// The classes of a run, and the class of each combination.
@@ -38,8 +41,8 @@ pub(super) struct Improvement<'a> {
     pub(super) space: &'a Space<'a>,
     pub(super) classes: Vec<Class>,
     pub(super) class_of: Vec<u32>,
-    /// By column and ground code: the place of the code in the order of the hierarchy, where values under one label are
-    /// side by side.
+    /// By column and ground code: the place of the code in the order of the hierarchy, where values
+    /// under one label are side by side.
     ranks: Vec<Vec<u32>>,
 }
 
@@ -71,12 +74,13 @@ impl<'a> Improvement<'a> {
         self.classes.iter().map(Class::cost).sum()
     }
 
-    /// Runs at most `rounds` rounds. Ends when as many rounds in a row as there are columns gain next to nothing. Returns
-    /// the reason why it ended early.
+    /// Runs at most `rounds` rounds. Ends when as many rounds in a row as there are columns gain
+    /// next to nothing. Returns the reason why it ended early.
     ///
-    /// Every round sorts the combinations by the columns in another order, drawn at random, and tries changes between
-    /// the classes of neighbours. Similar combinations are neighbours in some of the orders, so a round costs a sort
-    /// and a few comparisons per combination however many classes there are.
+    /// Every round sorts the combinations by the columns in another order, drawn at random, and
+    /// tries changes between the classes of neighbours. Similar combinations are neighbours in some
+    /// of the orders, so a round costs a sort and a few comparisons per combination however many
+    /// classes there are.
     pub(super) fn run(&mut self, rounds: u64, context: &mut Context) -> Option<Stop> {
         let mut columns: Vec<usize> = (0..self.space.columns()).collect();
         let mut idle = 0;
@@ -115,7 +119,8 @@ impl<'a> Improvement<'a> {
         cells > COMPARED
     }
 
-    /// Compares blocks with all classes, and walks again for a few of them, if these are few enough.
+    /// Compares blocks with all classes, and walks again for a few of them, if these are few
+    /// enough.
     fn among_all(&mut self, context: &mut Context) -> Result<(), Stop> {
         if self.is_large() {
             return Ok(());
@@ -124,8 +129,8 @@ impl<'a> Improvement<'a> {
         self.walk_again(self.space.work() + AGAIN, context)
     }
 
-    /// Returns the combinations that are in a class, sorted by the columns in this order, as far as their ranks fit into a
-    /// key of 128 bits.
+    /// Returns the combinations that are in a class, sorted by the columns in this order, as far as
+    /// their ranks fit into a key of 128 bits.
     fn sorted(&self, columns: &[usize]) -> Vec<u32> {
         let bits = |column: usize| u32::BITS - (self.ranks[column].len() as u32).leading_zeros();
         let mut free = u128::BITS;
@@ -155,8 +160,8 @@ impl<'a> Improvement<'a> {
         order.into_iter().map(|(_, c)| c).collect()
     }
 
-    /// Moves combinations to the classes of their neighbours, and divides pairs of neighbours' classes anew, until the work
-    /// of the run reaches `limit`.
+    /// Moves combinations to the classes of their neighbours, and divides pairs of neighbours'
+    /// classes anew, until the work of the run reaches `limit`.
     fn exchange(&mut self, order: &[u32], limit: u64, context: &Context) -> Result<(), Stop> {
         let mut tried: HashSet<(u32, u32)> = HashSet::new();
         for (at, one) in order.iter().enumerate() {
@@ -243,8 +248,8 @@ impl<'a> Improvement<'a> {
         }
     }
 
-    /// Dissolves classes whose combinations lose less in the classes of their neighbours, the most expensive per row
-    /// first.
+    /// Dissolves classes whose combinations lose less in the classes of their neighbours, the most
+    /// expensive per row first.
     fn dissolve(&mut self, order: &[u32], limit: u64, context: &Context) -> Result<(), Stop> {
         let mut place = vec![0usize; self.space.len()];
         for (at, combination) in order.iter().enumerate() {
@@ -279,8 +284,8 @@ impl<'a> Improvement<'a> {
         classes.into_iter().map(|(_, number)| number).collect()
     }
 
-    /// Dissolves a class if its combinations lose less in classes that `candidates` names for each of them, or more by less
-    /// than `most`. Returns whether it did.
+    /// Dissolves a class if its combinations lose less in classes that `candidates` names for each
+    /// of them, or more by less than `most`. Returns whether it did.
     pub(super) fn try_dissolve(
         &mut self,
         class: usize,
@@ -318,7 +323,8 @@ impl<'a> Improvement<'a> {
     }
 }
 
-/// Returns, by column and ground code, the place of the code where values under one label are side by side.
+/// Returns, by column and ground code, the place of the code where values under one label are side
+/// by side.
 fn ranks(space: &Space) -> Vec<Vec<u32>> {
     let columns = space.table.columns().iter().enumerate();
     let ranks = columns.map(|(column, of)| match space.is_range(column) {

@@ -10,11 +10,12 @@ pub(super) struct Placed {
     pub(super) suppressed: Vec<u32>,
 }
 
-/// The greatest number of pairs of a combination and a class that are compared. Beyond it the combinations that are left
-/// are placed together.
+/// The greatest number of pairs of a combination and a class that are compared. Beyond it the
+/// combinations that are left are placed together.
 const COMPARED: usize = 1 << 28;
 
-/// Places the combinations that were left: one by one as long as the budget lasts, and then together.
+/// Places the combinations that were left: one by one as long as the budget lasts, and then
+/// together.
 pub(super) fn place(space: &Space, mut classes: Vec<Class>, left: Vec<u32>, context: &Context) -> Placed {
     let together = space.class(left);
     if space.holds(&together) {
@@ -49,7 +50,8 @@ pub(super) fn place(space: &Space, mut classes: Vec<Class>, left: Vec<u32>, cont
 }
 
 impl Placed {
-    /// Releases the combinations that remain as a class, if they hold together, and suppresses them otherwise.
+    /// Releases the combinations that remain as a class, if they hold together, and suppresses them
+    /// otherwise.
     fn of(space: &Space, mut classes: Vec<Class>, remain: Class) -> Self {
         let mut suppressed = vec![];
         match space.holds(&remain) {
@@ -60,7 +62,8 @@ impl Placed {
     }
 }
 
-/// Returns the class where a combination loses least, if that class still holds with it, and how much more is lost.
+/// Returns the class where a combination loses least, if that class still holds with it, and how
+/// much more is lost.
 fn cheapest(space: &Space, classes: &[Class], combination: u32) -> (f64, Option<usize>) {
     let Some((more, home)) = space.cheapest(classes.iter().enumerate(), combination) else {
         return (f64::INFINITY, None);
@@ -74,10 +77,11 @@ fn cheapest(space: &Space, classes: &[Class], combination: u32) -> (f64, Option<
     }
 }
 
-/// Joins the combinations that are in no class with the classes that are closest to them until they hold together.
-/// Returns the combinations if they do not even hold with all classes.
+/// Joins the combinations that are in no class with the classes that are closest to them until they
+/// hold together. Returns the combinations if they do not even hold with all classes.
 ///
-/// The number of classes that join is doubled from one attempt to the next, so there are few attempts.
+/// The number of classes that join is doubled from one attempt to the next, so there are few
+/// attempts.
 fn shelter(space: &Space, classes: &mut Vec<Class>, homeless: Vec<u32>) -> Vec<u32> {
     let together = space.class(homeless);
     let costs = classes

@@ -1,42 +1,50 @@
-//! Peel: takes the classes that hold off the table, node by node, from the least general node to the most general one.
+//! Peel: takes the classes that hold off the table, node by node, from the least general node to
+//! the most general one.
 //!
-//! Full-domain generalization raises a column for the whole table because a few rows need it. Peel walks the lattice
-//! once, in the order of ascending loss. At each node it groups the rows that are left, releases every class that holds
-//! all models, and takes the rows of these classes away. One walk is enough: a class that did not hold at a node has only
-//! fewer rows later. So rows in dense parts of the table are released with precise labels, and only the others go on.
+//! Full-domain generalization raises a column for the whole table because a few rows need it. Peel
+//! walks the lattice once, in the order of ascending loss. At each node it groups the rows that are
+//! left, releases every class that holds all models, and takes the rows of these classes away. One
+//! walk is enough: a class that did not hold at a node has only fewer rows later. So rows in dense
+//! parts of the table are released with precise labels, and only the others go on.
 //!
-//! 1. **Walk.** The loss of a node is the sum over columns of WEIGHT times the mean loss of the table's rows at the
-//!    column's level. Nodes of equal loss come in the order of their levels. A lattice of many columns is walked until a
-//!    fixed amount of work finds no class.
-//! 2. **What is left.** If the rows that are left hold together, they are one more class. Otherwise each combination
-//!    joins the class where that loses least. It stays in no class, and is suppressed, if suppression is allowed and loses
-//!    less. If more rows than may be suppressed are in no class, classes are joined with them until they hold.
-//! 3. **Labels.** Each class gets new labels: the lowest common ancestor of its values, or their range in a column of
-//!    numbers, dates or timestamps without a hierarchy or with one of intervals (`numbers => hierarchy` keeps to the
-//!    hierarchy, and `numbers => range` gives ranges to all). A class that can be divided into
-//!    classes with less loss is divided, again and again.
-//! 4. **Local search**, at most `rounds` rounds, each of a fixed amount of work at most. Combinations move to classes of
-//!    their neighbours where they lose less, two classes are divided anew, classes are dissolved into others, blocks
-//!    of the most expensive classes move to the class of all where they lose least, and a few classes that are near each
-//!    other are walked again by themselves. Each change is made only if it loses less.
-//! 5. **Annealing** of a table of at most 1,024 combinations, by a number of random changes that follows from `rounds` and
-//!    the number of combinations. A change may lose more, which leads on to others that lose less. In the end no move of a
-//!    combination and no exchange of two loses less, and what is kept never loses more than before.
+//! 1. **Walk.** The loss of a node is the sum over columns of WEIGHT times the mean loss of the
+//!    table's rows at the column's level. Nodes of equal loss come in the order of their levels. A
+//!    lattice of many columns is walked until a fixed amount of work finds no class.
+//! 2. **What is left.** If the rows that are left hold together, they are one more class. Otherwise
+//!    each combination joins the class where that loses least. It stays in no class, and is
+//!    suppressed, if suppression is allowed and loses less. If more rows than may be suppressed are
+//!    in no class, classes are joined with them until they hold.
+//! 3. **Labels.** Each class gets new labels: the lowest common ancestor of its values, or their
+//!    range in a column of numbers, dates or timestamps without a hierarchy or with one of
+//!    intervals (`numbers => hierarchy` keeps to the hierarchy, and `numbers => range` gives ranges
+//!    to all). A class that can be divided into classes with less loss is divided, again and again.
+//! 4. **Local search**, at most `rounds` rounds, each of a fixed amount of work at most.
+//!    Combinations move to classes of their neighbours where they lose less, two classes are
+//!    divided anew, classes are dissolved into others, blocks of the most expensive classes move to
+//!    the class of all where they lose least, and a few classes that are near each other are walked
+//!    again by themselves. Each change is made only if it loses less.
+//! 5. **Annealing** of a table of at most 1,024 combinations, by a number of random changes that
+//!    follows from `rounds` and the number of combinations. A change may lose more, which leads on
+//!    to others that lose less. In the end no move of a combination and no exchange of two loses
+//!    less, and what is kept never loses more than before.
 //!
-//! **Guarantee.** Every class is checked against all class-level models when it is formed and whenever it changes. The
-//! partition says nothing of the walk: a class that a more general node releases holds by itself, whatever was released
-//! before. It does not weaken an earlier class, because no row is in two classes and the rows of the earlier class do not
-//! change.
+//! **Guarantee.** Every class is checked against all class-level models when it is formed and
+//! whenever it changes. The partition says nothing of the walk: a class that a more general node
+//! releases holds by itself, whatever was released before. It does not weaken an earlier class,
+//! because no row is in two classes and the rows of the earlier class do not change.
 //!
-//! **Minimality attacks.** Who knows the algorithm knows that a class which was released at a node did not hold below it.
-//! With k-anonymity alone, this tells about quasi-identifiers only, which the model lets the attacker know anyway. With
-//! models of sensitive values it may tell that a more precise class would have been too uniform (Wong, Fu, Wang and Pei,
-//! Minimality attack in privacy preserving data publishing, VLDB 2007). This holds for every algorithm that stops at
-//! the least loss, here weakened by the moves of the local search. Choose a stricter parameter where that matters.
+//! **Minimality attacks.** Who knows the algorithm knows that a class which was released at a node
+//! did not hold below it. With k-anonymity alone, this tells about quasi-identifiers only, which
+//! the model lets the attacker know anyway. With models of sensitive values it may tell that a more
+//! precise class would have been too uniform (Wong, Fu, Wang and Pei, Minimality attack in privacy
+//! preserving data publishing, VLDB 2007). This holds for every algorithm that stops at the least
+//! loss, here weakened by the moves of the local search. Choose a stricter parameter where that
+//! matters.
 //!
-//! The loss is that of `glm`, whatever the statement minimizes. For those who train models, `guide => class` multiplies the
-//! weight of each column by its mutual information with the class label (CLASS), so that what tells about the label stays
-//! precise. LEVELS bounds the labels of its column, which are then those of the hierarchy.
+//! The loss is that of `glm`, whatever the statement minimizes. For those who train models,
+//! `guide => class` multiplies the weight of each column by its mutual information with the class
+//! label (CLASS), so that what tells about the label stays precise. LEVELS bounds the labels of its
+//! column, which are then those of the hierarchy.
 //!
 //! Example: `SEARCH USING peel(rounds => 20)`.
 
@@ -86,7 +94,8 @@ impl Partitioner for Peel {
         let whole = placed.classes.into_iter();
         let mut classes: Vec<Class> = whole.flat_map(|class| split(&space, class, context)).collect();
         stopped = stopped.or_else(|| moved(&space, &mut classes, self.rounds, context));
-        // Each is a group of its own, which does not hold: together they might, with a label beyond LEVELS.
+        // Each is a group of its own, which does not hold: together they might, with a label beyond
+        // LEVELS.
         classes.extend(placed.suppressed.into_iter().map(|c| space.class(vec![c])));
         released(&space, classes, stopped)
     }
@@ -114,14 +123,14 @@ impl Partitioner for Peel {
     }
 }
 
-/// Returns about how many bytes classes need. Beside its combinations, a class has its rows, its cells and its loss; a run
-/// over 1.6 million combinations of five columns was measured.
+/// Returns about how many bytes classes need. Beside its combinations, a class has its rows, its
+/// cells and its loss; a run over 1.6 million combinations of five columns was measured.
 pub(super) fn bytes(combinations: usize, columns: usize) -> usize {
     combinations * (64 + 32 * columns)
 }
 
-/// Divides groups of combinations, and moves combinations between them, while that loses less under labels of hierarchies.
-/// Returns the partition; `stopped` says why there are no other groups.
+/// Divides groups of combinations, and moves combinations between them, while that loses less under
+/// labels of hierarchies. Returns the partition; `stopped` says why there are no other groups.
 pub(super) fn improved(
     table: &dyn Table,
     groups: Vec<Vec<u32>>,
@@ -141,7 +150,8 @@ pub(super) fn improved(
     released(&space, classes, stopped)
 }
 
-/// Moves combinations between classes while that loses less. Returns the reason if the budget ended it early.
+/// Moves combinations between classes while that loses less. Returns the reason if the budget ended
+/// it early.
 fn moved(space: &Space, classes: &mut Vec<Class>, rounds: u64, context: &mut Context) -> Option<Stop> {
     if let Err(stop) = context.check(0) {
         return Some(stop);
@@ -258,8 +268,8 @@ mod tests {
     }
 
     proptest! {
-        /// Every group holds where one group of all rows does, local search loses no more than the walk, and nothing
-        /// loses less than the best of all partitions.
+        /// Every group holds where one group of all rows does, local search loses no more than the
+        /// walk, and nothing loses less than the best of all partitions.
         #[test]
         fn groups_hold_and_rounds_pay(
             rows in prop::collection::btree_map((0u32..5, 0u32..4), 1u64..5, 1..8), k in 1u64..6, asks: bool, by_hierarchy: bool, exact: bool
@@ -277,7 +287,8 @@ mod tests {
         }
     }
 
-    /// Two dense values keep their labels; of the three rows between, one may be suppressed, and two cannot hold.
+    /// Two dense values keep their labels; of the three rows between, one may be suppressed, and
+    /// two cannot hold.
     #[test]
     fn what_is_left_joins_or_is_suppressed() {
         let column = column(&["a", "a", "b", "c", "c"], false);
@@ -305,8 +316,8 @@ mod tests {
         assert_eq!(shown(toy(1)), alone);
     }
 
-    /// LEVELS forbids a label above the values, so nothing holds. What is suppressed together has six rows, and is not
-    /// released as a group.
+    /// LEVELS forbids a label above the values, so nothing holds. What is suppressed together has
+    /// six rows, and is not released as a group.
     #[test]
     fn what_is_suppressed_gets_no_label_beyond_the_levels() {
         let mut capped = column(&["a", "a"], false);

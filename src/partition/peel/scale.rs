@@ -23,14 +23,16 @@ pub(super) enum Scale {
     Levels(Ancestors),
 }
 
-/// The labels of a hierarchy up to the highest level that LEVELS allows, and their losses, in one column.
+/// The labels of a hierarchy up to the highest level that LEVELS allows, and their losses, in one
+/// column.
 #[derive(Debug)]
 pub(super) struct Ancestors {
     /// By level and code: the label.
     labels: Vec<Vec<u32>>,
     /// By level and code: the loss under the label.
     losses: Vec<Vec<f64>>,
-    /// By two codes: the lowest level where both have one label, if the column has few values; else empty.
+    /// By two codes: the lowest level where both have one label, if the column has few values; else
+    /// empty.
     table: Vec<u8>,
 }
 
@@ -47,8 +49,8 @@ pub(super) struct RangeLosses {
 /// The greatest number of values of a column whose losses are computed beforehand.
 const FEW_VALUES: usize = 1024;
 
-/// The number of losses that are computed beforehand for each combination, at most: a table of few combinations, such as a
-/// stratum, needs few of them.
+/// The number of losses that are computed beforehand for each combination, at most: a table of few
+/// combinations, such as a stratum, needs few of them.
 const PER_COMBINATION: usize = 1 << 10;
 
 /// Returns true if the losses of all pairs of a column's values are computed beforehand.
@@ -79,8 +81,8 @@ impl Scale {
         }
     }
 
-    /// Returns the cell of two classes together. If no level that LEVELS allows has a label for both, the level is beyond
-    /// the highest.
+    /// Returns the cell of two classes together. If no level that LEVELS allows has a label for
+    /// both, the level is beyond the highest.
     pub(super) fn joined(&self, one: Reach, other: Reach) -> Reach {
         match self {
             Scale::Range(_) => Reach {
@@ -169,7 +171,8 @@ impl RangeLosses {
     }
 }
 
-/// Returns the label of values from `low` to `high`. `exact` ranges end at these values, others at round numbers.
+/// Returns the label of values from `low` to `high`. `exact` ranges end at these values, others at
+/// round numbers.
 pub(super) fn range(lookup: &Lookup, low: u32, high: u32, exact: bool) -> Label {
     match exact {
         true => Label::range(lookup, low, high),
@@ -185,7 +188,8 @@ mod tests {
     use arrow::array::{ArrayRef, StringArray};
     use proptest::prelude::*;
 
-    /// Returns a column over as many values as a level has groups, with nested groups at every level and one above them.
+    /// Returns a column over as many values as a level has groups, with nested groups at every
+    /// level and one above them.
     fn column(levels: &[Vec<u8>], top: u8) -> Column {
         let names: Vec<String> = (0..levels[0].len()).map(|value| value.to_string()).collect();
         let row = |value: usize| {
@@ -211,7 +215,8 @@ mod tests {
         }
     }
 
-    /// Checks all pairs of values: their label is of the lowest level that both have reached where both have one label.
+    /// Checks all pairs of values: their label is of the lowest level that both have reached where
+    /// both have one label.
     fn labels_are_the_lowest_common(column: &Column) {
         let ancestors = Ancestors::new(column, usize::MAX);
         let values = column.lookup.values().len() as u32;
@@ -251,8 +256,8 @@ mod tests {
         }
     }
 
-    /// A hierarchy of the greatest height there is, whose top is left out and is not left out: a level beyond it is a
-    /// number of the table, too.
+    /// A hierarchy of the greatest height there is, whose top is left out and is not left out: a
+    /// level beyond it is a number of the table, too.
     #[test]
     fn no_label_is_lost_in_the_highest_hierarchies() {
         let whole = column(&vec![vec![0, 1]; 198], u8::MAX);

@@ -13,7 +13,8 @@ pub(super) struct Class {
     pub(super) members: Vec<u32>,
     pub(super) rows: u64,
     cells: Vec<Reach>,
-    /// The loss of each row: the weighted sum of the cells' losses. It is infinite if a cell has no label.
+    /// The loss of each row: the weighted sum of the cells' losses. It is infinite if a cell has no
+    /// label.
     loss: f64,
 }
 
@@ -62,7 +63,8 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Returns the number of cells that were joined or measured so far: a measure of work that no clock disturbs.
+    /// Returns the number of cells that were joined or measured so far: a measure of work that no
+    /// clock disturbs.
     pub(super) fn work(&self) -> u64 {
         self.work.get()
     }
@@ -173,7 +175,8 @@ impl<'a> Space<'a> {
         costs.collect()
     }
 
-    /// Returns how much more all rows lose if `combination` joins `class`. It is infinite if it is not below `most`.
+    /// Returns how much more all rows lose if `combination` joins `class`. It is infinite if it is
+    /// not below `most`.
     pub(super) fn cost_of_joining(&self, class: &Class, combination: u32, most: f64) -> f64 {
         let cells = class.cells.iter().zip(&self.scales).zip(self.codes(combination));
         let losses = cells.map(|((cell, scale), code)| scale.loss(scale.with(*cell, *code)));
@@ -197,16 +200,17 @@ impl<'a> Space<'a> {
         best
     }
 
-    /// Returns how much more all rows lose if `block` joins `class`, counted from what `class` alone loses: the cost of both
-    /// together less that of `class`. It is infinite if it is not below `most`.
+    /// Returns how much more all rows lose if `block` joins `class`, counted from what `class`
+    /// alone loses: the cost of both together less that of `class`. It is infinite if it is not
+    /// below `most`.
     pub(super) fn cost_of_uniting(&self, class: &Class, block: &Class, most: f64) -> f64 {
         let cells = self.scales.iter().zip(&class.cells).zip(&block.cells);
         let losses = cells.map(|((scale, one), other)| scale.loss(scale.joined(*one, *other)));
         self.more(class, block.rows, block.loss, most, losses)
     }
 
-    /// Returns the cost of a class with one combination less, one more, or both. It then has `rows` rows. The cost is infinite
-    /// if it is above `most`.
+    /// Returns the cost of a class with one combination less, one more, or both. It then has `rows`
+    /// rows. The cost is infinite if it is above `most`.
     pub(super) fn cost_of_exchange(
         &self,
         class: &Class,
@@ -241,8 +245,9 @@ impl<'a> Space<'a> {
         rows as f64 * loss
     }
 
-    /// Returns how much more all rows lose if `rows` rows, each of which loses at least `least`, join `class`, whose labels
-    /// then have these `losses`. It is infinite if it is not below `most`, and then not all losses may be looked at.
+    /// Returns how much more all rows lose if `rows` rows, each of which loses at least `least`,
+    /// join `class`, whose labels then have these `losses`. It is infinite if it is not below
+    /// `most`, and then not all losses may be looked at.
     fn more(&self, class: &Class, rows: u64, least: f64, most: f64, losses: impl Iterator<Item = f64>) -> f64 {
         let rows = (class.rows + rows) as f64;
         let most = (most + class.cost()) / rows;
@@ -301,8 +306,9 @@ impl<'a> Space<'a> {
         class.cells[column].low as u8
     }
 
-    /// Returns the mean loss of a row of these combinations at each level that LEVELS allows, by column, if a whole column is
-    /// at that level. Levels above the first one where all of them have one label change nothing, and are left out.
+    /// Returns the mean loss of a row of these combinations at each level that LEVELS allows, by
+    /// column, if a whole column is at that level. Levels above the first one where all of them
+    /// have one label change nothing, and are left out.
     pub(super) fn losses_by_level(&self, combinations: &[u32]) -> Vec<Vec<f64>> {
         let all: u64 = combinations.iter().map(|c| self.rows(*c)).sum();
         let columns = self.table.columns().iter().enumerate();

@@ -4,7 +4,8 @@ use super::space::{Class, Space};
 use crate::partition::table::Column;
 use crate::search::Context;
 
-/// Divides a class, and each part again, as long as that loses less and the budget lasts. Every part holds.
+/// Divides a class, and each part again, as long as that loses less and the budget lasts. Every
+/// part holds.
 pub(super) fn split(space: &Space, class: Class, context: &Context) -> Vec<Class> {
     let (mut whole, mut parts) = (vec![class], vec![]);
     while let Some(class) = whole.pop() {
@@ -41,7 +42,8 @@ pub(super) fn gains(from: f64, to: f64) -> bool {
     to < from - 1e-9 * from.abs().max(1.0)
 }
 
-/// The greatest number of cuts of a column that are tried if the models require more than a number of rows.
+/// The greatest number of cuts of a column that are tried if the models require more than a number
+/// of rows.
 const CUTS: usize = 64;
 
 /// Returns the cut between two values of an ordered column that loses least.
@@ -69,8 +71,9 @@ fn cuts(space: &Space, class: &Class, column: usize) -> Vec<Vec<Class>> {
         .collect()
 }
 
-/// Returns the divisions of a class by the labels of a column at each level below the class's own. Parts that do not
-/// hold are pooled; the pool takes the smallest of the other parts until it holds too.
+/// Returns the divisions of a class by the labels of a column at each level below the class's own.
+/// Parts that do not hold are pooled; the pool takes the smallest of the other parts until it holds
+/// too.
 fn children(space: &Space, class: &Class, column: usize) -> Vec<Vec<Class>> {
     let Column { lookup, bottom, .. } = &space.table.columns()[column];
     let by_level = (*bottom..space.level(class, column)).rev().filter_map(|level| {

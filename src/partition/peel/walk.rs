@@ -1,4 +1,5 @@
-//! The walk over the lattice: nodes in the order of ascending loss, and at each node the classes that hold.
+//! The walk over the lattice: nodes in the order of ascending loss, and at each node the classes
+//! that hold.
 
 use super::space::{Class, Space};
 use crate::key::partitioned::group;
@@ -10,9 +11,9 @@ use std::collections::BinaryHeap;
 /// What ends a walk before the most general node.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
-    /// The number of cells that may be generalized since the last released class, and of the losses that are added up to
-    /// find the nodes on the way. It bounds a walk over a lattice of many columns, whose lower part is endless and has no
-    /// class that holds.
+    /// The number of cells that may be generalized since the last released class, and of the losses
+    /// that are added up to find the nodes on the way. It bounds a walk over a lattice of many
+    /// columns, whose lower part is endless and has no class that holds.
     pub(super) patience: u64,
     /// The loss of all released classes with which a walk is of no use.
     pub(super) most: f64,
@@ -26,8 +27,9 @@ impl Bounds {
     };
 }
 
-/// A node on the way: the loss that it means, and the columns above their lowest levels, in their order. Of many columns
-/// only few are raised, so a node takes little memory. As the columns are reversed, nodes compare as all their levels do.
+/// A node on the way: the loss that it means, and the columns above their lowest levels, in their
+/// order. Of many columns only few are raised, so a node takes little memory. As the columns are
+/// reversed, nodes compare as all their levels do.
 #[derive(Debug, PartialEq)]
 struct Step {
     loss: f64,
@@ -37,7 +39,8 @@ struct Step {
 impl Eq for Step {}
 
 impl Ord for Step {
-    /// The greatest node of a heap is the one of least loss. Ties: the first in the order of levels.
+    /// The greatest node of a heap is the one of least loss. Ties: the first in the order of
+    /// levels.
     fn cmp(&self, other: &Self) -> Ordering {
         other
             .loss
@@ -52,11 +55,12 @@ impl PartialOrd for Step {
     }
 }
 
-/// The nodes of a lattice in the order of ascending loss, where a loss per column and level adds up.
+/// The nodes of a lattice in the order of ascending loss, where a loss per column and level adds
+/// up.
 ///
-/// Every node but the lowest is reached from one other node, by raising a column that is not before the column that was
-/// raised last. No loss falls when a column is raised, so a node comes after the node from which it is reached. The heap
-/// holds no more than what was reached.
+/// Every node but the lowest is reached from one other node, by raising a column that is not before
+/// the column that was raised last. No loss falls when a column is raised, so a node comes after
+/// the node from which it is reached. The heap holds no more than what was reached.
 #[derive(Debug)]
 pub(super) struct Ascent {
     losses: Vec<Vec<f64>>,
@@ -151,8 +155,8 @@ impl Left {
     }
 }
 
-/// Walks the lattice until no class of these combinations can hold any more, or to a bound. A class that holds takes its
-/// combinations with it.
+/// Walks the lattice until no class of these combinations can hold any more, or to a bound. A class
+/// that holds takes its combinations with it.
 pub(super) fn walk(space: &Space, combinations: Vec<u32>, bounds: Bounds, context: &Context) -> Walked {
     let ascent = Ascent::new(space.losses_by_level(&combinations));
     let mut left = Left::new(space, combinations);
@@ -251,7 +255,8 @@ mod tests {
         }
     }
 
-    /// Each of thousands of nodes on the way in a lattice of 2,000 columns holds the few columns that it raises.
+    /// Each of thousands of nodes on the way in a lattice of 2,000 columns holds the few columns
+    /// that it raises.
     #[test]
     fn what_is_reached_takes_little_memory() {
         let mut ascent = Ascent::new(
@@ -266,7 +271,8 @@ mod tests {
         assert!(most <= Some(6), "{most:?}");
     }
 
-    /// 0 and 1 have the group a, 2 and 3 the group b. The value 0 holds at the ground, 2 and 3 hold as b, and 1 is left.
+    /// 0 and 1 have the group a, 2 and 3 the group b. The value 0 holds at the ground, 2 and 3 hold
+    /// as b, and 1 is left.
     #[test]
     fn a_class_is_released_where_it_first_holds() {
         let combinations = [(0, 3), (1, 1), (2, 2), (3, 1)];

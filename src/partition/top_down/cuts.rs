@@ -74,7 +74,8 @@ struct Value {
 /// The effect of refining a value, over all classes that have it.
 #[derive(Debug, Default)]
 struct Refined {
-    /// The gain of the value in its column alone, in bits per row of the table; 0 unless `gain => values` is set.
+    /// The gain of the value in its column alone, in bits per row of the table; 0 unless
+    /// `gain => values` is set.
     gain_of_value: f64,
     now: Fate,
     after: Fate,
@@ -87,8 +88,8 @@ struct Refined {
 struct Class {
     combinations: Range<usize>,
     now: Fate,
-    /// By column: the effect on the class of refining its value in the column, and the rows of its smallest released
-    /// part then.
+    /// By column: the effect on the class of refining its value in the column, and the rows of its
+    /// smallest released part then.
     after: Vec<(Fate, u64)>,
 }
 
@@ -122,7 +123,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// Returns the entropy of the labels summed over all rows, and the number of rows of the most frequent label.
+    /// Returns the entropy of the labels summed over all rows, and the number of rows of the most
+    /// frequent label.
     fn count(&mut self, table: &dyn Table, combinations: &[u32]) -> (f64, u64) {
         self.met.drain(..).for_each(|label| self.rows[label as usize] = 0);
         self.rows.resize(table.class_labels().unwrap_or(0), 0);
@@ -197,8 +199,8 @@ impl<'a> Cuts<'a> {
         self.value_of(column, self.combinations[class.combinations.start]) as usize
     }
 
-    /// Groups ground codes of a column by their label at `level`, and adds one value per group. The level of the value
-    /// is the lowest one at which the group has one label.
+    /// Groups ground codes of a column by their label at `level`, and adds one value per group. The
+    /// level of the value is the lowest one at which the group has one label.
     fn add_values(&mut self, column: usize, codes: Vec<u32>, level: u8) {
         let Column { lookup, bottom, .. } = self.column(column);
         let mut by_label: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
@@ -271,8 +273,8 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// Returns the effect on a class of refining its value in a column, and the rows of the smallest part released
-    /// then.
+    /// Returns the effect on a class of refining its value in a column, and the rows of the
+    /// smallest part released then.
     fn after(&self, class: &Class, column: usize) -> (Fate, u64) {
         let Value { level, refined, .. } = &self.values[self.value(class, column)];
         let (mut fate, mut smallest) = (Fate::default(), u64::MAX);
@@ -298,7 +300,8 @@ impl<'a> Cuts<'a> {
         (fate, smallest)
     }
 
-    /// Sorts the combinations of a range by their values in `columns`, and returns each run of equal values as a class.
+    /// Sorts the combinations of a range by their values in `columns`, and returns each run of
+    /// equal values as a class.
     fn split(&mut self, range: Range<usize>, columns: Range<usize>) -> Vec<Class> {
         let mut combinations = std::mem::take(&mut self.combinations);
         let cuts = &*self;

@@ -1,11 +1,12 @@
-//! Top-down specialization: starts with every column at its top, and repeatedly refines the value that tells most about
-//! the class label.
+//! Top-down specialization: starts with every column at its top, and repeatedly refines the value
+//! that tells most about the class label.
 //!
-//! Every column has a *cut* through its hierarchy: a set of values such that each ground value has exactly one ancestor
-//! in the set, itself included. A row is released as its ancestors in the cuts. So this is global recoding: a ground
-//! value has the same label in every row. Unlike at a node of the lattice, two labels of a column may be of different
-//! levels. The cuts start at the top (or the highest level of LEVELS). In each round one value v of a cut is replaced
-//! by its children, the value with the highest score
+//! Every column has a *cut* through its hierarchy: a set of values such that each ground value has
+//! exactly one ancestor in the set, itself included. A row is released as its ancestors in the
+//! cuts. So this is global recoding: a ground value has the same label in every row. Unlike at a
+//! node of the lattice, two labels of a column may be of different levels. The cuts start at the
+//! top (or the highest level of LEVELS). In each round one value v of a cut is replaced by its
+//! children, the value with the highest score
 //!
 //! ```text
 //! score(v) = InfoGain(v) / (AnonyLoss(v) + 1)
@@ -13,30 +14,31 @@
 //! AnonyLoss(v) = the size of the smallest class that is released, less that size after v is refined
 //! ```
 //!
-//! where a class with v is divided by the children of v, and I is the entropy of the class labels in it. If the class
-//! fails a model, its rows are suppressed, and I is the entropy of labels that are all equally frequent. A value is
-//! refined only if
+//! where a class with v is divided by the children of v, and I is the entropy of the class labels
+//! in it. If the class fails a model, its rows are suppressed, and I is the entropy of labels that
+//! are all equally frequent. A value is refined only if
 //!
 //! - all rows in classes that then fail a model are within the suppression limit, and
-//! - the number of rows that are suppressed or not of their class's majority label, which is what `cm` counts, does not
-//!   rise: the suppression limit is used where it pays, and `cm` never rises.
+//! - the number of rows that are suppressed or not of their class's majority label, which is what
+//!   `cm` counts, does not rise: the suppression limit is used where it pays, and `cm` never rises.
 //!
-//! The algorithm ends if no value can be refined. Among equal scores the order is: the higher gain, the smaller loss,
-//! fewer rows suppressed, the column named first, the value that comes first. So a value without gain is refined too,
-//! after all others, because less is lost if it is refined. A value with one child in the table is replaced by that
-//! child at once, which changes no class. Each class is judged by all class-level models in force; the release holds
-//! them if the start does.
+//! The algorithm ends if no value can be refined. Among equal scores the order is: the higher gain,
+//! the smaller loss, fewer rows suppressed, the column named first, the value that comes first. So
+//! a value without gain is refined too, after all others, because less is lost if it is refined. A
+//! value with one child in the table is replaced by that child at once, which changes no class.
+//! Each class is judged by all class-level models in force; the release holds them if the start
+//! does.
 //!
-//! **Departures** from the paper: in the paper the gain of v is that of the rows under v in its column alone, whatever
-//! class they are in by now (`gain => values`). On Adult that refines what the other columns have told already, and its
-//! `cm` stays above that of the best node of the lattice. Columns of numbers are refined by their hierarchies, not by
-//! binary splits.
+//! **Departures** from the paper: in the paper the gain of v is that of the rows under v in its
+//! column alone, whatever class they are in by now (`gain => values`). On Adult that refines what
+//! the other columns have told already, and its `cm` stays above that of the best node of the
+//! lattice. Columns of numbers are refined by their hierarchies, not by binary splits.
 //!
 //! Example: `CLASS (income) ... SEARCH USING top_down`.
 //!
 //! Fung, Wang and Yu, Top-down specialization for information and privacy preservation, ICDE 2005,
-//! doi:10.1109/ICDE.2005.143; the score of Anonymizing classification data for privacy preservation, TKDE 2007,
-//! doi:10.1109/TKDE.2007.1015.
+//! doi:10.1109/ICDE.2005.143; the score of Anonymizing classification data for privacy
+//! preservation, TKDE 2007, doi:10.1109/TKDE.2007.1015.
 
 mod cuts;
 
@@ -121,9 +123,9 @@ mod tests {
         groups.map(|(labels, rows)| (labels.join(" "), rows)).collect()
     }
 
-    /// The first column determines the label, the second says nothing about it; refining both leaves classes below k.
-    /// Refining the first column to its groups separates the labels, and after that neither a nor the second column can
-    /// be refined.
+    /// The first column determines the label, the second says nothing about it; refining both
+    /// leaves classes below k. Refining the first column to its groups separates the labels, and
+    /// after that neither a nor the second column can be refined.
     #[test]
     fn the_value_that_tells_most_is_refined_first() {
         let columns = vec![column(&["a", "a", "b"], false), column(&["c", "d"], false)];
@@ -148,14 +150,16 @@ mod tests {
                 [("2 *".to_string(), 5), ("a *".to_string(), 5)]
             );
         }
-        // With k = 2 the second column can be refined once the labels are separated, and then 0 and 1 cannot.
+        // With k = 2 the second column can be refined once the labels are separated, and then 0 and
+        // 1 cannot.
         let finer = Toy { k: 2, ..toy };
         let expected = [("2 0", 3), ("2 1", 2), ("a 0", 2), ("a 1", 3)].map(|(l, n)| (l.to_string(), n));
         assert_eq!(shown(&finer, false), expected);
     }
 
-    /// Rows may be suppressed, but refining separates one row of the minority and saves no error: before, 1 row is not
-    /// of the majority; after, 1 row is suppressed, and 2 if the other value is refined too.
+    /// Rows may be suppressed, but refining separates one row of the minority and saves no error:
+    /// before, 1 row is not of the majority; after, 1 row is suppressed, and 2 if the other value
+    /// is refined too.
     #[test]
     fn rows_are_suppressed_only_where_no_error_is_added() {
         let toy = |labels: [[u64; 2]; 3]| Toy {
@@ -170,15 +174,16 @@ mod tests {
             asks: true,
         };
         let paying = toy([[0, 1], [4, 0], [3, 0]]);
-        // The row of the minority is the one that is suppressed, so errors stay at 1; then b is refined without cost.
+        // The row of the minority is the one that is suppressed, so errors stay at 1; then b is
+        // refined without cost.
         assert_eq!(shown(&paying, false).len(), 3);
         let not_paying = toy([[1, 0], [4, 0], [3, 0]]);
         assert_eq!(shown(&not_paying, false), [("*".to_string(), 8)]);
     }
 
     proptest! {
-        /// For any table, the limit is kept, errors never rise, no remaining value could be refined, and asking the
-        /// table group by group changes nothing.
+        /// For any table, the limit is kept, errors never rise, no remaining value could be
+        /// refined, and asking the table group by group changes nothing.
         #[test]
         fn it_ends_where_nothing_more_can_be_refined(
             rows in prop::collection::btree_map((0u32..5, 0u32..3), [0u64..4, 0u64..4], 1..15),

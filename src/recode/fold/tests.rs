@@ -92,8 +92,8 @@ fn row() -> impl Strategy<Value = Row> {
 }
 
 proptest! {
-    /// Folding and repeating keeps every row as often as it occurs, in batches of the session's size, with and without
-    /// memory.
+    /// Folding and repeating keeps every row as often as it occurs, in batches of the session's
+    /// size, with and without memory.
     #[test]
     fn folded_and_repeated_rows_are_the_rows(
         rows in prop::collection::vec(row(), 0..400),

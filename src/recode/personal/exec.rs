@@ -48,7 +48,8 @@ pub struct Outcome {
     pub levels: Vec<u64>,
     /// The number of rows whose limit no generalization meets; these rows were suppressed.
     pub unmet: u64,
-    /// The number of all suppressed rows: those of `unmet`, and those of classes that were too small without them.
+    /// The number of all suppressed rows: those of `unmet`, and those of classes that were too
+    /// small without them.
     pub suppressed: u64,
     /// The number of suppressed classes.
     pub classes: u64,
@@ -58,7 +59,8 @@ pub struct Outcome {
     pub above: u64,
 }
 
-/// Turns rows in the order of their classes, with the raw sensitive attribute and the limits, into released rows.
+/// Turns rows in the order of their classes, with the raw sensitive attribute and the limits, into
+/// released rows.
 #[derive(Debug)]
 pub struct Personal {
     columns: Arc<Columns>,
@@ -69,8 +71,9 @@ pub struct Personal {
 pub type PersonalExec = OperatorExec<Personal>;
 
 impl PersonalExec {
-    /// Creates the operator over `input`, which must have one partition, the columns of the order key, and rows in the order
-    /// of a release, as if the attribute were released and the limit compared last.
+    /// Creates the operator over `input`, which must have one partition, the columns of the order
+    /// key, and rows in the order of a release, as if the attribute were released and the limit
+    /// compared last.
     pub fn over_classes(
         input: Arc<dyn ExecutionPlan>,
         columns: Arc<Columns>,
@@ -293,8 +296,8 @@ impl Run {
         }
     }
 
-    /// Sorts the rows of these classes by their released values, because the order in which they were processed depends on
-    /// the values that were generalized.
+    /// Sorts the rows of these classes by their released values, because the order in which they
+    /// were processed depends on the values that were generalized.
     fn sorted(&self, released: RecordBatch, classes: &[Range<usize>]) -> Result<RecordBatch> {
         if classes.is_empty() {
             return Ok(released);
@@ -342,8 +345,8 @@ impl Run {
     }
 }
 
-/// Returns the memory in bytes of a batch's rows alone: shared values, such as labels and the buffers of other batches
-/// of a sort, are not counted.
+/// Returns the memory in bytes of a batch's rows alone: shared values, such as labels and the
+/// buffers of other batches of a sort, are not counted.
 fn bytes(batch: &RecordBatch) -> usize {
     let of_column = |column: &ArrayRef| match column.data_type() {
         DataType::Dictionary(key, _) => column.len() * key.primitive_width().unwrap_or(4),

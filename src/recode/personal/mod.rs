@@ -1,22 +1,25 @@
-//! Personalized privacy, second part: generalizes sensitive values until every row's own limit holds.
+//! Personalized privacy, second part: generalizes sensitive values until every row's own limit
+//! holds.
 //!
-//! Each row t has a limit for what a reader who knows its class may learn of its sensitive value: Pleak(t) = (1 / b) *
-//! sum over the b rows i of the class of DCorrelate(t, i), which is 1 if i's released value is t's own, 1 / leaves
-//! under it if it is an ancestor of t's own, and else 0. For each row in turn whose Pleak exceeds its limit, a released
-//! value of its leakage collection (the rows with DCorrelate above 0) is raised to its parent until the limit holds:
-//! the value that keeps most information, except those at the root. Of values that keep the same, the first row's is
-//! raised.
+//! Each row t has a limit for what a reader who knows its class may learn of its sensitive value:
+//! Pleak(t) = (1 / b) * sum over the b rows i of the class of DCorrelate(t, i), which is 1 if i's
+//! released value is t's own, 1 / leaves under it if it is an ancestor of t's own, and else 0. For
+//! each row in turn whose Pleak exceeds its limit, a released value of its leakage collection (the
+//! rows with DCorrelate above 0) is raised to its parent until the limit holds: the value that
+//! keeps most information, except those at the root. Of values that keep the same, the first row's
+//! is raised.
 //!
-//! **Interpretation**: raising a value can make it an ancestor of another row's value, whose Pleak then grows (the
-//! paper's Theorem 2 is about one row). Rows are therefore visited again until none exceeds its limit.
+//! **Interpretation**: raising a value can make it an ancestor of another row's value, whose Pleak
+//! then grows (the paper's Theorem 2 is about one row). Rows are therefore visited again until none
+//! exceeds its limit.
 //!
-//! **Interpretation**: a row's own value may be raised too, so a limit below 1 / b can be met, which the paper's
-//! Theorem 1 rules out. A limit cannot be met if it is still exceeded after everything was raised that can be. Such
-//! rows have to be suppressed, and the class is processed again without them; a class that is then too small is
-//! suppressed as a whole.
+//! **Interpretation**: a row's own value may be raised too, so a limit below 1 / b can be met,
+//! which the paper's Theorem 1 rules out. A limit cannot be met if it is still exceeded after
+//! everything was raised that can be. Such rows have to be suppressed, and the class is processed
+//! again without them; a class that is then too small is suppressed as a whole.
 //!
-//! Song et al., The k-anonymization method satisfying personalized privacy preservation, CET 46 (2015),
-//! doi:10.3303/CET1546031, definitions 6 to 8 and section 6.
+//! Song et al., The k-anonymization method satisfying personalized privacy preservation, CET 46
+//! (2015), doi:10.3303/CET1546031, definitions 6 to 8 and section 6.
 
 mod exec;
 mod recount;
@@ -29,24 +32,25 @@ use crate::hierarchy::{Label, LabelTexts, Lookup};
 use arrow::array::StringArray;
 use std::collections::{BTreeSet, HashMap};
 
-/// The hierarchy of the sensitive attribute as a tree: every distinct label text is a node. Labels of several levels
-/// with the same text are one node (such as NULL that is sent to the top below the top), because a reader cannot tell
-/// them apart.
+/// The hierarchy of the sensitive attribute as a tree: every distinct label text is a node. Labels
+/// of several levels with the same text are one node (such as NULL that is sent to the top below
+/// the top), because a reader cannot tell them apart.
 #[derive(Debug)]
 pub struct Tree {
     /// For each ground code, the nodes from level 0 up.
     paths: Vec<Vec<u32>>,
-    /// For each ground code, the number of leaves under its label at each level. A text of several levels reveals as
-    /// much as at the lowest of them.
+    /// For each ground code, the number of leaves under its label at each level. A text of several
+    /// levels reveals as much as at the lowest of them.
     leaves: Vec<Vec<u64>>,
     /// The text of each node; NULL for the value NULL itself.
     texts: StringArray,
-    /// For each ground code, a common multiple of the leaf counts on its path, if at most [`MULTIPLE`].
+    /// For each ground code, a common multiple of the leaf counts on its path, if at most
+    /// [`MULTIPLE`].
     multiples: Vec<Option<u64>>,
 }
 
-/// The largest common denominator of leaf counts. Up to it, a Pleak is the quotient of two exact integers; beyond it, a
-/// sum of quotients.
+/// The largest common denominator of leaf counts. Up to it, a Pleak is the quotient of two exact
+/// integers; beyond it, a sum of quotients.
 const MULTIPLE: u64 = 1 << 24;
 
 impl Tree {
@@ -96,15 +100,16 @@ impl Tree {
         self.paths[value as usize][usize::from(level)]
     }
 
-    /// Returns the distinct nodes of a value's path, each with the number of leaves that a reader assumes under it.
+    /// Returns the distinct nodes of a value's path, each with the number of leaves that a reader
+    /// assumes under it.
     fn told(&self, value: u32) -> impl Iterator<Item = (u32, u64)> {
         let (path, leaves) = (&self.paths[value as usize], &self.leaves[value as usize]);
         let levels = path.iter().zip(leaves).enumerate();
         levels.filter_map(|(level, (node, leaves))| (!path[..level].contains(node)).then_some((*node, *leaves)))
     }
 
-    /// Returns the Pleak of a row with this value in a class of `rows` rows; `at` returns the number of rows released
-    /// as a node.
+    /// Returns the Pleak of a row with this value in a class of `rows` rows; `at` returns the
+    /// number of rows released as a node.
     fn leak(&self, value: u32, rows: usize, at: impl Fn(u32) -> usize) -> f64 {
         let terms = self.told(value).map(|(node, leaves)| (at(node) as u64, leaves));
         match self.multiples[value as usize] {
@@ -138,8 +143,8 @@ fn is_protected(tree: &Tree, values: &[u32], limits: &[f64]) -> bool {
     values.iter().zip(limits).all(|(value, limit)| leak(value) <= *limit)
 }
 
-/// Generalizes the sensitive values of one class. Returns the level of each row's value, and the rows whose limit does
-/// not hold although nothing more can be raised.
+/// Generalizes the sensitive values of one class. Returns the level of each row's value, and the
+/// rows whose limit does not hold although nothing more can be raised.
 pub(super) fn protect(tree: &Tree, values: &[u32], limits: &[f64]) -> (Vec<u8>, Vec<usize>) {
     let mut levels = vec![0u8; values.len()];
     if is_protected(tree, values, limits) {
@@ -175,8 +180,8 @@ pub(super) fn protect(tree: &Tree, values: &[u32], limits: &[f64]) -> (Vec<u8>, 
     }
 }
 
-/// Returns the row in the leakage collection of `value` whose released value keeps most information and is not at the
-/// root.
+/// Returns the row in the leakage collection of `value` whose released value keeps most information
+/// and is not at the root.
 fn most_informative(tree: &Tree, value: u32, rows_at: &HashMap<u32, BTreeSet<u32>>) -> Option<u32> {
     let root = *tree.paths[value as usize].last()?;
     let candidates = tree
@@ -218,7 +223,8 @@ pub(super) mod tests {
     #[test]
     fn the_pneumonia_group_is_generalized_until_its_limits_hold() {
         let tree = Tree::new(&diseases()).unwrap();
-        // Both rows leak everything; with one value raised to `lung` (3 leaves) each leaks (1 + 1/3) / 2.
+        // Both rows leak everything; with one value raised to `lung` (3 leaves) each leaks (1 +
+        // 1/3) / 2.
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[0.5; 2]), (vec![1, 1], vec![]));
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[2.0 / 3.0; 2]), (vec![1, 0], vec![]));
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[1.0; 2]), (vec![0, 0], vec![]));
@@ -228,7 +234,8 @@ pub(super) mod tests {
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[0.1, 1.0]), (vec![2, 2], vec![0]));
     }
 
-    /// NULL is `*` from level 1 on, and the other values only at the top: to a reader both are the same `*`.
+    /// NULL is `*` from level 1 on, and the other values only at the top: to a reader both are the
+    /// same `*`.
     #[test]
     fn a_text_of_several_levels_is_one_value() {
         let rows = [

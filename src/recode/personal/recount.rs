@@ -1,14 +1,15 @@
 //! Recounts Pleak on the returned rows, before the columns that the recount needs are dropped.
 //!
-//! The recount shares no code with the generalization: it compares the texts of the released values with the texts
-//! above each row's own value in its hierarchy.
+//! The recount shares no code with the generalization: it compares the texts of the released values
+//! with the texts above each row's own value in its hierarchy.
 
 use crate::error::Result;
 use crate::hierarchy::{Label, LabelTexts, Lookup};
 use arrow::array::{Array, StringArray};
 use std::collections::HashMap;
 
-/// For each ground code, DCorrelate by released text: 1 for its own text, 1 / leaves for an ancestor's.
+/// For each ground code, DCorrelate by released text: 1 for its own text, 1 / leaves for an
+/// ancestor's.
 #[derive(Debug)]
 pub(super) struct Recount {
     correlates: Vec<Correlates>,
@@ -44,7 +45,8 @@ impl Recount {
         Ok(Self { correlates })
     }
 
-    /// Counts the rows of one class that leak more than their limits, from their own values, released texts and limits.
+    /// Counts the rows of one class that leak more than their limits, from their own values,
+    /// released texts and limits.
     pub(super) fn above(&self, own: &[u32], released: &StringArray, limits: &[f64]) -> u64 {
         let mut counts: HashMap<Option<&str>, usize> = HashMap::new();
         released.iter().for_each(|text| *counts.entry(text).or_default() += 1);

@@ -1,4 +1,5 @@
-//! Counts pairs of a group and a value: for the values of each group, and for the mutual information of the two.
+//! Counts pairs of a group and a value: for the values of each group, and for the mutual
+//! information of the two.
 
 use crate::error::Result;
 use crate::spill::{Overflow, SpillSpace};
@@ -7,7 +8,8 @@ use std::collections::BTreeMap;
 
 /// The largest number of counters in the dense table.
 const DENSE: usize = 1 << 21;
-/// The number of parts that pairs are divided into; pairs that were spilled are read back part by part.
+/// The number of parts that pairs are divided into; pairs that were spilled are read back part by
+/// part.
 const PARTS: usize = 64;
 /// The number of pairs between two requests for memory.
 const STEP: usize = 1 << 17;
@@ -77,7 +79,8 @@ impl ContingencyTable {
         }
     }
 
-    /// Widens the dense table; switches to a list of pairs if the table would be too large or its memory is refused.
+    /// Widens the dense table; switches to a list of pairs if the table would be too large or its
+    /// memory is refused.
     fn make_room(&mut self, widest: usize) -> Result<()> {
         let Cells::Dense { stride, counts } = &mut self.cells else {
             return Ok(());
@@ -141,8 +144,8 @@ impl ContingencyTable {
         }
         *held = more;
         self.reservation.free();
-        // The memory of one step is requested again. If even that is refused, it is small compared to what was just
-        // freed.
+        // The memory of one step is requested again. If even that is refused, it is small compared
+        // to what was just freed.
         let _ = self.reservation.try_resize(more * 12);
         Ok(())
     }
@@ -152,7 +155,8 @@ impl ContingencyTable {
         &self.groups
     }
 
-    /// Calls `each` with every pair that occurs and its count; the pairs of one group are contiguous.
+    /// Calls `each` with every pair that occurs and its count; the pairs of one group are
+    /// contiguous.
     pub fn pairs(mut self, mut each: impl FnMut(u32, u32, u64)) -> Result<()> {
         match &mut self.cells {
             Cells::Dense { stride, counts } => {
@@ -178,7 +182,8 @@ impl ContingencyTable {
     }
 }
 
-/// Sums n log2(n) over counts in a fixed order, so that rounding does not depend on the order of the counts.
+/// Sums n log2(n) over counts in a fixed order, so that rounding does not depend on the order of
+/// the counts.
 #[derive(Debug, Default)]
 pub struct Spread(BTreeMap<u64, u64>);
 
@@ -207,8 +212,8 @@ impl Spread {
     }
 }
 
-/// Returns the mutual information of two attributes in bits, from the counts of each and of the pairs:
-/// sum over pairs of n(a, b) / N * log2(N n(a, b) / (n(a) n(b))).
+/// Returns the mutual information of two attributes in bits, from the counts of each and of the
+/// pairs: sum over pairs of n(a, b) / N * log2(N n(a, b) / (n(a) n(b))).
 pub fn mutual_information(one: &Spread, other: &Spread, pairs: &Spread) -> f64 {
     let rows = pairs.total();
     if rows == 0 {

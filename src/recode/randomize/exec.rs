@@ -20,7 +20,8 @@ use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
 
-/// The mutual information of the classes and each released randomized column, in bits; set when a run ends.
+/// The mutual information of the classes and each released randomized column, in bits; set when a
+/// run ends.
 pub type Measured = Arc<Mutex<Vec<f64>>>;
 
 /// Adds the randomized columns to rows that lack them, in the order of the release.
@@ -43,8 +44,8 @@ enum From {
 }
 
 impl RandomizeExec {
-    /// Adds the columns of `permutations` to `input`, which must have one partition and the columns of the order key.
-    /// The columns are released in the order of `source`.
+    /// Adds the columns of `permutations` to `input`, which must have one partition and the columns
+    /// of the order key. The columns are released in the order of `source`.
     pub fn over_ordered(
         input: Arc<dyn ExecutionPlan>,
         source: &Schema,

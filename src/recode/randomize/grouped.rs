@@ -18,9 +18,10 @@ pub struct Grouped {
 }
 
 impl Grouped {
-    /// Permutes the values of `table` inside each group. Groups are renumbered by `group_ranks`, and codes by `ranks`,
-    /// of which there are `values`; the permutation depends on those numbers alone. Also returns the spread of the
-    /// counts of pairs of a group and a code. Fails with [`ErrorKind::Resources`] if the rows do not fit in memory.
+    /// Permutes the values of `table` inside each group. Groups are renumbered by `group_ranks`,
+    /// and codes by `ranks`, of which there are `values`; the permutation depends on those numbers
+    /// alone. Also returns the spread of the counts of pairs of a group and a code. Fails with
+    /// [`ErrorKind::Resources`] if the rows do not fit in memory.
     pub fn draw(
         table: ContingencyTable,
         group_ranks: &[u32],

@@ -1,15 +1,17 @@
 //! The order that a transition probability matrix defines (MADARS, section 3.4).
 //!
-//! Row r of the output takes the element at the position of the largest entry in row r of M that is still free.
-//! **Interpretation**, from the paper's worked example: of equal entries in a row only the front position is a
-//! candidate, and the others are skipped. If that leaves a row no position, the free positions are taken in descending
-//! order of entry, then front first. The order of the maxima of an i.i.d. random matrix is a uniform random
-//! permutation, so no matrix of n by n size is needed to generate one ([`super::Sequence`]).
+//! Row r of the output takes the element at the position of the largest entry in row r of M that is
+//! still free. **Interpretation**, from the paper's worked example: of equal entries in a row only
+//! the front position is a candidate, and the others are skipped. If that leaves a row no position,
+//! the free positions are taken in descending order of entry, then front first. The order of the
+//! maxima of an i.i.d. random matrix is a uniform random permutation, so no matrix of n by n size
+//! is needed to generate one ([`super::Sequence`]).
 //!
-//! Guo et al., MADARS: a method of multi-attributes generalized randomization privacy preserving, 2015.
+//! Guo et al., MADARS: a method of multi-attributes generalized randomization privacy preserving,
+//! 2015.
 
-/// Returns the position, from 0, of the element that each output row takes. `rows` are the rows of the matrix, which
-/// must be square.
+/// Returns the position, from 0, of the element that each output row takes. `rows` are the rows of
+/// the matrix, which must be square.
 pub fn order(rows: &[Vec<f64>]) -> Vec<usize> {
     let mut free = vec![true; rows.len()];
     let mut taken = Vec::with_capacity(rows.len());
@@ -84,8 +86,9 @@ mod tests {
         }
     }
 
-    /// The paper's text alone could also mean that of equal entries the second is taken when the front one is not free.
-    /// The worked example and Table 2 exclude that: the cells that would depart are these.
+    /// The paper's text alone could also mean that of equal entries the second is taken when the
+    /// front one is not free. The worked example and Table 2 exclude that: the cells that would
+    /// depart are these.
     #[test]
     fn equal_entries_that_stay_candidates_would_not_give_table_2() {
         let mut departs = vec![];
@@ -102,8 +105,9 @@ mod tests {
                 }
             }
         }
-        // M3, row 2: 0.9 twice, position 2 is not free, so position 3 (white) would be taken, where the paper takes
-        // position 1 (black); M1, row 4: 0.5 twice, and position 6 would be taken where the paper takes position 2.
+        // M3, row 2: 0.9 twice, position 2 is not free, so position 3 (white) would be taken, where
+        // the paper takes position 1 (black); M1, row 4: 0.5 twice, and position 6 would be taken
+        // where the paper takes position 2.
         assert!(
             departs.contains(&(0, 1, "white")) && departs.contains(&(1, 3, "3300")),
             "{departs:?}"

@@ -17,7 +17,8 @@ pub struct Permutation {
     pub counts: Vec<u64>,
     /// The random order of the values.
     pub order: Order,
-    /// The mutual information of the released classes and the column before the permutation, in bits, if measured.
+    /// The mutual information of the released classes and the column before the permutation, in
+    /// bits, if measured.
     pub before: Option<f64>,
     /// The reservation for the memory of the values.
     pub(crate) _held: MemoryReservation,

@@ -1,10 +1,11 @@
 //! A uniform random permutation of a multiset, by position.
 //!
-//! A permutation of a column is uniform whatever the original order of its values, so only the counts of the distinct
-//! values matter. Values are scattered one by one into random buckets, and each bucket is shuffled (Rao 1961; Sandelius
-//! 1962, doi:10.1111/j.2517-6161.1962.tb00474.x). The concatenation of the buckets is a uniform permutation, in linear
-//! time, with one bucket at a time in the cache, and all others on disk if they do not fit in memory. The number of
-//! buckets depends on the rows alone, so the result does not depend on the memory or the threads.
+//! A permutation of a column is uniform whatever the original order of its values, so only the
+//! counts of the distinct values matter. Values are scattered one by one into random buckets, and
+//! each bucket is shuffled (Rao 1961; Sandelius 1962, doi:10.1111/j.2517-6161.1962.tb00474.x). The
+//! concatenation of the buckets is a uniform permutation, in linear time, with one bucket at a time
+//! in the cache, and all others on disk if they do not fit in memory. The number of buckets depends
+//! on the rows alone, so the result does not depend on the memory or the threads.
 
 use super::codes::Codes;
 use crate::error::{Error, Result};
@@ -17,7 +18,8 @@ use std::sync::Arc;
 /// The average number of rows per bucket: 8 MiB of codes at most.
 const BUCKET_ROWS: u64 = 1 << 21;
 
-/// The source of random numbers that makes a permutation repeatable: the seed of the run, and the column.
+/// The source of random numbers that makes a permutation repeatable: the seed of the run, and the
+/// column.
 #[derive(Debug, Clone, Copy)]
 pub struct Source {
     /// The seed of the run.
@@ -27,7 +29,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// Returns the random number generator of one part of the column's permutation; stream 0 is the search's.
+    /// Returns the random number generator of one part of the column's permutation; stream 0 is the
+    /// search's.
     pub(super) fn rng(self, part: u32) -> ChaCha12Rng {
         let mut rng = ChaCha12Rng::seed_from_u64(self.seed);
         rng.set_stream((u64::from(self.column) + 1) << 32 | u64::from(part));
@@ -193,8 +196,8 @@ mod tests {
         codes
     }
 
-    /// Checks chi-squared over the 24 permutations of 4 values; a uniform permutation exceeds 49.73 once in 1,000
-    /// times.
+    /// Checks chi-squared over the 24 permutations of 4 values; a uniform permutation exceeds 49.73
+    /// once in 1,000 times.
     fn is_uniform(draw: impl Fn(u64) -> Vec<u32>) {
         let mut seen = std::collections::BTreeMap::<Vec<u32>, f64>::new();
         let draws = 24 * 500;

@@ -1,7 +1,8 @@
 //! Values as integers that ascend as the values do.
 //!
-//! A number of at most 64 bits is its own code. Any other value has a code of the column's dictionary while the rows
-//! are read. Once all values are known, the code is replaced by the rank of its value.
+//! A number of at most 64 bits is its own code. Any other value has a code of the column's
+//! dictionary while the rows are read. Once all values are known, the code is replaced by the rank
+//! of its value.
 
 use crate::error::{Error, Result};
 use crate::frequency::{Dictionary, Local, Shared};
@@ -65,7 +66,8 @@ impl Coding {
         }
     }
 
-    /// Returns the values of all rows in ascending order, and the rank of each code; `None` for numbers.
+    /// Returns the values of all rows in ascending order, and the rank of each code; `None` for
+    /// numbers.
     pub(super) fn finish(&self) -> Result<Option<Dictionary>> {
         match self {
             Coding::Number => Ok(None),
@@ -188,7 +190,8 @@ fn is_number(data_type: &DataType) -> bool {
     *data_type == DataType::Boolean || with_native!(data_type, width()).is_some()
 }
 
-/// Returns the codes of numbers; `None` if one has more than 64 bits. The code of NULL means nothing.
+/// Returns the codes of numbers; `None` if one has more than 64 bits. The code of NULL means
+/// nothing.
 fn numbers(column: &ArrayRef) -> Option<Vec<u64>> {
     fn of<T: Number>(data: &ArrayData) -> Option<Vec<u64>> {
         let is_null = |row: usize| data.nulls().is_some_and(|nulls| nulls.is_null(row));

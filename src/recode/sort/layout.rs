@@ -1,6 +1,7 @@
 //! Where the codes of a row are in its machine words.
 //!
-//! The most significant column is in the highest bits of the first word, so that rows are compared word by word.
+//! The most significant column is in the highest bits of the first word, so that rows are compared
+//! word by word.
 
 /// The bits of one column.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +19,8 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Creates the layout of columns of these widths, at most 64 bits each, the most significant first.
+    /// Creates the layout of columns of these widths, at most 64 bits each, the most significant
+    /// first.
     pub(super) fn new(bits: impl IntoIterator<Item = u32>) -> Self {
         let (mut word, mut left) = (0, 64);
         let mut places = vec![];

@@ -1,13 +1,14 @@
 //! The operator that sorts the rows of a release.
 //!
-//! Most columns of a release have few values beside their rows. The operator therefore packs each row into a few
-//! machine words that compare as the rows do: numbers as they are, and other values by their rank among the values of
-//! their column. The words determine the row, so words alone are sorted, merged and written to spill files, and the
-//! columns are made from them again in the end. Ranks are known only when all rows were read. Until then rows are held
-//! in the codes of a dictionary, packed batch by batch.
+//! Most columns of a release have few values beside their rows. The operator therefore packs each
+//! row into a few machine words that compare as the rows do: numbers as they are, and other values
+//! by their rank among the values of their column. The words determine the row, so words alone are
+//! sorted, merged and written to spill files, and the columns are made from them again in the end.
+//! Ranks are known only when all rows were read. Until then rows are held in the codes of a
+//! dictionary, packed batch by batch.
 //!
-//! Rows that cannot be packed (nested columns, or too many values for the memory) are sorted by DataFusion instead,
-//! in the same order: see [`general`].
+//! Rows that cannot be packed (nested columns, or too many values for the memory) are sorted by
+//! DataFusion instead, in the same order: see [`general`].
 
 mod codes;
 mod general;
@@ -61,8 +62,8 @@ pub struct PackedSort {
 pub type PackedSortExec = OperatorExec<PackedSort>;
 
 impl PackedSortExec {
-    /// Sorts the rows of all partitions of `input` by all their `columns`, the most significant first. The output has
-    /// `schema`; a dictionary column of `input` may be plain in `schema`.
+    /// Sorts the rows of all partitions of `input` by all their `columns`, the most significant
+    /// first. The output has `schema`; a dictionary column of `input` may be plain in `schema`.
     pub fn over_rows(input: Arc<dyn ExecutionPlan>, columns: Vec<usize>, schema: SchemaRef) -> Self {
         Self::over(input, PackedSort { columns }, schema)
     }
@@ -161,7 +162,8 @@ struct Scan {
     chunks: Mutex<Vec<(Chunk, Words)>>,
     store: Store,
     space: SpillSpace,
-    /// The memory that sorting takes beside the rows, and the bytes of rows that each thread sorts at once.
+    /// The memory that sorting takes beside the rows, and the bytes of rows that each thread sorts
+    /// at once.
     work: MemoryReservation,
     run: usize,
 }
@@ -176,8 +178,8 @@ struct Sorted {
 }
 
 impl Sorted {
-    /// Returns the next rows, in batches of `size` rows that are made in parallel; only the last batch of all has fewer.
-    /// Returns none after the last.
+    /// Returns the next rows, in batches of `size` rows that are made in parallel; only the last
+    /// batch of all has fewer. Returns none after the last.
     fn next(&mut self, size: usize, columns: &[usize], schema: &SchemaRef) -> Result<Vec<RecordBatch>> {
         let batch = size.max(1) * self.packing.words();
         let mut rows = std::mem::take(&mut self.rest);

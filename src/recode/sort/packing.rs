@@ -79,8 +79,8 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
-    /// Packs the codes of a batch, the most significant column first. Returns the words beside the chunk, or `None` if
-    /// a column needs more than 64 bits.
+    /// Packs the codes of a batch, the most significant column first. Returns the words beside the
+    /// chunk, or `None` if a column needs more than 64 bits.
     pub(super) fn pack(columns: &[Codes]) -> Option<(Self, Vec<u64>)> {
         let spans: Vec<Span> = columns.iter().map(Span::of).collect();
         let layout = layout(&spans)?;
@@ -120,8 +120,8 @@ pub(super) struct Packing {
 }
 
 impl Packing {
-    /// Returns the packing of the rows of `chunks`. The columns of `codings` are in the order of the chunks. Returns
-    /// `None` if a column needs more than 64 bits.
+    /// Returns the packing of the rows of `chunks`. The columns of `codings` are in the order of
+    /// the chunks. Returns `None` if a column needs more than 64 bits.
     pub(super) fn of<'a>(codings: &[Coding], chunks: impl Iterator<Item = &'a Chunk>) -> Result<Option<Self>> {
         let finished = map(codings.len(), |i| check_cancelled().and_then(|()| codings[i].finish()));
         let dictionaries = finished.into_iter().collect::<Result<Vec<_>>>()?;

@@ -95,8 +95,8 @@ pub(super) fn sort(rows: &mut Vec<u64>, words: usize) {
     in_order(rows, words, false);
 }
 
-/// Sorts packed rows, on this thread or, if they are sorted runs one after the other (`are_runs`), by merging the runs on
-/// all threads of the pool.
+/// Sorts packed rows, on this thread or, if they are sorted runs one after the other (`are_runs`),
+/// by merging the runs on all threads of the pool.
 fn in_order(rows: &mut Vec<u64>, words: usize, are_runs: bool) {
     fn sorted<T: Ord + Send>(rows: &mut [T], are_runs: bool) {
         match are_runs {
@@ -168,8 +168,9 @@ impl Head {
     }
 }
 
-/// The merge of sorted runs. A block of each run is looked at. Whatever is no greater than the last row of every block that
-/// goes on comes before all rows that are not looked at, so it is put in order at once, by several threads.
+/// The merge of sorted runs. A block of each run is looked at. Whatever is no greater than the last
+/// row of every block that goes on comes before all rows that are not looked at, so it is put in
+/// order at once, by several threads.
 #[derive(Debug)]
 pub(super) struct Merge {
     store: Arc<Store>,
@@ -180,7 +181,8 @@ pub(super) struct Merge {
 }
 
 impl Merge {
-    /// Merges sorted runs of rows of `words` words each, with about `bytes` bytes of rows that are looked at.
+    /// Merges sorted runs of rows of `words` words each, with about `bytes` bytes of rows that are
+    /// looked at.
     pub(super) fn new(store: Arc<Store>, words: usize, runs: Vec<Words>, bytes: usize) -> Self {
         const LEAST: usize = 1 << 8;
         let rows = bytes / (words * 8 * runs.len().max(1));

@@ -109,7 +109,8 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever the partitions, threads and memory, also where rows cannot be packed for lack of memory.
+    /// Whatever the partitions, threads and memory, also where rows cannot be packed for lack of
+    /// memory.
     #[test]
     fn rows_come_in_the_order_of_their_columns(
         rows in rows(),

@@ -1,4 +1,5 @@
-//! The choice of a recoding plan on its way: the classes of a node, or the combinations and groups of a partition.
+//! The choice of a recoding plan on its way: the classes of a node, or the combinations and groups
+//! of a partition.
 
 use super::super::labelling::{Grouped, Labelling};
 use crate::error::{Error, Result};

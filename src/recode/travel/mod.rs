@@ -1,7 +1,8 @@
 //! The operators of the second scan on their way to another machine.
 //!
-//! A recoding plan travels as what it was created from: lookup tables, the keys of the classes or the groups of the
-//! combinations, and the treatments. Of a hash the place of its secret travels, and not the secret.
+//! A recoding plan travels as what it was created from: lookup tables, the keys of the classes or
+//! the groups of the combinations, and the treatments. Of a hash the place of its secret travels,
+//! and not the secret.
 
 mod labelling;
 
@@ -52,7 +53,8 @@ enum Treatment {
 const UNMAPPED: [OnUnmapped; 3] = [OnUnmapped::Error, OnUnmapped::Suppress, OnUnmapped::Top];
 
 impl RecodingPlan {
-    /// Returns true if the plan can be sent: no label is computed from the rows of a class, and there are no sets.
+    /// Returns true if the plan can be sent: no label is computed from the rows of a class, and
+    /// there are no sets.
     pub(crate) fn can_travel(&self) -> bool {
         let is_sent = |c: &Released| !matches!(c.treatment, ColumnTreatment::Items(_));
         self.labels.iter().all(|labels| !labels.form.is_of_class()) && self.columns.iter().all(is_sent)

@@ -1,9 +1,10 @@
 //! The labels of a released column with the values that they stand for.
 //!
-//! A text is read by the hierarchy of its column, as a value of the source, or as a range of such values. Bounds (LABELS
-//! BOUNDS) are such a range. A single value of another form than TEXT, and a number of a column of numbers without a
-//! hierarchy, stand for themselves, whether the source has them or not. NULL in another form than TEXT says nothing, and
-//! stands for every value of the source.
+//! A text is read by the hierarchy of its column, as a value of the source, or as a range of such
+//! values. Bounds (LABELS BOUNDS) are such a range. A single value of another form than TEXT, and a
+//! number of a column of numbers without a hierarchy, stand for themselves, whether the source has
+//! them or not. NULL in another form than TEXT says nothing, and stands for every value of the
+//! source.
 
 use super::tables::Texts;
 use crate::error::{Error, ErrorKind, Result};
@@ -25,7 +26,8 @@ pub(crate) struct Reading {
     /// The hierarchy of the labels, if it is known.
     pub(crate) hierarchy: Option<Arc<Hierarchy>>,
     pub(crate) form: LabelForm,
-    /// Whether a hierarchy that does not fit the column is an error. If not, the column is not compared.
+    /// Whether a hierarchy that does not fit the column is an error. If not, the column is not
+    /// compared.
     pub(crate) must_fit: bool,
 }
 
@@ -39,7 +41,8 @@ pub(super) struct ComparedColumn {
 }
 
 impl Reading {
-    /// Binds the values of a column of these tables. Returns why the column cannot be compared, if it cannot.
+    /// Binds the values of a column of these tables. Returns why the column cannot be compared, if
+    /// it cannot.
     pub(super) async fn bind(
         self,
         session: &SessionContext,
@@ -79,7 +82,8 @@ impl Reading {
         }
     }
 
-    /// Returns true if released labels of type `label` stand for themselves in a column of type `value`.
+    /// Returns true if released labels of type `label` stand for themselves in a column of type
+    /// `value`.
     fn is_own(&self, label: &DataType, value: &DataType) -> bool {
         let (label, value) = (plain_type(label), plain_type(value));
         let is_alike = label.is_numeric() && value.is_numeric() || label.is_temporal() && value.is_temporal();
@@ -90,7 +94,8 @@ impl Reading {
     }
 }
 
-/// Returns SQL for a released label as a value. Files of text, where nothing is NULL, are read as values of the source.
+/// Returns SQL for a released label as a value. Files of text, where nothing is NULL, are read as
+/// values of the source.
 fn own_value(column: &str, label: &DataType, value: &DataType) -> String {
     match is_text(label) && !is_text(value) {
         true => format!("arrow_cast(nullif({column}, ''), '{}')", plain_type(value)),
@@ -107,7 +112,8 @@ fn is_of_data(error: &Error) -> bool {
 }
 
 impl ComparedColumn {
-    /// Returns SQL for the cells of this column in a table, in which each cell is a text as the values are.
+    /// Returns SQL for the cells of this column in a table, in which each cell is a text as the
+    /// values are.
     pub(super) async fn cell(&self, session: &SessionContext, table: &str) -> Result<String> {
         let data_type = type_of(session, table, &self.name).await?;
         let cell = quote(&self.name);
@@ -137,12 +143,14 @@ impl ComparedColumn {
         }
     }
 
-    /// Returns the rows of a table of raw values, the cells of which are column number `at` of `raw`, as codes.
+    /// Returns the rows of a table of raw values, the cells of which are column number `at` of
+    /// `raw`, as codes.
     pub(super) fn coded(&self, raw: &Texts, at: usize) -> Result<Vec<u32>> {
         raw.coded(at, self.lookup.values())
     }
 
-    /// Returns for each released label the values that it stands for. Fails with the reason if a label stands for none.
+    /// Returns for each released label the values that it stands for. Fails with the reason if a
+    /// label stands for none.
     pub(super) fn covered(
         self,
         released: &Texts,

@@ -9,7 +9,8 @@ use crate::recount::ReleasedTable;
 use crate::utility::{Column, Comparison, Figure, Labels, MOST_CLASSES, Measure, Sample};
 use datafusion::prelude::SessionContext;
 
-/// The tables of a session that are compared. Bounds are texts in the release, and raw rows have the same types.
+/// The tables of a session that are compared. Bounds are texts in the release, and raw rows have
+/// the same types.
 pub(crate) struct Tables<'a> {
     pub(crate) session: &'a SessionContext,
     pub(crate) released: &'a ReleasedTable,
@@ -19,7 +20,8 @@ pub(crate) struct Tables<'a> {
     pub(crate) testing: Option<&'a str>,
 }
 
-/// Returns all figures of these columns. A column that cannot be compared has a figure that says why.
+/// Returns all figures of these columns. A column that cannot be compared has a figure that says
+/// why.
 pub(crate) async fn figures(tables: &Tables<'_>, readings: Vec<Reading>, class: Option<&str>) -> Result<Vec<Figure>> {
     let Tables {
         session,
@@ -63,8 +65,8 @@ struct Read {
     tested: Option<Texts>,
 }
 
-/// Divides columns into those whose figures need the same rows: all if there is a class label, and else those of numbers, which
-/// are correlated. Of the others only the distribution is compared.
+/// Divides columns into those whose figures need the same rows: all if there is a class label, and
+/// else those of numbers, which are correlated. Of the others only the distribution is compared.
 fn together(compared: Vec<ComparedColumn>, class: Option<&str>) -> Vec<Vec<Numbered>> {
     let (related, alone): (Vec<Numbered>, Vec<Numbered>) = (0..)
         .zip(compared)
@@ -107,8 +109,8 @@ fn measured(read: Vec<Read>, mut unread: Vec<(String, String)>, class: Option<&s
     Ok(figures)
 }
 
-/// Codes rows that were read. Returns the comparison with the positions of its columns among all. Columns whose labels cannot be
-/// read are added to `unread`.
+/// Codes rows that were read. Returns the comparison with the positions of its columns among all.
+/// Columns whose labels cannot be read are added to `unread`.
 fn compared(read: Read, unread: &mut Vec<(String, String)>, class: Option<&str>) -> Result<(Vec<usize>, Comparison)> {
     let Read {
         columns: read,

@@ -1,4 +1,5 @@
-//! Reads the rows of a table as their distinct combinations of texts. They are counted as the first scan counts a source.
+//! Reads the rows of a table as their distinct combinations of texts. They are counted as the first
+//! scan counts a source.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Columns, Scan};
@@ -26,7 +27,8 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// Reads these expressions over the rows of `table`, both given as SQL. The order does not depend on threads.
+    /// Reads these expressions over the rows of `table`, both given as SQL. The order does not
+    /// depend on threads.
     pub(super) async fn read(session: &SessionContext, expressions: &[String], table: &str) -> Result<Self> {
         let context = session.task_ctx();
         let memory = MemoryConsumer::new("anonsql utility").register(context.memory_pool());
@@ -51,7 +53,8 @@ impl Texts {
     /// Orders what was counted.
     fn of(scan: &Scan, memory: MemoryReservation) -> Result<Self> {
         let columns = scan.dictionaries.len();
-        // The first column has the highest bits, so that keys that are compared from the last word on are in order.
+        // The first column has the highest bits, so that keys that are compared from the last word
+        // on are in order.
         let bits = scan.dictionaries.iter().rev().map(|d| bits_for(d.values.len()));
         let layout = PackedLayout::new(&bits.collect::<Vec<u32>>());
         let (words, place) = (layout.words(), |column: usize| columns - 1 - column);
@@ -60,7 +63,8 @@ impl Texts {
             tally.for_each(|own, entries, rows| {
                 check_cancelled()?;
                 let (first, number) = (counts.len(), entries.len() / own.words());
-                // An entry is packed, ordered and taken apart, and the indices of its texts are coded.
+                // An entry is packed, ordered and taken apart, and the indices of its texts are
+                // coded.
                 reserve(&memory, number * (8 * words + 8 + 16 + 4 + 8 + 2 * 4 * columns))?;
                 keys.resize(keys.len() + number * words, 0);
                 let packed = keys[first * words..].chunks_exact_mut(words);
@@ -120,7 +124,8 @@ impl Texts {
         self.texts[column].iter().map(code).collect()
     }
 
-    /// Returns the rows of a column with the index of each text among `values` in place of the text.
+    /// Returns the rows of a column with the index of each text among `values` in place of the
+    /// text.
     pub(super) fn coded(&self, column: usize, values: &ArrayRef) -> Result<Vec<u32>> {
         let place = self.codes(column, values)?;
         Ok(self.rows[column].iter().map(|text| place[*text as usize]).collect())

@@ -1,4 +1,5 @@
-//! The section on what is kept: the utility of the release, in the pictures of the report on utility.
+//! The section on what is kept: the utility of the release, in the pictures of the report on
+//! utility.
 
 use super::entry::{Entry, all};
 use super::utility::list::UTILITY;

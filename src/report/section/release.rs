@@ -1,4 +1,5 @@
-//! The section on the release: the source, the target, and every column with its role and treatment.
+//! The section on the release: the source, the target, and every column with its role and
+//! treatment.
 
 use super::entry::Entry;
 use crate::error::Result;

@@ -1,4 +1,5 @@
-//! The section on the warnings about the roles of the request. A release without warnings has no such section.
+//! The section on the warnings about the roles of the request. A release without warnings has no
+//! such section.
 
 use super::entry::Entry;
 use crate::error::Result;

@@ -1,13 +1,15 @@
 //! The search of a lattice too large to store: branch and bound over boxes, best first.
 //!
-//! A box is every node between two nodes. Its bound is the bound of its most specific node with nothing suppressed,
-//! plus the excess of the most general node that was assessed at or above it. The box with the least bound, which
-//! bounds the whole lattice, is cut in two where the halves are expected to be bounded best. Two nodes are then
-//! assessed: the most general one of the lower half and the most specific one of the upper half. In between, steps from
-//! random places look for the node that is expected to cost least.
+//! A box is every node between two nodes. Its bound is the bound of its most specific node with
+//! nothing suppressed, plus the excess of the most general node that was assessed at or above it.
+//! The box with the least bound, which bounds the whole lattice, is cut in two where the halves are
+//! expected to be bounded best. Two nodes are then assessed: the most general one of the lower half
+//! and the most specific one of the upper half. In between, steps from random places look for the
+//! node that is expected to cost least.
 //!
-//! The time limit is looked at within each of these, because one choice among thousands of columns takes long. For the same
-//! reason a step in a wide lattice is the best of a few columns at a time, and not of all.
+//! The time limit is looked at within each of these, because one choice among thousands of columns
+//! takes long. For the same reason a step in a wide lattice is the best of a few columns at a time,
+//! and not of all.
 
 use super::guess::Guess;
 use crate::lattice::Node;
@@ -17,9 +19,11 @@ use crate::search::oracle::Oracle;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The greatest number of boxes and remembered nodes; each takes some hundreds of bytes, and more beyond [`WIDE`] columns.
+/// The greatest number of boxes and remembered nodes; each takes some hundreds of bytes, and more
+/// beyond [`WIDE`] columns.
 const MEMORY: usize = 1 << 21;
-/// The number of columns from which on a lattice is wide, and how many of them a step chooses from then.
+/// The number of columns from which on a lattice is wide, and how many of them a step chooses from
+/// then.
 const WIDE: usize = 64;
 const FEW: usize = 4;
 /// The number of steps between two looks for a better incumbent, early and later.
@@ -83,8 +87,8 @@ impl<'a> Boxes<'a> {
         }
     }
 
-    /// Runs until no box is left or memory is full. If memory is full, the bound limits how far the incumbent is from
-    /// the optimum.
+    /// Runs until no box is left or memory is full. If memory is full, the bound limits how far the
+    /// incumbent is from the optimum.
     pub(super) fn finish(&mut self) -> Result<Finding, Stop> {
         let (bottom, top) = (
             self.oracle.lattice().bottom().clone(),
@@ -132,14 +136,15 @@ impl<'a> Boxes<'a> {
         Ok(())
     }
 
-    /// Returns the box between two nodes after their assessment, or `None` if no further node of it can win.
+    /// Returns the box between two nodes after their assessment, or `None` if no further node of it
+    /// can win.
     fn assessed_corners(&mut self, bottom: Node, top: Node, lower: f64, excess: f64) -> Result<Option<Region>, Stop> {
         let found = self.assess(&[bottom.clone(), top.clone()])?;
         let single = bottom.height() + 1 >= top.height();
         let fails = self.oracle.is_monotone() && !found[1].anonymous;
         if single || fails {
-            // Both nodes were assessed and there is no other node; or the most general node fails, and so all nodes
-            // fail.
+            // Both nodes were assessed and there is no other node; or the most general node fails,
+            // and so all nodes fail.
             return Ok(None);
         }
         let above = found[1].cost() - found[1].floor;
@@ -158,8 +163,9 @@ impl<'a> Boxes<'a> {
         Ok((!self.context.cannot_win(made.bound(), &made.bottom)).then_some(made))
     }
 
-    /// Returns where to cut a box: the position and the greatest level of the lower half, chosen so that the lesser of
-    /// the expected bounds of the halves is greatest. Returns `None` for a single node.
+    /// Returns where to cut a box: the position and the greatest level of the lower half, chosen so
+    /// that the lesser of the expected bounds of the halves is greatest. Returns `None` for a
+    /// single node.
     fn cut(&self, parent: &Region) -> Result<Option<(usize, u8)>, Stop> {
         let mut best: Option<((f64, f64), usize, u8)> = None;
         for i in 0..parent.bottom.levels().len() {
@@ -179,8 +185,8 @@ impl<'a> Boxes<'a> {
         Ok(best.map(|(_, i, level)| (i, level)))
     }
 
-    /// Assesses the node with the least expected cost that is reached by steps from random places and from the
-    /// incumbent.
+    /// Assesses the node with the least expected cost that is reached by steps from random places
+    /// and from the incumbent.
     fn look(&mut self) -> Result<(), Stop> {
         let lattice = self.oracle.lattice();
         let mut places: Vec<Node> = (0..PLACES).map(|_| lattice.sample(&mut self.context.rng)).collect();
@@ -198,8 +204,8 @@ impl<'a> Boxes<'a> {
         Ok(())
     }
 
-    /// Steps to the neighbour that is expected to cost least, until none costs less. In a wide lattice, steps to the best
-    /// neighbour in a few columns at a time.
+    /// Steps to the neighbour that is expected to cost least, until none costs less. In a wide
+    /// lattice, steps to the best neighbour in a few columns at a time.
     fn settled(&self, mut node: Node) -> Result<(f64, Node), Stop> {
         let (bottom, top) = (self.oracle.lattice().bottom(), self.oracle.lattice().top());
         let columns: Vec<usize> = (0..top.levels().len())
@@ -231,7 +237,8 @@ impl<'a> Boxes<'a> {
         }
     }
 
-    /// Returns the expected cost of a node; infinite for an assessed node, so that it is not chosen again.
+    /// Returns the expected cost of a node; infinite for an assessed node, so that it is not chosen
+    /// again.
     fn expected_cost(&self, node: &Node) -> f64 {
         if self.context.recall(node).is_some() {
             return f64::INFINITY;
@@ -320,7 +327,8 @@ mod tests {
         }
     }
 
-    /// Whatever the search is at when its time is up, it asks for few more bounds, however many columns there are.
+    /// Whatever the search is at when its time is up, it asks for few more bounds, however many
+    /// columns there are.
     #[test]
     fn it_ends_at_once_in_a_lattice_of_any_width() {
         for width in [60, 128, 400] {

@@ -1,4 +1,5 @@
-//! The search of a lattice that fits in memory: a lower bound for every node, raised until no node is open.
+//! The search of a lattice that fits in memory: a lower bound for every node, raised until no node
+//! is open.
 
 use super::guess::Guess;
 use crate::lattice::Node;
@@ -11,8 +12,8 @@ use std::collections::HashSet;
 const SAMPLE: usize = 1024;
 /// The number of places from which the climb to the most useful node starts.
 const STARTS: usize = 4;
-/// The number of looks for a better incumbent that may fail before looks become rare, and the steps between two rare
-/// looks.
+/// The number of looks for a better incumbent that may fail before looks become rare, and the steps
+/// between two rare looks.
 const PATIENCE: (u32, u32) = (3, 10);
 /// The number of nodes assessed at once if the order matters little.
 const BATCH: usize = 8;
@@ -69,8 +70,8 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// Runs until every node is assessed or excluded. If the budget is used up first, the context contains the proven
-    /// bound.
+    /// Runs until every node is assessed or excluded. If the budget is used up first, the context
+    /// contains the proven bound.
     pub(super) fn finish(&mut self) -> Result<(), Stop> {
         let end = match self.oracle.is_monotone() || self.oracle.excess_is_monotone() {
             true => self.cover(),
@@ -80,14 +81,16 @@ impl<'a> Cover<'a> {
         end
     }
 
-    /// Records the bound that is proven so far: a winner costs as much as an open node can, or as the incumbent.
+    /// Records the bound that is proven so far: a winner costs as much as an open node can, or as
+    /// the incumbent.
     fn prove(&mut self) {
         let open = (0..self.open.len()).filter(|&x| self.open[x]).map(|x| self.bound(x));
         let least = open.fold(f64::INFINITY, f64::min);
         self.context.prove(least.min(self.best()));
     }
 
-    /// Assesses nodes in the order of their bounds, if an assessment says nothing about the nodes below it.
+    /// Assesses nodes in the order of their bounds, if an assessment says nothing about the nodes
+    /// below it.
     fn best_first(&mut self) -> Result<(), Stop> {
         let mut order = std::mem::take(&mut self.left);
         order.sort_by(|&a, &b| self.lower[a as usize].total_cmp(&self.lower[b as usize]));
@@ -111,8 +114,8 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// Assesses nodes one by one, if an assessment can exclude all nodes below it: mostly the node that is expected to
-    /// exclude most, now and then the one that is expected to cost least.
+    /// Assesses nodes one by one, if an assessment can exclude all nodes below it: mostly the node
+    /// that is expected to exclude most, now and then the one that is expected to cost least.
     fn cover(&mut self) -> Result<(), Stop> {
         self.assess(&[0])?;
         let (mut turn, mut failures) = (0u32, 0);
@@ -179,8 +182,8 @@ impl<'a> Cover<'a> {
         self.sample = sample;
     }
 
-    /// Returns the node whose assessment is expected to exclude most of the sample, found by climbing from some sampled
-    /// nodes.
+    /// Returns the node whose assessment is expected to exclude most of the sample, found by
+    /// climbing from some sampled nodes.
     fn most_useful(&self) -> usize {
         let climb = |s| self.climb(s, |x| !self.assessed[x], |levels, x| self.usefulness(levels, x));
         let found = self.sample.iter().take(STARTS).map(climb);
@@ -188,7 +191,8 @@ impl<'a> Cover<'a> {
         best.map_or(0, |(_, index)| index)
     }
 
-    /// Returns the open node that is expected to cost least, found by climbing from the best node of the sample.
+    /// Returns the open node that is expected to cost least, found by climbing from the best node
+    /// of the sample.
     fn most_promising(&self) -> usize {
         let ranked = self.sample.iter().map(|s| (self.promise(&s.levels, s.index), s));
         let best = ranked.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.index.cmp(&a.1.index)));
@@ -197,7 +201,8 @@ impl<'a> Cover<'a> {
         })
     }
 
-    /// Steps from neighbour to neighbour as long as the worth grows. Returns the worth and the index reached.
+    /// Steps from neighbour to neighbour as long as the worth grows. Returns the worth and the
+    /// index reached.
     fn climb(
         &self,
         start: &Sampled,
@@ -277,7 +282,8 @@ impl<'a> Cover<'a> {
             self.open[index] = false;
             self.assessed[index] = true;
         }
-        // The bound of a running search is only reported, so it is computed where that costs little.
+        // The bound of a running search is only reported, so it is computed where that costs
+        // little.
         if self.context.assessed() >= self.next_bound {
             self.next_bound = self.context.assessed() + 64.max(self.open.len() as u64 / 256);
             self.prove();
@@ -336,8 +342,8 @@ impl<'a> Cover<'a> {
     }
 }
 
-/// Up to 32 levels, one byte each, so that they are compared at once. Lattices that are stored have fewer free columns
-/// than that. Levels beyond, and above 127, only make a guess worse.
+/// Up to 32 levels, one byte each, so that they are compared at once. Lattices that are stored have
+/// fewer free columns than that. Levels beyond, and above 127, only make a guess worse.
 #[derive(Clone, Copy)]
 struct Packed([u128; 2]);
 
@@ -352,7 +358,8 @@ impl Packed {
         Self(words.map(u128::from_le_bytes))
     }
 
-    /// Returns true if every level is at most the other's: no byte of the difference borrows its high bit.
+    /// Returns true if every level is at most the other's: no byte of the difference borrows its
+    /// high bit.
     fn is_below(self, other: Self) -> bool {
         let holds = |i: usize| ((other.0[i] | Self::HIGH) - self.0[i]) & Self::HIGH == Self::HIGH;
         holds(0) && holds(1)

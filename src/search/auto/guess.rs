@@ -1,9 +1,10 @@
 //! Guesses about nodes, fitted to the assessed nodes.
 //!
-//! A quantity of a node (suppressed rows, excess over the floor, the floor itself) is guessed as a sum of one term per
-//! column and level, on a logarithmic scale. The terms are fitted to the nodes seen so far by recursive least squares.
-//! Guesses choose the node to assess next; nothing is ever proven by a guess. Beyond [`JOINT`] terms, what the terms have
-//! in common is left out: the fit then takes time and memory in proportion to the terms, and not to their square.
+//! A quantity of a node (suppressed rows, excess over the floor, the floor itself) is guessed as a
+//! sum of one term per column and level, on a logarithmic scale. The terms are fitted to the nodes
+//! seen so far by recursive least squares. Guesses choose the node to assess next; nothing is ever
+//! proven by a guess. Beyond [`JOINT`] terms, what the terms have in common is left out: the fit
+//! then takes time and memory in proportion to the terms, and not to their square.
 
 use crate::lattice::Node;
 use crate::search::oracle::{Assessment, Oracle};
@@ -37,8 +38,8 @@ impl Doubt {
         Self::Joint(covariance)
     }
 
-    /// Returns how far each term moves for an error of one in the sum of the terms `on`, and reduces the doubt by what
-    /// that observation says.
+    /// Returns how far each term moves for an error of one in the sum of the terms `on`, and
+    /// reduces the doubt by what that observation says.
     fn learn(&mut self, on: &[usize]) -> Vec<f64> {
         match self {
             Self::Joint(covariance) => {
@@ -80,8 +81,8 @@ pub(in super::super) struct Fit {
 }
 
 impl Fit {
-    /// Returns a fit that starts from `constant`. Steps are initially expected to follow the effective values, with the
-    /// sign `sign`, as they do if columns are independent.
+    /// Returns a fit that starts from `constant`. Steps are initially expected to follow the
+    /// effective values, with the sign `sign`, as they do if columns are independent.
     pub(in super::super) fn new(oracle: &dyn Oracle, constant: f64, sign: f64) -> Self {
         let lattice = oracle.lattice();
         let (mut weights, mut starts, mut sums) = (vec![constant], vec![], vec![]);
@@ -148,7 +149,8 @@ pub(super) struct Expected {
 }
 
 impl Expected {
-    /// Returns the probability that the true value is at least `threshold`, which is on the same scale.
+    /// Returns the probability that the true value is at least `threshold`, which is on the same
+    /// scale.
     pub(super) fn reaches(self, threshold: f64) -> f64 {
         1.0 / (1.0 + (-1.7 * (self.value - threshold) / self.spread).exp())
     }
@@ -160,7 +162,8 @@ pub(super) struct Guess {
     excess: Fit,
     floor: Fit,
     rows: f64,
-    /// The excess of the first node seen, the bottom, which is the greatest excess; `None` until it is known.
+    /// The excess of the first node seen, the bottom, which is the greatest excess; `None` until it
+    /// is known.
     most_excess: Option<f64>,
     /// The least excess per suppressed row seen; half of it stands for no excess.
     excess_of_row: f64,
@@ -211,7 +214,8 @@ impl Guess {
         logit(suppressed.max(0.5), self.rows)
     }
 
-    /// Returns the share of the greatest excess as a logit; infinite for an excess that no node reaches.
+    /// Returns the share of the greatest excess as a logit; infinite for an excess that no node
+    /// reaches.
     pub(super) fn excess_scale(&self, excess: f64) -> f64 {
         match self.most_excess {
             Some(most) if excess <= most => logit(excess.max(0.5 * self.excess_of_row.min(most)), most),

@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use crate::job::{Choice, Job, rises_from_zero};
 
-/// Leaves a search no levels below those of the release that the rows are added to, and none whose labels are of another
-/// type. Fails as a usage error if LEVELS leaves none.
+/// Leaves a search no levels below those of the release that the rows are added to, and none whose
+/// labels are of another type. Fails as a usage error if LEVELS leaves none.
 pub(super) fn rise(job: &mut Job) -> Result<()> {
     let (Some(standing), Choice::Search { .. }) = (job.grows(), &job.choice) else {
         return Ok(());

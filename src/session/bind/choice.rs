@@ -1,4 +1,5 @@
-//! Binds how the released node or partition is found: a recoding, a search, a named node, or the node of a manifest.
+//! Binds how the released node or partition is found: a recoding, a search, a named node, or the
+//! node of a manifest.
 
 use super::replay::{Asked, replay};
 use super::roles::level;

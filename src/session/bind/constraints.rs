@@ -55,7 +55,8 @@ pub(in crate::session) fn constraints(
                 c.model
             )));
         }
-        // A model that gives each row its own limit is about the only sensitive attribute, if there is just one.
+        // A model that gives each row its own limit is about the only sensitive attribute, if there
+        // is just one.
         let only = match sensitive {
             [only] if model.limit_column().is_some() => Some(only.column.clone()),
             _ => None,

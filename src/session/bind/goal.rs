@@ -20,7 +20,8 @@ pub(super) fn goal(registry: &Registry, goals: &[GoalClause]) -> Result<(String,
     }
 }
 
-/// Returns the metrics of a weighted sum with their names; empty if MINIMIZING names fewer than two.
+/// Returns the metrics of a weighted sum with their names; empty if MINIMIZING names fewer than
+/// two.
 pub(super) fn terms(registry: &Registry, goals: &[GoalClause]) -> Result<Vec<(String, Box<dyn metric::Metric>)>> {
     let terms = if goals.len() > 1 { goals } else { &[] };
     let named = |t: &GoalClause| Ok((t.metric.to_string(), registry.metric(&t.metric)?));

@@ -1,4 +1,5 @@
-//! Binds USING MANIFEST: the node of an earlier release, and what drifted in columns and hierarchies since then.
+//! Binds USING MANIFEST: the node of an earlier release, and what drifted in columns and
+//! hierarchies since then.
 
 use super::roles::level;
 use crate::catalogue::Call;
@@ -25,7 +26,8 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Returns true if a release depends on the column: it is released, or something is counted by it.
+    /// Returns true if a release depends on the column: it is released, or something is counted by
+    /// it.
     fn uses(&self, column: &str) -> bool {
         let asked = self.statement;
         let hashed = asked.identifiers.iter().filter(|i| i.hash.is_some());
@@ -42,8 +44,8 @@ impl Asked<'_> {
     }
 }
 
-/// Binds the node of the earlier release that `path` names. Fails with `ErrorKind::Drift` if columns of the source drifted
-/// and ON DRIFT does not allow that.
+/// Binds the node of the earlier release that `path` names. Fails with `ErrorKind::Drift` if
+/// columns of the source drifted and ON DRIFT does not allow that.
 pub(super) async fn replay(
     context: &AnonContext,
     registry: &Registry,
@@ -125,8 +127,8 @@ pub(super) async fn replay(
     })
 }
 
-/// Fits a job to drift that stops nothing: columns that have come and have no role are dropped, those that are gone are not
-/// asked for, and with WARN rows with unknown values are suppressed.
+/// Fits a job to drift that stops nothing: columns that have come and have no role are dropped,
+/// those that are gone are not asked for, and with WARN rows with unknown values are suppressed.
 pub(super) fn fit(job: &mut Job) {
     let Choice::Replay(replay) = &job.choice else { return };
     let (come, gone, on_drift) = (replay.come.clone(), replay.gone.clone(), replay.on_drift);
@@ -161,8 +163,8 @@ fn of_a_node(manifest: Option<Manifest>, folder: &str) -> Result<Manifest> {
     Ok(manifest)
 }
 
-/// Returns why the levels of a release mean something else for these quasi-identifiers: other hierarchies, or other
-/// columns.
+/// Returns why the levels of a release mean something else for these quasi-identifiers: other
+/// hierarchies, or other columns.
 fn unlike(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier]) -> Result<Vec<Drift>> {
     let mut found = vec![];
     for QuasiIdentifier { column, hierarchy, .. } in quasi_identifiers {

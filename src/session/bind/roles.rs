@@ -10,8 +10,8 @@ use datafusion::common::DFSchema;
 use std::path::PathBuf;
 
 impl AnonContext {
-    /// Returns the quasi-identifiers with their hierarchies; those that `rows` have as lists are sets of items. A column
-    /// without USING gets a hierarchy that only suppresses.
+    /// Returns the quasi-identifiers with their hierarchies; those that `rows` have as lists are
+    /// sets of items. A column without USING gets a hierarchy that only suppresses.
     pub(in crate::session) fn quasi_identifiers(
         &self,
         columns: &[QuasiIdentifierClause],

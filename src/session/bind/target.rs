@@ -71,7 +71,8 @@ pub(in crate::session) const OPTIONS: Info = Info {
 /// The size of the files of an object store, unless the statement says otherwise.
 const FILE_SIZE: u64 = 256_000_000;
 
-/// Converts TO to a target: a local folder, or a prefix of an object store whose release is read now.
+/// Converts TO to a target: a local folder, or a prefix of an object store whose release is read
+/// now.
 pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Result<Target> {
     let options = Arguments::of_options(&OPTIONS, &target.options)?;
     let expanded = expanded(&target.path)?;
@@ -180,8 +181,8 @@ pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Resul
     })
 }
 
-/// Returns the manifest of the release that stands, if there is one. Fails with `ErrorKind::Data` if it was changed by hand:
-/// what it says of its rows is not known then.
+/// Returns the manifest of the release that stands, if there is one. Fails with `ErrorKind::Data`
+/// if it was changed by hand: what it says of its rows is not known then.
 async fn standing(path: &Path, stored: Option<&Stored>) -> Result<Option<Arc<Manifest>>> {
     let found = match stored {
         Some(stored) => stored.standing.as_ref().map(|s| (s.manifest.clone(), s.is_sealed)),
@@ -201,8 +202,8 @@ async fn standing(path: &Path, stored: Option<&Stored>) -> Result<Option<Arc<Man
     }
 }
 
-/// Opens a Delta table, or the place of one that is to be, and reads the release that is its newest version. `path` is
-/// expanded, and as it is written.
+/// Opens a Delta table, or the place of one that is to be, and reads the release that is its newest
+/// version. `path` is expanded, and as it is written.
 async fn table(state: &SessionState, (path, written): (&str, &str), exists: ExistsClause) -> Result<Stored> {
     DELTA.committing(format_args!("TO {written:?} STORED AS DELTA"))?;
     check_written(path)?;
@@ -275,7 +276,8 @@ async fn stored(state: &SessionState, url: &str, layout: Layout, exists: ExistsC
     })
 }
 
-/// Returns the error of a target whose release cannot be read. A statement that replaces nothing is told what is there.
+/// Returns the error of a target whose release cannot be read. A statement that replaces nothing is
+/// told what is there.
 fn unless_release(error: Error, prefix: &Prefix, exists: ExistsClause) -> Error {
     let is_found = matches!(error.kind(), ErrorKind::Data | ErrorKind::Verification);
     match (exists, is_found) {

@@ -7,8 +7,9 @@ use datafusion::logical_expr::cast;
 use datafusion::prelude::{Expr, ident};
 
 impl AnonContext {
-    /// Returns a source with the rows that wait for the release of the target. Fails with `ErrorKind::Data` if they have other
-    /// columns, and with `ErrorKind::Usage` if the source reads them, too.
+    /// Returns a source with the rows that wait for the release of the target. Fails with
+    /// `ErrorKind::Data` if they have other columns, and with `ErrorKind::Usage` if the source
+    /// reads them, too.
     pub(super) fn with_waiting(&self, source: SourceTable, target: Option<&Target>) -> Result<SourceTable> {
         let Some((target, waiting)) = target.and_then(|target| Some((target, target.waiting.as_ref()?))) else {
             return Ok(source);

@@ -1,4 +1,5 @@
-//! `generalize('hierarchy', value, level)`: the label of a value at a level, as EXPLAIN ANONYMIZE uses it.
+//! `generalize('hierarchy', value, level)`: the label of a value at a level, as EXPLAIN ANONYMIZE
+//! uses it.
 
 use super::hierarchies::Hierarchies;
 use crate::catalogue::Info;

@@ -1,4 +1,5 @@
-//! `pareto_front('ANONYMIZE ... OPTIMIZING ...')`: a Pareto front as a table, for tools that can only send SELECT.
+//! `pareto_front('ANONYMIZE ... OPTIMIZING ...')`: a Pareto front as a table, for tools that can
+//! only send SELECT.
 
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
@@ -25,7 +26,8 @@ pub(super) const INFO: Info = Info {
     reference: "in-house",
 };
 
-/// The table function `pareto_front`. Its argument is the text that follows PARETO FRONT OF in the statement.
+/// The table function `pareto_front`. Its argument is the text that follows PARETO FRONT OF in the
+/// statement.
 #[derive(Clone)]
 pub(in crate::session) struct ParetoFrontFunction {
     pub(in crate::session) hierarchies: Catalog,

@@ -1,9 +1,9 @@
-//! `risk('table', 'column', ...)` and `k_anonymity('table', 'column', ...)`: RISK OF for tools that can only send
-//! SELECT.
+//! `risk('table', 'column', ...)` and `k_anonymity('table', 'column', ...)`: RISK OF for tools that
+//! can only send SELECT.
 //!
-//! Both functions take the name of a table or a path, and the quasi-identifiers. `risk` returns the rows of RISK OF.
-//! `k_anonymity` returns one row: the smallest class (NULL without rows), the number of classes and the number of rows.
-//! The classes are counted when the query runs.
+//! Both functions take the name of a table or a path, and the quasi-identifiers. `risk` returns the
+//! rows of RISK OF. `k_anonymity` returns one row: the smallest class (NULL without rows), the
+//! number of classes and the number of rows. The classes are counted when the query runs.
 
 use super::hierarchies::Hierarchies;
 use crate::catalogue::Info;

@@ -1,4 +1,5 @@
-//! Reads CSV files: their dialect and types are sniffed from their first rows, and every text is checked when it is read.
+//! Reads CSV files: their dialect and types are sniffed from their first rows, and every text is
+//! checked when it is read.
 
 use super::listing::Listing;
 use super::options::PathOptions;

@@ -1,5 +1,6 @@
-//! Rows that depend on all rows of a source, although no operator of the query says so: types that were found by looking at
-//! the rows, a release among the tables of a query, and tables of the session that were made of either.
+//! Rows that depend on all rows of a source, although no operator of the query says so: types that
+//! were found by looking at the rows, a release among the tables of a query, and tables of the
+//! session that were made of either.
 //!
 //! What a table was made of before the session is not known.
 
@@ -52,7 +53,8 @@ impl Made {
         made.iter().find(is_it).map(|(_, why)| *why)
     }
 
-    /// Returns why a row of a plan may depend on other rows of a source; `None` if no table of the plan is known to be so.
+    /// Returns why a row of a plan may depend on other rows of a source; `None` if no table of the
+    /// plan is known to be so.
     pub(in crate::session) fn depends(&self, plan: &LogicalPlan) -> DfResult<Option<&'static str>> {
         let mut found = None;
         plan.apply_with_subqueries(|node| {

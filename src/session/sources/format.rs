@@ -100,8 +100,9 @@ impl Format {
         matches!(self, Format::Csv | Format::Tsv)
     }
 
-    /// Returns the format of a file with these first bytes, after decompression. `named` is the format that its name or
-    /// the statement tells. Fails if the content is another, and says what to write.
+    /// Returns the format of a file with these first bytes, after decompression. `named` is the
+    /// format that its name or the statement tells. Fails if the content is another, and says what
+    /// to write.
     pub(super) fn of_content(named: Option<Self>, head: &[u8]) -> Result<Self> {
         let content = CONTENTS
             .iter()

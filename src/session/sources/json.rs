@@ -12,8 +12,8 @@ use std::sync::Arc;
 /// The most bytes of a file that are looked at.
 const MOST_BYTES: usize = 64 << 20;
 
-/// Returns the schema with a text in place of every number that is none without a loss, or of all if the statement asks
-/// for it.
+/// Returns the schema with a text in place of every number that is none without a loss, or of all
+/// if the statement asks for it.
 pub(super) async fn numbers_as_written(
     schema: SchemaRef,
     listing: &Listing,

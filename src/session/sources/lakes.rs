@@ -24,7 +24,8 @@ pub(super) fn pinned(session: &SessionContext, table: Arc<dyn PinnedTable>) -> R
     Ok(session.read_table(Arc::new(rows))?)
 }
 
-/// Makes `delta.'path'` and `ducklake.'catalog#table'` tables of queries, unless the session has schemas of these names.
+/// Makes `delta.'path'` and `ducklake.'catalog#table'` tables of queries, unless the session has
+/// schemas of these names.
 pub(in crate::session) fn enable_lakes(session: &SessionContext) {
     let state = session.state();
     let Some(catalog) = session.catalog(&state.config_options().catalog.default_catalog) else {
@@ -33,13 +34,15 @@ pub(in crate::session) fn enable_lakes(session: &SessionContext) {
     for lake in FORMATS {
         if catalog.schema(lake.word).is_none() {
             let session = session.state_weak_ref();
-            // A catalog of the caller's may have schemas of its own only; ANONYMIZE delta.'path' reads tables all the same.
+            // A catalog of the caller's may have schemas of its own only; ANONYMIZE delta.'path'
+            // reads tables all the same.
             let _ = catalog.register_schema(lake.word, Arc::new(Tables { lake, session }));
         }
     }
 }
 
-/// The schema of the tables of lakes of a kind. The session has it, so it does not hold the session.
+/// The schema of the tables of lakes of a kind. The session has it, so it does not hold the
+/// session.
 struct Tables {
     lake: &'static Entry,
     session: Weak<RwLock<SessionState>>,

@@ -40,9 +40,9 @@ pub(super) const NO_FILE: &str = "there is no file of data";
 const HEAD: usize = 4096;
 
 impl Listing {
-    /// Lists the files of a path. Folders may have files whose names tell no format, or that begin with `.` or `_`; these
-    /// are skipped, and of the folder of a release also those beside its partitions. Fails if the files are of several
-    /// formats.
+    /// Lists the files of a path. Folders may have files whose names tell no format, or that begin
+    /// with `.` or `_`; these are skipped, and of the folder of a release also those beside its
+    /// partitions. Fails if the files are of several formats.
     pub(super) async fn of(state: &SessionState, path: &str, is_release: bool, options: &PathOptions) -> Result<Self> {
         // The session's cached footers may be outdated.
         forget_files(state.runtime_env());
@@ -146,8 +146,8 @@ impl Listing {
         tops.any(is_folder_of_run)
     }
 
-    /// Returns the columns whose values are folder names (`column=value`) under the path, outermost first. Fails with
-    /// `ErrorKind::Usage` if the files do not all have the same.
+    /// Returns the columns whose values are folder names (`column=value`) under the path, outermost
+    /// first. Fails with `ErrorKind::Usage` if the files do not all have the same.
     pub(super) fn folders(&self) -> Result<Vec<FolderColumn>> {
         let names = self.files.first().map_or(vec![], |file| self.columns_of(file));
         if let Some(other) = self.files.iter().find(|file| self.columns_of(file) != names) {
@@ -219,7 +219,8 @@ fn no_file(place: &Files) -> Error {
     }
 }
 
-/// Returns the URLs of the files that an expanded pattern matches. Fails with `ErrorKind::Usage` if there is none.
+/// Returns the URLs of the files that an expanded pattern matches. Fails with `ErrorKind::Usage` if
+/// there is none.
 pub(in crate::session) async fn matched(state: &SessionState, pattern: &str) -> Result<Vec<String>> {
     let place = Files::of(pattern)?;
     let store = Stores::open(state, place.url().get_url())?;

@@ -10,8 +10,8 @@ use crate::store::is_pattern;
 use datafusion::execution::SessionState;
 use std::path::{Path, PathBuf};
 
-/// Returns the place at an expanded path if there may be such a table: a folder with a log, or a prefix that is neither a
-/// file nor a pattern.
+/// Returns the place at an expanded path if there may be such a table: a folder with a log, or a
+/// prefix that is neither a file nor a pattern.
 pub(super) async fn place_with_log(state: &SessionState, path: &str) -> Result<Option<Place>> {
     if !is_url(path) {
         let logs = FORMATS.iter().filter_map(Entry::log_folder);
@@ -28,8 +28,8 @@ pub(super) async fn place_with_log(state: &SessionState, path: &str) -> Result<O
     Place::of(state, path).await.map(Some)
 }
 
-/// Returns the release that is a version of the table with a log at an expanded path; `None` if there is no table, or if anonsql
-/// did not write it.
+/// Returns the release that is a version of the table with a log at an expanded path; `None` if
+/// there is no table, or if anonsql did not write it.
 pub(super) async fn release_in_table(state: &SessionState, path: &str, at: &At) -> Result<Option<Release>> {
     match place_with_log(state, path).await? {
         Some(place) => Release::in_table(place, at).await,

@@ -1,4 +1,5 @@
-//! Opens a table by name. The error for one that does not exist names the nearest table, or the file that is meant.
+//! Opens a table by name. The error for one that does not exist names the nearest table, or the
+//! file that is meant.
 
 use crate::error::{Error, Result};
 use crate::pool::blocking;
@@ -35,8 +36,8 @@ impl AnonContext {
         }
     }
 
-    /// Returns the error for what DataFusion refused in the statement `written`, if it is a table or another name that is
-    /// not there, or written in the words of another database.
+    /// Returns the error for what DataFusion refused in the statement `written`, if it is a table
+    /// or another name that is not there, or written in the words of another database.
     pub(in crate::session) async fn unknown(&self, refused: &DataFusionError, written: &str) -> Result<Option<Error>> {
         match named(refused) {
             Some(name) => self.no_table(&name).await.map(Some),
@@ -66,7 +67,8 @@ impl AnonContext {
     }
 }
 
-/// Returns the name of the table that DataFusion did not find, without the names of the default catalog and schema.
+/// Returns the name of the table that DataFusion did not find, without the names of the default
+/// catalog and schema.
 fn named(refused: &DataFusionError) -> Option<String> {
     let DataFusionError::Plan(said) = refused.find_root() else {
         return None;
@@ -82,7 +84,8 @@ fn named(refused: &DataFusionError) -> Option<String> {
     Some(name.strip_prefix("public.").unwrap_or(name).to_string())
 }
 
-/// Returns a file or folder of the working directory that is called `name`, or `name` and an extension.
+/// Returns a file or folder of the working directory that is called `name`, or `name` and an
+/// extension.
 fn file_called(name: &str) -> Option<String> {
     if Path::new(name).exists() {
         return Some(name.to_string());

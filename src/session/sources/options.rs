@@ -1,4 +1,5 @@
-//! `OPTIONS` after a path: what the statement says of a file, in place of what its name and its first rows tell.
+//! `OPTIONS` after a path: what the statement says of a file, in place of what its name and its
+//! first rows tell.
 
 use super::format::Format;
 use super::partitions::HiveTypes;
@@ -170,7 +171,8 @@ impl PathOptions {
         })
     }
 
-    /// Fails with `ErrorKind::Usage` if the statement gives a type to a column that the files do not have.
+    /// Fails with `ErrorKind::Usage` if the statement gives a type to a column that the files do
+    /// not have.
     pub(super) fn check_types<'a>(&self, columns: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
         let unknown = |name: &&String| columns.clone().all(|column| column != name.as_str());
         match self.types.keys().find(unknown) {

@@ -1,10 +1,13 @@
-//! The columns that are folder names, `column=value`, as Hive, Spark and DuckDB write them: their types and their NULL.
+//! The columns that are folder names, `column=value`, as Hive, Spark and DuckDB write them: their
+//! types and their NULL.
 //!
-//! The table over the files has them as texts, and [`typed`] puts values in their place. What a query asks of such a column
-//! is then about folder names alone, so that the files of other folders are not read.
+//! The table over the files has them as texts, and [`typed`] puts values in their place. What a
+//! query asks of such a column is then about folder names alone, so that the files of other folders
+//! are not read.
 //!
-//! **Interpretation.** DuckDB takes `month=01` for the number 1. Here a number is one only if it is written as numbers are,
-//! as in CSV: `zip=01067` would lose its first digit. OPTIONS (hive_types 'month BIGINT') says otherwise.
+//! **Interpretation.** DuckDB takes `month=01` for the number 1. Here a number is one only if it is
+//! written as numbers are, as in CSV: `zip=01067` would lose its first digit. OPTIONS (hive_types
+//! 'month BIGINT') says otherwise.
 
 use crate::error::{Error, Result};
 use crate::source::csv::is_kept_by_cast;
@@ -54,7 +57,8 @@ impl HiveTypes {
         }
     }
 
-    /// Returns the type of a column. Fails with `ErrorKind::Data` if the statement gives it one that its values do not have.
+    /// Returns the type of a column. Fails with `ErrorKind::Data` if the statement gives it one
+    /// that its values do not have.
     fn of(&self, column: &FolderColumn) -> Result<DataType> {
         let parses = |data_type: &DataType| -> Result<usize> {
             let texts: ArrayRef = Arc::new(column.values.iter().map(Some).collect::<StringArray>());
@@ -128,8 +132,8 @@ pub(super) fn typed(rows: DataFrame, columns: &[FolderColumn], types: &HiveTypes
     Ok(rows.select(values)?)
 }
 
-/// Returns the names of the columns that folders under a local folder name, outermost first, by the first folder of each
-/// level.
+/// Returns the names of the columns that folders under a local folder name, outermost first, by the
+/// first folder of each level.
 pub(super) fn partition_columns(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return vec![];

@@ -1,6 +1,7 @@
 //! Makes a quoted path usable as a table name: `SELECT * FROM 'lake/patients_k5/'`.
 //!
-//! DataFusion's own path tables take the format of the first file of a folder, which in a release may be the manifest.
+//! DataFusion's own path tables take the format of the first file of a folder, which in a release
+//! may be the manifest.
 
 use super::listing::NO_FILE;
 use super::read::read_path;

@@ -90,7 +90,8 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
         }
         return pinned(session, table);
     }
-    // Of a release in an object store, the manifest says where the files are, and not a list of what is there.
+    // Of a release in an object store, the manifest says where the files are, and not a list of
+    // what is there.
     let listing = match &release {
         Some(release) => Listing::of_folders(&state, &release.folders(), &asked).await?,
         None => Listing::of(&state, &local, of_release.is_some(), &asked).await?,
@@ -115,7 +116,8 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
     )
     .await?;
     match is_typed {
-        // The labels of a release are texts, also those that look like numbers. Its readers know its name for NULL.
+        // The labels of a release are texts, also those that look like numbers. Its readers know
+        // its name for NULL.
         false => Ok(rows),
         true => typed(rows, &folders, &asked.hive),
     }
@@ -198,8 +200,9 @@ async fn files(
     table(session, (listing, types), format, schema, partitions)
 }
 
-/// Returns the schema of the CSV files of a release, from its manifest: a schema inferred from the first rows may be
-/// too narrow for later rows. Returns `None` if the folder is not a release, or if the header of a file differs.
+/// Returns the schema of the CSV files of a release, from its manifest: a schema inferred from the
+/// first rows may be too narrow for later rows. Returns `None` if the folder is not a release, or
+/// if the header of a file differs.
 fn released_schema(folder: &Path, partitions: &[String]) -> Option<Schema> {
     let manifest = Manifest::read(folder).ok()??;
     let schema = schema_of(&manifest, partitions)?;
@@ -209,7 +212,8 @@ fn released_schema(folder: &Path, partitions: &[String]) -> Option<Schema> {
     files.all(has_names).then_some(schema)
 }
 
-/// Returns the schema of the CSV files that a manifest describes, without the columns that are folder names.
+/// Returns the schema of the CSV files that a manifest describes, without the columns that are
+/// folder names.
 fn schema_of(manifest: &Manifest, partitions: &[String]) -> Option<Schema> {
     let columns = manifest.columns.iter();
     let columns = columns.filter(|c| !partitions.contains(&c.name));

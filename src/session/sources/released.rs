@@ -21,7 +21,8 @@ use datafusion::logical_expr::LogicalPlan;
 use std::any::Any;
 use std::path::{Path, PathBuf};
 
-/// Returns the release under an expanded URL; `None` for a URL that can name none: of a file, a pattern or a web server.
+/// Returns the release under an expanded URL; `None` for a URL that can name none: of a file, a
+/// pattern or a web server.
 pub(in crate::session) async fn release_at(state: &SessionState, url: &str) -> Result<Option<Release>> {
     if is_of_web(url) || is_pattern(url) || Format::of_name(url).0.is_some() {
         return Ok(None);
@@ -30,8 +31,9 @@ pub(in crate::session) async fn release_at(state: &SessionState, url: &str) -> R
 }
 
 impl AnonContext {
-    /// Returns where the rows of a source are if they are a folder of files and no others: the path itself, or the folder of
-    /// a listing table. Fails with `ErrorKind::Data` if a release was replaced since the source was opened.
+    /// Returns where the rows of a source are if they are a folder of files and no others: the path
+    /// itself, or the folder of a listing table. Fails with `ErrorKind::Data` if a release was
+    /// replaced since the source was opened.
     pub(in crate::session) async fn place(&self, named: &SourceClause, source: &SourceTable) -> Result<Option<Place>> {
         let folder = match (named, read(source.rows.logical_plan())) {
             (SourceClause::Path(named), _) if named.is_read_only() => None,
@@ -78,8 +80,9 @@ impl AnonContext {
         Ok(release.map(|release| Place::Store(Box::new(release))))
     }
 
-    /// Reads the manifest of the release that a path names: of its folder or prefix, or the manifest itself. Of a Delta
-    /// table it is that of the version. Returns `None` if there is none.
+    /// Reads the manifest of the release that a path names: of its folder or prefix, or the
+    /// manifest itself. Of a Delta table it is that of the version. Returns `None` if there is
+    /// none.
     pub(in crate::session) async fn manifest_at(&self, path: &str, at: &At) -> Result<Option<Manifest>> {
         let path = expanded(path)?.into_owned();
         let state = self.session.state();
@@ -114,7 +117,8 @@ fn read(rows: &LogicalPlan) -> &LogicalPlan {
     }
 }
 
-/// Returns the columns of a release that are names of folders, outermost first. Reads a local folder.
+/// Returns the columns of a release that are names of folders, outermost first. Reads a local
+/// folder.
 pub(in crate::session) fn folders(place: &Place) -> Vec<String> {
     match place {
         Place::Folder(folder) => partition_columns(folder),

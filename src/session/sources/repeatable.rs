@@ -1,8 +1,9 @@
 //! Checks that a query returns the same rows each time it runs.
 //!
-//! A release reads its source more than once, and applies what one scan found to the rows of another. A source is
-//! therefore refused if its rows are random or depend on which thread is first. A user who wants such rows stores them
-//! in a table first, which can then be read as often as needed.
+//! A release reads its source more than once, and applies what one scan found to the rows of
+//! another. A source is therefore refused if its rows are random or depend on which thread is
+//! first. A user who wants such rows stores them in a table first, which can then be read as often
+//! as needed.
 
 use crate::error::{Error, Result};
 use datafusion::common::DFSchema;
@@ -30,7 +31,8 @@ const ORDERED: &[&str] = &[
     "approx_percentile_cont",
     "approx_percentile_cont_with_weight",
 ];
-/// Aggregates of fractions whose result depends on no order of rows. The last digits of a sum or a mean do.
+/// Aggregates of fractions whose result depends on no order of rows. The last digits of a sum or a
+/// mean do.
 const EXACT: &[&str] = &[
     "approx_distinct",
     "count",
@@ -43,7 +45,8 @@ const EXACT: &[&str] = &[
 /// Window functions that return the same value for rows that are equal in their ORDER BY.
 const RANKS: &[&str] = &["rank", "dense_rank", "percent_rank", "cume_dist"];
 
-/// Fails with a usage error if the rows that a statement calls `name` may differ each time they are read.
+/// Fails with a usage error if the rows that a statement calls `name` may differ each time they are
+/// read.
 pub(in crate::session) fn check_repeatable(name: &str, rows: &DataFrame) -> Result<()> {
     let Some(why) = of_plan(rows.logical_plan())? else {
         return Ok(());
@@ -54,8 +57,8 @@ pub(in crate::session) fn check_repeatable(name: &str, rows: &DataFrame) -> Resu
     )))
 }
 
-/// Returns rows whose fractions are added up in one order, whatever the number of threads: those of a source that adds up
-/// fractions are computed by one thread.
+/// Returns rows whose fractions are added up in one order, whatever the number of threads: those of
+/// a source that adds up fractions are computed by one thread.
 pub(in crate::session) fn in_one_order(rows: DataFrame) -> Result<DataFrame> {
     if !adds_up(rows.logical_plan())? {
         return Ok(rows);
@@ -179,7 +182,8 @@ fn depends(name: &str) -> String {
     format!("{name}() depends on an order of rows that is not total")
 }
 
-/// Returns true if an aggregate that depends on the order of rows is ordered by the values that it aggregates.
+/// Returns true if an aggregate that depends on the order of rows is ordered by the values that it
+/// aggregates.
 fn is_ordered(aggregate: &AggregateFunction) -> bool {
     let (value, order) = (aggregate.params.args.first(), &aggregate.params.order_by);
     !aggregate.func.name().starts_with("approx") && order.iter().any(|key| Some(&key.expr) == value)

@@ -14,8 +14,8 @@ use datafusion::prelude::SessionContext;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Returns the rows of the files, which have this schema besides the columns that are folder names. `types` says where their
-/// types are from.
+/// Returns the rows of the files, which have this schema besides the columns that are folder names.
+/// `types` says where their types are from.
 pub(super) fn table(
     session: &SessionContext,
     (listing, types): (&Listing, Types),
@@ -27,8 +27,8 @@ pub(super) fn table(
     Ok(session.read_table(Arc::new(table.with_types(types)))?)
 }
 
-/// Returns the schema that all files have together; a column that a file lacks is NULL there. The error names a file that
-/// cannot be read, or the column and the files that do not go together.
+/// Returns the schema that all files have together; a column that a file lacks is NULL there. The
+/// error names a file that cannot be read, or the column and the files that do not go together.
 pub(super) async fn schema(state: &SessionState, listing: &Listing, format: &Arc<dyn FileFormat>) -> Result<SchemaRef> {
     let merged = match format.infer_schema(state, &listing.store, &listing.files).await {
         Ok(schema) => schema,
@@ -55,7 +55,8 @@ pub(super) async fn schema(state: &SessionState, listing: &Listing, format: &Arc
     Ok(Arc::new(Schema::new_with_metadata(fields, merged.metadata().clone())))
 }
 
-/// Returns the error of a schema that could not be inferred, with the file, or with the column and two files.
+/// Returns the error of a schema that could not be inferred, with the file, or with the column and
+/// two files.
 async fn blamed(
     state: &SessionState,
     listing: &Listing,

@@ -1,8 +1,10 @@
-//! Answers in place of queries: `CREATE TABLE r AS RISK OF ...`, `COPY (COMPARE ANONYMIZE ...) TO ...`,
-//! `INSERT INTO r RISK OF ...` and `SELECT ... FROM (VERIFY ...)`. Each statement within runs first. Its rows are
-//! registered under a temporary name, which stands in its place when the statement around it runs.
+//! Answers in place of queries: `CREATE TABLE r AS RISK OF ...`,
+//! `COPY (COMPARE ANONYMIZE ...) TO ...`, `INSERT INTO r RISK OF ...` and
+//! `SELECT ... FROM (VERIFY ...)`. Each statement within runs first. Its rows are registered under
+//! a temporary name, which stands in its place when the statement around it runs.
 //!
-//! A check of a VERIFY that does not hold fails the statement around it, too, when its rows have been read.
+//! A check of a VERIFY that does not hold fails the statement around it, too, when its rows have
+//! been read.
 
 use super::ANSWERS;
 use super::entry::{Run, Statement};
@@ -92,8 +94,8 @@ pub(super) fn read(c: &Cursor) -> Result<Option<Statement>> {
     })))
 }
 
-/// Returns the place of the next answer: all of the parentheses that begin with it, or the rest of a CREATE or INSERT. What
-/// stands after an ANONYMIZE is its own.
+/// Returns the place of the next answer: all of the parentheses that begin with it, or the rest of
+/// a CREATE or INSERT. What stands after an ANONYMIZE is its own.
 fn next(c: &Cursor, from: usize) -> Option<Result<Range<usize>>> {
     let tokens = c.tokens();
     let follows = |at: usize, words: &[&str]| {

@@ -1,5 +1,5 @@
-//! `CHECK HIERARCHY`: counts the values and rows of a column that a hierarchy covers, before a run, or lists the values that
-//! it does not.
+//! `CHECK HIERARCHY`: counts the values and rows of a column that a hierarchy covers, before a run,
+//! or lists the values that it does not.
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::Result;

@@ -1,4 +1,5 @@
-//! `COMPARE ANONYMIZE`: one row per recoding and search, with metrics measured on the release of each.
+//! `COMPARE ANONYMIZE`: one row per recoding and search, with metrics measured on the release of
+//! each.
 
 use super::anonymize::spec::{self, AnonymizeSpec};
 use super::entry::{Entry, Run, Statement};
@@ -80,7 +81,8 @@ impl Compare {
     }
 }
 
-/// The metrics of every row. `cm` is NULL without CLASS, and where rows were suppressed for their own limits.
+/// The metrics of every row. `cm` is NULL without CLASS, and where rows were suppressed for their
+/// own limits.
 const METRICS: [&str; 6] = ["glm", "infoloss", "dm", "c_avg", "ileft", "cm"];
 
 /// One row of the answer of COMPARE.

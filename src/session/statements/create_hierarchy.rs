@@ -100,8 +100,8 @@ impl CreateHierarchy {
     }
 }
 
-/// Makes the hierarchy that a manifest defines. Returns `None` if the definition is none of this version, or would read
-/// anything: a manifest may be anybody's.
+/// Makes the hierarchy that a manifest defines. Returns `None` if the definition is none of this
+/// version, or would read anything: a manifest may be anybody's.
 pub(super) async fn defined(context: &AnonContext, name: &str, definition: &str) -> Result<Option<Hierarchy>> {
     let text = format!("CREATE HIERARCHY {} {definition}", ident(name));
     let read = ENTRY.parse(&text, &Variables::of_a_record()).ok().flatten();

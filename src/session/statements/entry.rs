@@ -18,7 +18,8 @@ use std::sync::Arc;
 pub struct Entry {
     /// The name of the statement in help.
     pub name: &'static str,
-    /// The keywords that the statement starts with, one text per form; a `*` stands for one more token of any kind.
+    /// The keywords that the statement starts with, one text per form; a `*` stands for one more
+    /// token of any kind.
     pub starts: &'static [&'static str],
     /// A summary of the statement in one line.
     pub summary: &'static str,
@@ -31,7 +32,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Returns the syntax of the statement, with the clauses of these kinds of hierarchies in place of `<kind>`.
+    /// Returns the syntax of the statement, with the clauses of these kinds of hierarchies in place
+    /// of `<kind>`.
     pub fn syntax(&self, kinds: &[Kind]) -> String {
         let clauses: Vec<&str> = kinds.iter().map(|kind| kind.clause.syntax).collect();
         self.syntax.replace("<kind>", &clauses.join("\n  | "))
@@ -52,8 +54,8 @@ impl Entry {
         Ok(None)
     }
 
-    /// Parses `text` as exactly this statement; `None` if the text contains several. Fails with an error that names the
-    /// missing keyword if the text is another statement.
+    /// Parses `text` as exactly this statement; `None` if the text contains several. Fails with an
+    /// error that names the missing keyword if the text is another statement.
     pub(in crate::session) fn parse(&self, text: &str, variables: &Variables) -> Result<Option<Statement>> {
         let script = Script::new(text, Arc::new(words([self], KINDS)))?;
         let mut statements = script.statements();
@@ -146,7 +148,8 @@ impl Statement {
     /// Runs the statement on the current threads.
     pub(in crate::session) async fn run(&self, context: &AnonContext) -> Result<Answer> {
         let answer = self.statement.run(&context.hiding(&self.hidden)).await;
-        // A later statement may read a view with a value of an earlier one, or what a function made of it.
+        // A later statement may read a view with a value of an earlier one, or what a function made
+        // of it.
         let seen = context.seen();
         let answer = answer.map_err(|e| seen.in_error(self.hidden.in_error(e)))?;
         Ok(answer.hiding(&self.hidden, seen))
@@ -183,7 +186,8 @@ pub(in crate::session) trait Run: fmt::Debug + fmt::Display + Same + Send + Sync
     fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>>;
 }
 
-/// Equality of trait objects: values are equal if they have the same type and are equal as that type.
+/// Equality of trait objects: values are equal if they have the same type and are equal as that
+/// type.
 pub(in crate::session) trait Same: Any {
     fn same(&self, other: &dyn Any) -> bool;
 }

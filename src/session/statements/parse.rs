@@ -34,15 +34,16 @@ pub fn parse_each(text: &str) -> Result<Vec<Result<Statement>>> {
     Ok(script.statements().map(one).collect())
 }
 
-/// Returns what may come next where the last statement of `text` ends, with these kinds of hierarchies in CREATE HIERARCHY;
-/// of the statements of DataFusion, nothing is known.
+/// Returns what may come next where the last statement of `text` ends, with these kinds of
+/// hierarchies in CREATE HIERARCHY; of the statements of DataFusion, nothing is known.
 pub(in crate::session) fn expected(text: &str, kinds: &[Kind], variables: &Variables) -> Vec<Expectation> {
     // The first parser that accepts the first words decides, and its error is what is wanted.
     sql::expected(text, words(kinds), variables, |c| drop(read(&c)))
 }
 
-/// Returns every keyword of the built-in statements in upper case, for completion and highlighting. The keywords are
-/// taken from the syntax texts of help, and the parser asserts in debug builds that it uses no others.
+/// Returns every keyword of the built-in statements in upper case, for completion and highlighting.
+/// The keywords are taken from the syntax texts of help, and the parser asserts in debug builds
+/// that it uses no others.
 pub fn keywords() -> &'static BTreeSet<&'static str> {
     &WORDS.keywords
 }

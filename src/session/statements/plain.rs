@@ -31,12 +31,13 @@ pub(super) struct Plain {
     text: String,
     /// The text as the user wrote it: with the names of variables, and without their values.
     written: String,
-    /// The statement of ours that is meant, if DataFusion refuses this one: SHOW MODELS for `SHOW MODEL`.
+    /// The statement of ours that is meant, if DataFusion refuses this one: SHOW MODELS for
+    /// `SHOW MODEL`.
     meant: Option<&'static str>,
 }
 
-/// Parses the statement with DataFusion's parser first. Only a statement that DataFusion refuses is tried as a
-/// statement around an ANONYMIZE.
+/// Parses the statement with DataFusion's parser first. Only a statement that DataFusion refuses is
+/// tried as a statement around an ANONYMIZE.
 pub(super) fn read(c: &Cursor) -> Result<Statement> {
     let refused = match c.datafusion(c.tokens()) {
         Ok(statement) => {
@@ -79,7 +80,8 @@ impl fmt::Display for Plain {
 }
 
 impl Plain {
-    /// Returns the statement with whole paths in place of those that begin with `~` or `$HOME`; `None` if it has none.
+    /// Returns the statement with whole paths in place of those that begin with `~` or `$HOME`;
+    /// `None` if it has none.
     fn located(&self) -> Result<Option<DfStatement>> {
         let mut statement = self.statement.clone();
         let paths: Vec<&mut String> = match &mut statement {
@@ -96,9 +98,9 @@ impl Plain {
         Ok(is_another.then_some(statement))
     }
 
-    /// Returns the statement with the files of the release that stands now in place of its prefix in an object store: a list
-    /// of the prefix would have the files of replaced and killed runs, too. In place of a pattern are the files that it
-    /// matches now.
+    /// Returns the statement with the files of the release that stands now in place of its prefix
+    /// in an object store: a list of the prefix would have the files of replaced and killed runs,
+    /// too. In place of a pattern are the files that it matches now.
     async fn released(&self, located: Option<DfStatement>, context: &AnonContext) -> Result<Option<DfStatement>> {
         let DfStatement::CreateExternalTable(table) = located.as_ref().unwrap_or(&self.statement) else {
             return Ok(located);
@@ -140,8 +142,8 @@ impl Plain {
         Ok(())
     }
 
-    /// Returns the plan; a table of files remembers the statement as the user wrote it, and so does a view if the statement
-    /// `hides` a value of the environment.
+    /// Returns the plan; a table of files remembers the statement as the user wrote it, and so does
+    /// a view if the statement `hides` a value of the environment.
     fn as_written(&self, plan: LogicalPlan, hides: bool) -> LogicalPlan {
         match plan {
             LogicalPlan::Ddl(DdlStatement::CreateExternalTable(table)) => {

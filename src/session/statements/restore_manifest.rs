@@ -1,4 +1,5 @@
-//! `RESTORE MANIFEST OF`: makes the lost manifest of a release in a Delta table again, from the log.
+//! `RESTORE MANIFEST OF`: makes the lost manifest of a release in a Delta table again, from the
+//! log.
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::{Error, Result};

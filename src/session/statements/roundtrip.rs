@@ -1,4 +1,5 @@
-//! Properties of the parser: a printed statement parses to the same statement, and no input makes the parser panic.
+//! Properties of the parser: a printed statement parses to the same statement, and no input makes
+//! the parser panic.
 
 use super::anonymize::spec::AnonymizeSpec;
 use super::check_hierarchy::CheckHierarchy;

@@ -1,5 +1,5 @@
-//! `SHOW HIERARCHIES`: lists the hierarchies of the session with the statements that create them. Saved as a script,
-//! these statements restore the hierarchies in another session.
+//! `SHOW HIERARCHIES`: lists the hierarchies of the session with the statements that create them.
+//! Saved as a script, these statements restore the hierarchies in another session.
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::Result;

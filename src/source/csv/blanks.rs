@@ -1,4 +1,5 @@
-//! Blanks around the fields of a CSV file: `39, State-gov, 77516`, as the tables of UCI are written.
+//! Blanks around the fields of a CSV file: `39, State-gov, 77516`, as the tables of UCI are
+//! written.
 
 use super::dialect::Dialect;
 use super::lines::line;
@@ -6,8 +7,9 @@ use crate::error::{Error, Result};
 use crate::warning::mostly_padded;
 use csv::ByteRecord;
 
-/// Returns true if a blank follows the delimiters, so that the blanks separate fields and are no part of them: three of four,
-/// because some rows may have been written by hand. The first record may be without any.
+/// Returns true if a blank follows the delimiters, so that the blanks separate fields and are no
+/// part of them: three of four, because some rows may have been written by hand. The first record
+/// may be without any.
 pub(super) fn separate(records: &[ByteRecord]) -> bool {
     let rows = match records {
         [_, rest @ ..] if !rest.is_empty() => rest,
@@ -22,7 +24,8 @@ pub(super) fn separate(records: &[ByteRecord]) -> bool {
     all > 0 && separated * 4 >= all * 3
 }
 
-/// Returns the columns in which most texts have blanks around them; none if the statement says what becomes of blanks.
+/// Returns the columns in which most texts have blanks around them; none if the statement says what
+/// becomes of blanks.
 pub(super) fn padded(rows: &[ByteRecord], names: &[String], is_said: bool) -> Vec<String> {
     if is_said {
         return vec![];
@@ -32,8 +35,8 @@ pub(super) fn padded(rows: &[ByteRecord], names: &[String], is_said: bool) -> Ve
     padded.map(|(_, name)| name.clone()).collect()
 }
 
-/// Fails if a field without its blanks is in quotes. Readers take a quote after a blank for a part of the field, and a
-/// delimiter behind it for the end.
+/// Fails if a field without its blanks is in quotes. Readers take a quote after a blank for a part
+/// of the field, and a delimiter behind it for the end.
 pub(super) fn before_quotes(records: &[ByteRecord], text: &[u8], dialect: &Dialect) -> Result<()> {
     let quote = [dialect.quote];
     let is_quoted = |field: &[u8]| field.len() > 1 && field.starts_with(&quote) && field.ends_with(&quote);

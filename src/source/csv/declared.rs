@@ -1,5 +1,6 @@
-//! Values of a CSV file whose table declares the types of its columns, from the texts that are written. Arrow's reader takes a
-//! second 60 for the next minute, and leaves out digits that a decimal does not hold.
+//! Values of a CSV file whose table declares the types of its columns, from the texts that are
+//! written. Arrow's reader takes a second 60 for the next minute, and leaves out digits that a
+//! decimal does not hold.
 
 use super::kind::is_kept_by_cast;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};

@@ -4,7 +4,8 @@ use csv::{Reader, ReaderBuilder, Trim};
 use datafusion::datasource::physical_plan::CsvSource;
 use std::io::Read;
 
-/// How the fields of a CSV file are separated and quoted, and whether its first line names the columns.
+/// How the fields of a CSV file are separated and quoted, and whether its first line names the
+/// columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dialect {
     pub(crate) delimiter: u8,

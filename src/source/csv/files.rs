@@ -20,7 +20,8 @@ pub(crate) struct CsvFiles {
 }
 
 impl CsvFiles {
-    /// Returns the error for the first line that no reader of these files can read; `None` if there is none.
+    /// Returns the error for the first line that no reader of these files can read; `None` if there
+    /// is none.
     pub(crate) fn fault(&self) -> Option<Error> {
         self.first(|record, _| {
             let fields = record.len();
@@ -47,8 +48,8 @@ impl CsvFiles {
         })
     }
 
-    /// Returns the error for the first record that `why` finds wrong. `why` is told whether a record is the first of its
-    /// file.
+    /// Returns the error for the first record that `why` finds wrong. `why` is told whether a
+    /// record is the first of its file.
     fn first(&self, why: impl Fn(&ByteRecord, bool) -> Option<String>) -> Option<Error> {
         let mut record = ByteRecord::new();
         for path in &self.paths {

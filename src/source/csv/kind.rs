@@ -1,8 +1,9 @@
 //! The kind of a text in a CSV file, and the type of a column from the kinds of its texts.
 //!
-//! A text is a number only if the number says all of it: `007`, `+7`, a number beyond 64 bits and one with more digits than a
-//! 64-bit float holds are texts, because a postcode or an identifier would lose its zeros and digits otherwise. For the same
-//! reason a time with a zone is a time only if the zone is UTC, for all times of the column.
+//! A text is a number only if the number says all of it: `007`, `+7`, a number beyond 64 bits and
+//! one with more digits than a 64-bit float holds are texts, because a postcode or an identifier
+//! would lose its zeros and digits otherwise. For the same reason a time with a zone is a time only
+//! if the zone is UTC, for all times of the column.
 
 use arrow::datatypes::{DataType, TimeUnit};
 use std::fmt::LowerExp;
@@ -101,8 +102,9 @@ pub(super) fn fits(text: &str, data_type: &DataType) -> bool {
     }
 }
 
-/// Returns true if a text is all that a value of a type says that CAST makes of it: a date has no time of day, a time without
-/// a zone no zone, and no number or time has digits that its type does not hold. `2020-01-31` is the first second of that day.
+/// Returns true if a text is all that a value of a type says that CAST makes of it: a date has no
+/// time of day, a time without a zone no zone, and no number or time has digits that its type does
+/// not hold. `2020-01-31` is the first second of that day.
 pub(crate) fn is_kept_by_cast(text: &str, data_type: &DataType) -> bool {
     let is_word = || !text.contains(|c: char| c.is_ascii_digit());
     let is_time = |text: &str, unit| (Kind::Date..=most(unit)).contains(&kind(text));
@@ -189,7 +191,8 @@ pub(crate) fn wanted(data_type: &DataType) -> &'static str {
     }
 }
 
-/// Returns the number that a text says, if a 64-bit float holds it: written again with as many digits, it is the same.
+/// Returns the number that a text says, if a 64-bit float holds it: written again with as many
+/// digits, it is the same.
 pub(crate) fn float(text: &str) -> Option<f64> {
     match text {
         "NaN" | "nan" => return Some(f64::NAN),
@@ -223,7 +226,8 @@ fn holds(number: f64, text: &str) -> bool {
     }
 }
 
-/// Returns true if a finite number has all significant digits of a text, and no others, when it is written with as many.
+/// Returns true if a finite number has all significant digits of a text, and no others, when it is
+/// written with as many.
 fn has_digits_of(number: &impl LowerExp, text: &str) -> bool {
     let digits = || significant(text);
     let Some(more) = digits().count().checked_sub(1) else {
@@ -269,7 +273,8 @@ const DAY: usize = 10;
 const CLOCK: usize = 9;
 const MINUTE: usize = 5;
 
-/// Returns the kind of `2020-01-31` and `2020-01-31 10:20:30.123`, the latter also with `T`, and in the zone UTC.
+/// Returns the kind of `2020-01-31` and `2020-01-31 10:20:30.123`, the latter also with `T`, and in
+/// the zone UTC.
 fn time(text: &str) -> Option<Kind> {
     use arrow::compute::kernels::cast_utils::{Parser, string_to_datetime};
     let looks_like = |text: &str, form: &str| {

@@ -1,11 +1,11 @@
-//! The lines of records. A reader counts the lines before a record and then passes over empty lines and comments, so the
-//! record begins further down.
+//! The lines of records. A reader counts the lines before a record and then passes over empty lines
+//! and comments, so the record begins further down.
 
 use csv::ByteRecord;
 use std::io::{BufRead, BufReader, Read};
 
-/// Returns the line in which a record begins. `bytes` are those that the record was read from, and `comment` is what begins
-/// a line that is no record.
+/// Returns the line in which a record begins. `bytes` are those that the record was read from, and
+/// `comment` is what begins a line that is no record.
 pub(super) fn line(record: &ByteRecord, bytes: impl Read, comment: Option<u8>) -> u64 {
     let Some(before) = record.position() else {
         return 0;

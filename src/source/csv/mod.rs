@@ -1,4 +1,5 @@
-//! CSV files of others: how their fields are separated, which types their columns have, and where a file is wrong.
+//! CSV files of others: how their fields are separated, which types their columns have, and where a
+//! file is wrong.
 
 mod blanks;
 mod declared;

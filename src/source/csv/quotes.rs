@@ -1,8 +1,9 @@
 //! Whether the quotes of a CSV file stand where they may.
 //!
-//! A reader of CSV takes any bytes. A quote that never closes swallows all rows after it into one field, and what stands
-//! between a closing quote and the next delimiter becomes a part of the field. Both are values that nobody wrote, so both
-//! are faults here. The bytes are looked at while they stream; what stands between two quotes is passed over at once.
+//! A reader of CSV takes any bytes. A quote that never closes swallows all rows after it into one
+//! field, and what stands between a closing quote and the next delimiter becomes a part of the
+//! field. Both are values that nobody wrote, so both are faults here. The bytes are looked at while
+//! they stream; what stands between two quotes is passed over at once.
 
 use super::dialect::Dialect;
 use memchr::{memchr, memchr_iter, memchr2};
@@ -54,7 +55,8 @@ enum State {
     Quoted,
     /// Behind the escape of a quoted field.
     Escaped,
-    /// Behind a quote in a quoted field: it closes the field, or the next one makes a quote of both.
+    /// Behind a quote in a quoted field: it closes the field, or the next one makes a quote of
+    /// both.
     Closed,
 }
 
@@ -103,7 +105,8 @@ impl Quotes {
         }
     }
 
-    /// Returns the first fault of a file that is in memory, or of its beginning, if it is not the `whole` file.
+    /// Returns the first fault of a file that is in memory, or of its beginning, if it is not the
+    /// `whole` file.
     pub(super) fn fault(mut self, text: &[u8], whole: bool) -> Option<Fault> {
         self.read(text)
             .and_then(|()| if whole { self.end() } else { Ok(()) })

@@ -1,9 +1,10 @@
 //! Finding out how a CSV file is written, from its first rows.
 //!
-//! A delimiter counts if every row has the same number of fields with it, and more than one, and all quotes stand where they
-//! may; of two, the one counts with which more of the columns are numbers, dates or times. The first line names the
-//! columns unless it has a number or date above others: with text above numbers it is a header, with numbers above
-//! numbers a row. What the rows leave open is an error that names the option, and not a guess.
+//! A delimiter counts if every row has the same number of fields with it, and more than one, and
+//! all quotes stand where they may; of two, the one counts with which more of the columns are
+//! numbers, dates or times. The first line names the columns unless it has a number or date above
+//! others: with text above numbers it is a header, with numbers above numbers a row. What the rows
+//! leave open is an error that names the option, and not a guess.
 
 use super::blanks;
 use super::dialect::Dialect;
@@ -48,8 +49,8 @@ const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// Words that stand for a missing value.
 const MISSING: [&str; 8] = ["na", "n/a", "null", "none", "nan", "?", "-", "."];
 
-/// Finds out how a file is written. `sample` is its beginning, which is the `whole` file or ends anywhere; `most` is how
-/// many rows are looked at.
+/// Finds out how a file is written. `sample` is its beginning, which is the `whole` file or ends
+/// anywhere; `most` is how many rows are looked at.
 pub(crate) fn sniff(sample: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Sniffed> {
     let text = text(sample, whole)?;
     let mut dialect = dialect(text, whole, most, asked)?;
@@ -106,8 +107,8 @@ fn text(sample: &[u8], whole: bool) -> Result<&[u8]> {
     }
 }
 
-/// Returns the first records of a sample. The last one may be cut off if the sample is not the whole file, and is left
-/// out then.
+/// Returns the first records of a sample. The last one may be cut off if the sample is not the
+/// whole file, and is left out then.
 fn records(text: &[u8], whole: bool, most: usize, dialect: &Dialect) -> Vec<ByteRecord> {
     let mut reader = dialect.records(text);
     // Reading from memory does not fail.
@@ -193,7 +194,8 @@ fn fault(text: &[u8], whole: bool, dialect: &Dialect, fields: usize) -> Option<F
     Quotes::new(*dialect, None, fields).fault(text, whole)
 }
 
-/// Returns how many of 1000 columns are numbers, dates or times below the first record, numbers with a comma included.
+/// Returns how many of 1000 columns are numbers, dates or times below the first record, numbers
+/// with a comma included.
 fn share_of_values(records: &[ByteRecord]) -> usize {
     let fields = records.first().map_or(0, ByteRecord::len);
     let rows = if records.len() > 1 { &records[1..] } else { records };

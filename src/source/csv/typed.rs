@@ -1,5 +1,5 @@
-//! Reading the texts of a CSV column as values, and refusing a text that is another kind of value than the first rows
-//! had. A reader that is given a type takes `007` for 7, and nobody learns it.
+//! Reading the texts of a CSV column as values, and refusing a text that is another kind of value
+//! than the first rows had. A reader that is given a type takes `007` for 7, and nobody learns it.
 
 use super::files::CsvFiles;
 use super::kind::{fits, float, integer, is_kept_by_cast, wanted};
@@ -17,15 +17,16 @@ use std::sync::Arc;
 /// Where the type of a column is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Source {
-    /// The texts of the first rows. A later text that another reader would change on the way is refused.
+    /// The texts of the first rows. A later text that another reader would change on the way is
+    /// refused.
     Rows,
-    /// The statement, with its word for the type. A text is read as SQL's CAST reads it: `007` is 7. One that CAST changes,
-    /// such as a time to a date, is refused.
+    /// The statement, with its word for the type. A text is read as SQL's CAST reads it: `007` is
+    /// 7. One that CAST changes, such as a time to a date, is refused.
     Statement,
 }
 
-/// Returns the values of a column of texts, of a type that the sniffer found or that the statement says. `column` is its
-/// position in the files, for the error that says where a text does not fit.
+/// Returns the values of a column of texts, of a type that the sniffer found or that the statement
+/// says. `column` is its position in the files, for the error that says where a text does not fit.
 pub(crate) fn typed(
     texts: Expr,
     (column, name): (usize, &str),
@@ -132,7 +133,8 @@ impl Typed {
         }
     }
 
-    /// Returns the error for a text that is no value of the type, with its file and line if the files are local.
+    /// Returns the error for a text that is no value of the type, with its file and line if the
+    /// files are local.
     fn misfit(&self) -> Error {
         if self.source == Source::Statement {
             let why = format!(

@@ -1,5 +1,6 @@
-//! Objects of JSON whose reader would leave something out: a key that is written twice, a key of an object within that no row
-//! before had, and a text among numbers, which reads like the number that it spells.
+//! Objects of JSON whose reader would leave something out: a key that is written twice, a key of an
+//! object within that no row before had, and a text among numbers, which reads like the number that
+//! it spells.
 
 use super::typed::is_number;
 use crate::source::csv::wanted;

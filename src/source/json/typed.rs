@@ -69,8 +69,8 @@ fn visit(field: &Field, see: &mut dyn FnMut(&DataType)) {
     });
 }
 
-/// Returns the schema with a text in place of every number with a fraction that a 64-bit float cannot hold, judged from
-/// the first rows of a file, which may be cut off.
+/// Returns the schema with a text in place of every number with a fraction that a 64-bit float
+/// cannot hold, judged from the first rows of a file, which may be cut off.
 pub(crate) fn exact_schema(schema: &Schema, file: impl BufRead, rows: usize) -> Result<Schema, ArrowError> {
     let mut exact: Vec<Field> = schema.fields().iter().map(|f| f.as_ref().clone()).collect();
     let reader = ReaderBuilder::new(text_schema(schema))

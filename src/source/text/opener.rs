@@ -58,7 +58,8 @@ impl FileOpener for TextOpener {
             if file.range.is_none() {
                 return Ok(rows);
             }
-            // The lines of a part of a file are not known, so the whole file is read to tell where the error is.
+            // The lines of a part of a file are not known, so the whole file is read to tell where
+            // the error is.
             let whole = Arc::new(PartitionedFile { range: None, ..file });
             let placed = move |batch: DfResult<RecordBatch>| {
                 let (opener, whole) = (Arc::clone(&opener), Arc::clone(&whole));

@@ -17,7 +17,8 @@ use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
 use std::fmt;
 use std::sync::Arc;
 
-/// Returns the reader with checks of what it reads, if it reads CSV or JSON. Any other operator is returned unchanged.
+/// Returns the reader with checks of what it reads, if it reads CSV or JSON. Any other operator is
+/// returned unchanged.
 pub(in crate::source) fn with_checks(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
     let source = plan.downcast_ref::<DataSourceExec>();
     let config = source.and_then(|s| s.data_source().downcast_ref::<FileScanConfig>());

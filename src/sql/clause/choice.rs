@@ -1,4 +1,5 @@
-//! `RECODING`, `SEARCH USING`, `AT NODE` and `USING MANIFEST`: how the released node or partition is found.
+//! `RECODING`, `SEARCH USING`, `AT NODE` and `USING MANIFEST`: how the released node or partition
+//! is found.
 
 use crate::catalogue::Call;
 use crate::drift::OnDrift;
@@ -53,7 +54,8 @@ fn one_recoding(c: &mut Cursor) -> Result<RecodingClause> {
     }
 }
 
-/// Parses what follows `SEARCH USING`: one algorithm, or a list of them with [`ChoiceClause::Default`].
+/// Parses what follows `SEARCH USING`: one algorithm, or a list of them with
+/// [`ChoiceClause::Default`].
 pub(crate) fn search(c: &mut Cursor) -> Result<(ChoiceClause, Vec<Call>)> {
     if c.looks_at_token(&Token::LParen) {
         let searches = c.list("search", |c| c.call("a search"))?;

@@ -8,8 +8,8 @@ use crate::sql::name::{call, names};
 use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt::{self, Display};
 
-/// One term of SATISFYING. `ON name` is a sensitive attribute, `ON (a, b)` and `ON ANY 2` are subsets of the columns; an
-/// attribute and subsets may both be given.
+/// One term of SATISFYING. `ON name` is a sensitive attribute, `ON (a, b)` and `ON ANY 2` are
+/// subsets of the columns; an attribute and subsets may both be given.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConstraintClause {
     /// The privacy model.
@@ -96,8 +96,9 @@ const MODEL: &str = "a privacy model such as k_anonymity(5)";
 /// Names of models in formulas, such as `k = 5`, with the names in SQL.
 const IN_FORMULAS: &[(&str, &str)] = &[("k", "k_anonymity"), ("l", "l_diversity"), ("t", "t_closeness")];
 
-/// Returns how a model is written that stands as a formula (`k = 5`), with a hyphen (`k-anonymity(5)`), or with its
-/// argument behind it (`k_anonymity 5`). `c` is behind the model that was parsed.
+/// Returns how a model is written that stands as a formula (`k = 5`), with a hyphen
+/// (`k-anonymity(5)`), or with its argument behind it (`k_anonymity 5`). `c` is behind the model
+/// that was parsed.
 fn miswritten(c: &Cursor, start: usize, model: &Call) -> Option<String> {
     let (mut after, mut name) = (c.clone(), model.name.clone());
     while c.cut(start).is_some() && after.take_token(&Token::Minus) {

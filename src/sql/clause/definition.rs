@@ -1,5 +1,5 @@
-//! The definition of a hierarchy in CREATE HIERARCHY. The description of the kind's clause decides how it is parsed and
-//! printed.
+//! The definition of a hierarchy in CREATE HIERARCHY. The description of the kind's clause decides
+//! how it is parsed and printed.
 
 use super::{column, options};
 use crate::catalogue::Value;
@@ -57,7 +57,8 @@ fn word(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 /// Parses a definition, which begins with `AS` or `FROM`.
 pub(crate) fn read(c: &mut Cursor) -> Result<DefinitionClause> {
-    // `AS` alone starts a query and is a prefix of the start of most other kinds, so the longest match counts.
+    // `AS` alone starts a query and is a prefix of the start of most other kinds, so the longest
+    // match counts.
     let named = c.kinds().iter().filter(|kind| c.looks_at(kind.clause.start));
     let Some(kind) = named.max_by_key(|kind| kind.clause.start.len()).copied() else {
         let what = "FROM 'file' or AS ...";
@@ -149,8 +150,9 @@ fn item(c: &mut Cursor, item: Item, what: &str) -> Result<Value> {
     }
 }
 
-/// Parses a query up to the end of the statement or up to the exceptions after it. If all the rest parses as a query,
-/// it is the query, so that a column called `nulls` remains a column. Parentheses around the whole query are dropped.
+/// Parses a query up to the end of the statement or up to the exceptions after it. If all the rest
+/// parses as a query, it is the query, so that a column called `nulls` remains a column.
+/// Parentheses around the whole query are dropped.
 fn query(c: &mut Cursor) -> Result<String> {
     let (start, end) = (c.position(), c.tokens().len());
     if c.looks_at_token(&Token::LParen) && c.closing(start).is_some() {
@@ -167,8 +169,8 @@ fn query(c: &mut Cursor) -> Result<String> {
         *c = c.within(end..end);
         return Ok(text);
     }
-    // All exceptions together have at most six tokens: ON UNMAPPED TOP NULLS AS VALUE. The longest run of them is cut
-    // off.
+    // All exceptions together have at most six tokens: ON UNMAPPED TOP NULLS AS VALUE. The longest
+    // run of them is cut off.
     for cut in (end.saturating_sub(6).max(start + 1)..end).filter(|cut| *cut > start) {
         let mut rest = c.within(cut..end);
         let mut only_exceptions = true;

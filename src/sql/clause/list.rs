@@ -1,5 +1,5 @@
-//! The clauses that statements share. Each clause is one constant: its first keywords, its syntax, an example and its
-//! parser. Clauses may stand in any order after the source, each at most once.
+//! The clauses that statements share. Each clause is one constant: its first keywords, its syntax,
+//! an example and its parser. Clauses may stand in any order after the source, each at most once.
 
 use super::choice::{self, ChoiceClause, RecodingClause};
 use super::constraint::{self, ConstraintClause};
@@ -239,8 +239,8 @@ fn unknown(c: &mut Cursor, allowed: &[&Clause], required: &[&Clause], seen: &[&s
     c.expected(&what, starts())
 }
 
-/// Parses clauses up to the end of the statement `what`. Fails unless all are in `allowed` and all of `required` are
-/// given.
+/// Parses clauses up to the end of the statement `what`. Fails unless all are in `allowed` and all
+/// of `required` are given.
 pub(crate) fn read(c: &mut Cursor, what: &str, allowed: &[&Clause], required: &[&Clause]) -> Result<Clauses> {
     let mut clauses = Clauses::default();
     let mut seen: Vec<&str> = vec![];

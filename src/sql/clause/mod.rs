@@ -1,4 +1,5 @@
-//! The clauses that statements share. Each file contains the value of a clause, its parser and its printer.
+//! The clauses that statements share. Each file contains the value of a clause, its parser and its
+//! printer.
 
 mod choice;
 pub(crate) mod column;

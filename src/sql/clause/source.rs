@@ -1,5 +1,5 @@
-//! `table | 'path' [OPTIONS (...)] | delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time'] | ducklake.'catalog#table' [...] |
-//! ( query )`: the source of the rows of a statement.
+//! `table | 'path' [OPTIONS (...)] | delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time'] | ducklake.'catalog#table' [...] | ( query )`:
+//! the source of the rows of a statement.
 
 use super::options;
 use crate::catalogue::Value;
@@ -34,7 +34,8 @@ pub struct PathClause {
 }
 
 impl PathClause {
-    /// Returns true if the statement says that it is a table that is only read, and cannot be a release.
+    /// Returns true if the statement says that it is a table that is only read, and cannot be a
+    /// release.
     pub fn is_read_only(&self) -> bool {
         self.lake.as_ref().is_some_and(|(format, _)| !format.is_written())
     }
@@ -51,7 +52,8 @@ impl SourceClause {
     }
 }
 
-/// Parses `table | 'path' [OPTIONS (key value, ...)] | delta.'path' [...] | ducklake.'catalog#table' [...] | ( query )`.
+/// Parses
+/// `table | 'path' [OPTIONS (key value, ...)] | delta.'path' [...] | ducklake.'catalog#table' [...] | ( query )`.
 pub(crate) fn read(c: &mut Cursor) -> Result<SourceClause> {
     if c.looks_at_string() {
         let path = c.string("a path")?;
@@ -86,8 +88,8 @@ pub(crate) fn read(c: &mut Cursor) -> Result<SourceClause> {
     })
 }
 
-/// Parses `delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time']`, and the same of DuckLake; `None` for the name of another
-/// table.
+/// Parses `delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time']`, and the same of DuckLake;
+/// `None` for the name of another table.
 fn of_lake(c: &mut Cursor) -> Result<Option<PathClause>> {
     let word = c.word_at(0).unwrap_or_default();
     let Some(lake) = FORMATS.iter().find(|format| word.eq_ignore_ascii_case(format.word)) else {
@@ -116,8 +118,8 @@ fn of_lake(c: &mut Cursor) -> Result<Option<PathClause>> {
     }))
 }
 
-/// Returns what to write instead of a query without parentheses, and instead of FROM or TABLE before a name. Tables may
-/// have these names, so only what follows tells.
+/// Returns what to write instead of a query without parentheses, and instead of FROM or TABLE
+/// before a name. Tables may have these names, so only what follows tells.
 fn misplaced(c: &Cursor) -> Option<String> {
     let first = c.word_at(0)?;
     let mut after = c.clone();

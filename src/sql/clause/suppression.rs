@@ -1,5 +1,5 @@
-//! `SUPPRESSING AT MOST` and `SUPPRESSED ROWS`: how many rows may be suppressed, and whether they are dropped or
-//! starred.
+//! `SUPPRESSING AT MOST` and `SUPPRESSED ROWS`: how many rows may be suppressed, and whether they
+//! are dropped or starred.
 
 use crate::error::Result;
 use crate::sql::cursor::Cursor;
@@ -23,8 +23,8 @@ pub struct Percent {
 }
 
 impl Percent {
-    /// Parses a percentage such as `1` or `0.5`; returns `None` unless it is a number from 0 to 100 with at most 15
-    /// decimals.
+    /// Parses a percentage such as `1` or `0.5`; returns `None` unless it is a number from 0 to 100
+    /// with at most 15 decimals.
     pub fn parse(text: &str) -> Option<Self> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let fraction = fraction.trim_end_matches('0');
@@ -35,7 +35,8 @@ impl Percent {
 }
 
 impl Percent {
-    /// Returns the percentage that is meant by a number below 1, if it is a share: 1 percent for 0.01.
+    /// Returns the percentage that is meant by a number below 1, if it is a share: 1 percent for
+    /// 0.01.
     fn of_share(self) -> Option<Self> {
         match self.scale {
             _ if self.digits == 0 || self.digits >= 10u64.pow(self.scale) => None,

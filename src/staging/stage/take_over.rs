@@ -24,8 +24,9 @@ impl Stage {
 }
 
 impl TakingOver {
-    /// Puts the files of the release that is the target into the stage as well, so that the stage has them beside its own.
-    /// Fails with `ErrorKind::Data` if one of them is of another size than its manifest says.
+    /// Puts the files of the release that is the target into the stage as well, so that the stage
+    /// has them beside its own. Fails with `ErrorKind::Data` if one of them is of another size than
+    /// its manifest says.
     pub(crate) fn take_over(&self, files: &[FileSummary]) -> Result<()> {
         for file in files {
             let (from, to) = (self.target.join(&file.name), self.folder.join(&file.name));

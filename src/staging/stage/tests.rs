@@ -68,7 +68,8 @@ fn a_stage_appears_whole_or_not_at_all() {
 fn what_a_killed_run_left_is_removed_and_a_living_one_is_not() {
     let scratch = tempfile::tempdir().unwrap();
     let target = scratch.path().join("release");
-    // A sibling with a name that starts like this one, and names that break the naming rule in other ways.
+    // A sibling with a name that starts like this one, and names that break the naming rule in
+    // other ways.
     let others = ["release-", "release-2", "release ", "rel*", "reléase"].map(|name| {
         let stage = Stage::open(&scratch.path().join(name)).unwrap();
         (stage.folder().to_path_buf(), abandon(stage))

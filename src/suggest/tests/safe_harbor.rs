@@ -1,4 +1,5 @@
-//! What proposals release of places, ages and dates: what Safe Harbor 2 and 3 allow (45 CFR 164.514(b)(2)(i)).
+//! What proposals release of places, ages and dates: what Safe Harbor 2 and 3 allow (45 CFR
+//! 164.514(b)(2)(i)).
 
 use super::*;
 use chrono::{Datelike, Utc};

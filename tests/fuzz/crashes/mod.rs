@@ -1,9 +1,9 @@
-//! Kills, and calls of the operating system that fail: what is in the place of a release is the old one or the new one,
-//! whole, and nothing is left when the next run is done.
+//! Kills, and calls of the operating system that fail: what is in the place of a release is the old
+//! one or the new one, whole, and nothing is left when the next run is done.
 //!
-//! The system's own `strace` does both at a given call. Where it is missing, what needs it is ignored, and says so: runs are
-//! killed after a random time, and meet files that may not grow. The same input and statement give the same bytes, so the
-//! judge compares bytes.
+//! The system's own `strace` does both at a given call. Where it is missing, what needs it is
+//! ignored, and says so: runs are killed after a random time, and meet files that may not grow. The
+//! same input and statement give the same bytes, so the judge compares bytes.
 
 mod strace;
 mod ways;
@@ -272,7 +272,8 @@ impl Subject {
     }
 }
 
-/// The command in a folder, with little to do for several threads, so that calls come in much the same order.
+/// The command in a folder, with little to do for several threads, so that calls come in much the
+/// same order.
 fn anonsql(folder: &Path, sql: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
     command.args(["--threads", "2", "-c", sql]).current_dir(folder);

@@ -116,16 +116,19 @@ pub fn calls(command: &Command) -> Vec<Call> {
     calls.collect()
 }
 
-/// Whether a line is of what wakes a thread, or of what nobody keeps; or of the end of a call, which does not say.
+/// Whether a line is of what wakes a thread, or of what nobody keeps; or of the end of a call,
+/// which does not say.
 fn is_no_file(line: &str) -> bool {
     let others = ["<anon_inode:", "<pipe:", "<socket:", "</dev/null>", " resumed>"];
     others.iter().any(|other| line.contains(other))
 }
 
-/// A run that the fault meets, and whether it met something else than a file, such as what wakes a thread.
+/// A run that the fault meets, and whether it met something else than a file, such as what wakes a
+/// thread.
 pub fn run(command: &Command, fault: &Fault) -> (Output, bool) {
     let log = tempfile::NamedTempFile::new().unwrap();
-    // With the kernel's filter, strace 6.1 counts wrongly where a signal is sent: only the first call would be killed.
+    // With the kernel's filter, strace 6.1 counts wrongly where a signal is sent: only the first
+    // call would be killed.
     let mut traced = traced(command, &fault.call, !fault.kills);
     traced
         .arg("-e")
@@ -141,7 +144,8 @@ pub fn run(command: &Command, fault: &Fault) -> (Output, bool) {
     (output, elsewhere())
 }
 
-/// The command under strace, which only these calls stop, or which all stop where there is no filter.
+/// The command under strace, which only these calls stop, or which all stop where there is no
+/// filter.
 fn traced(command: &Command, calls: &str, filter: bool) -> Command {
     let mut traced = Command::new("strace");
     traced.args(["-f", "-qq", "-e", &format!("trace={calls}"), "-e", "signal=none"]);

@@ -1,4 +1,5 @@
-//! Every way out of anonsql that leaves something on a disk, and what is there before, after and of a torn one.
+//! Every way out of anonsql that leaves something on a disk, and what is there before, after and of
+//! a torn one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,7 +28,8 @@ const FRONT: &str = "QUASI IDENTIFIERS (age USING age, sex) SENSITIVE (illness) 
 const TABLE: &str =
     "CREATE EXTERNAL TABLE kept (age VARCHAR, sex VARCHAR, illness VARCHAR) LOCATION 'table/' STORED AS";
 
-/// `[5]` and `[20]` stand for the clauses, `[table]` and a format for the declaration of a table of files.
+/// `[5]` and `[20]` stand for the clauses, `[table]` and a format for the declaration of a table of
+/// files.
 pub const WAYS: &[Way] = &[
     once("TO", "", "ANONYMIZE 'people.csv' TO 'out' [20]"),
     once("TO, CSV", "", "ANONYMIZE 'people.csv' TO 'out' STORED AS CSV [20]"),
@@ -218,7 +220,8 @@ impl Found {
         found.add(folder, "");
         found.outputs.remove(PEOPLE);
         found.report = found.outputs.remove(REPORT);
-        // Files of a table have random names: what is read is all of them, and of text all of its lines.
+        // Files of a table have random names: what is read is all of them, and of text all of its
+        // lines.
         let files = found.outputs.extract_if(.., |name, _| name.starts_with("table/"));
         let mut read: Vec<Vec<u8>> = vec![];
         for (name, content) in files {

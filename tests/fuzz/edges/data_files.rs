@@ -1,5 +1,6 @@
-//! Data files: Parquet in several layouts, CSV and JSON, also compressed, and Arrow, mutated and run through whole statements. What is released of
-//! them is verified, and a released file that was changed by one byte is found out.
+//! Data files: Parquet in several layouts, CSV and JSON, also compressed, and Arrow, mutated and
+//! run through whole statements. What is released of them is verified, and a released file that was
+//! changed by one byte is found out.
 
 use super::mutate::{anywhere, bytes};
 use super::{Bench, Input, SECRET, context, last_panic, quoted, refused};

@@ -1,6 +1,6 @@
-//! Manifests, mutated as bytes and as JSON, some of them sealed again as a forger would: VERIFY of the release beside them
-//! and USING MANIFEST end in an answer or an error, what VERIFY confirms is what was written, and what is released by a
-//! mutated manifest holds.
+//! Manifests, mutated as bytes and as JSON, some of them sealed again as a forger would: VERIFY of
+//! the release beside them and USING MANIFEST end in an answer or an error, what VERIFY confirms is
+//! what was written, and what is released by a mutated manifest holds.
 
 use super::mutate::{anywhere, bytes};
 use super::{Bench, Input, quoted, refused};
@@ -116,8 +116,8 @@ impl Input for Manifests {
     }
 }
 
-/// What VERIFY confirms of a manifest is what was written: else, what is not. Levels that it says nothing of, and groups
-/// with the same labels, are said to be not checked.
+/// What VERIFY confirms of a manifest is what was written: else, what is not. Levels that it says
+/// nothing of, and groups with the same labels, are said to be not checked.
 fn confirmed(read: &Manifest, written: &Manifest, is_against: bool) -> Result<(), String> {
     let names = |m: &Manifest| -> Vec<_> { m.columns.iter().map(|c| (c.name.clone(), c.role)).collect() };
     let is_level = |(column, level): (&String, &u8)| written.node.get(column) == Some(level);
@@ -208,7 +208,8 @@ fn forge(rng: &mut ChaCha8Rng, json: &mut Value) {
     }
 }
 
-/// One change somewhere in the tree: something left out, doubled, of another type, or beyond all bounds.
+/// One change somewhere in the tree: something left out, doubled, of another type, or beyond all
+/// bounds.
 fn change(rng: &mut ChaCha8Rng, json: &mut Value) {
     let deeper = rng.random_range(0..5) > 0;
     match json {

@@ -1,5 +1,6 @@
-//! What comes from outside: statements, manifests, hierarchy files and data files, mutated. Each ends in an answer or an
-//! error within [`PATIENCE`], no panic comes through, and what is answered nevertheless holds.
+//! What comes from outside: statements, manifests, hierarchy files and data files, mutated. Each
+//! ends in an answer or an error within [`PATIENCE`], no panic comes through, and what is answered
+//! nevertheless holds.
 
 mod data_files;
 mod hierarchy_files;
@@ -24,7 +25,8 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
-/// The most time that a case may take, of which the process worked as much: a busy machine lets it wait.
+/// The most time that a case may take, of which the process worked as much: a busy machine lets it
+/// wait.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The most time that a case may take without working.
 const IDLE: Duration = Duration::from_secs(600);
@@ -132,7 +134,8 @@ fn hangs((since, before): (Instant, Option<Duration>), threads: usize) -> bool {
     since.elapsed() > IDLE || since.elapsed() > PATIENCE && work().is_none_or(|work| work > PATIENCE)
 }
 
-/// How long the threads of this process have worked, where the system tells it: in hundredths of a second.
+/// How long the threads of this process have worked, where the system tells it: in hundredths of a
+/// second.
 fn worked() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
@@ -177,7 +180,8 @@ fn context() -> AnonContext {
     ))
 }
 
-/// Whether a statement was refused, which is right as long as it is nobody's bug and tells no value.
+/// Whether a statement was refused, which is right as long as it is nobody's bug and tells no
+/// value.
 fn refused(sql: &str, error: &Error) -> Result<(), String> {
     let said = error.to_string();
     if error.kind() == ErrorKind::Internal {

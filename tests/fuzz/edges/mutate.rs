@@ -89,7 +89,8 @@ fn span(rng: &mut ChaCha8Rng, at: usize, len: usize) -> Range<usize> {
     at.min(len)..(at + rng.random_range(1..=16)).min(len)
 }
 
-/// Writes a number over the bytes: of any width, or as a number of variable length as Thrift has them.
+/// Writes a number over the bytes: of any width, or as a number of variable length as Thrift has
+/// them.
 fn number(rng: &mut ChaCha8Rng, bytes: &mut [u8], at: usize) {
     let value = EDGES[rng.random_range(0..EDGES.len())];
     let written = match rng.random_range(0..4) {
@@ -114,7 +115,8 @@ fn variable(mut value: u64) -> Vec<u8> {
     }
 }
 
-/// The words after one to five changes: dropped, doubled, moved, replaced by one of `dictionary`, or mixed with `other`.
+/// The words after one to five changes: dropped, doubled, moved, replaced by one of `dictionary`,
+/// or mixed with `other`.
 pub fn words(rng: &mut ChaCha8Rng, words: &[String], other: &[String], dictionary: &[String]) -> Vec<String> {
     let mut words = words.to_vec();
     for _ in 0..[1, 1, 2, 3, 5][rng.random_range(0..5)] {

@@ -1,5 +1,5 @@
-//! Differentially private releases of random tables: the sample depends on the table alone, classes are those of the source and
-//! large enough, and the manifest holds back what it has to.
+//! Differentially private releases of random tables: the sample depends on the table alone, classes
+//! are those of the source and large enough, and the manifest holds back what it has to.
 
 use super::{Bench, Input, context, quoted, refused};
 use anonsql::manifest::Manifest;

@@ -1,7 +1,9 @@
-//! Statements: texts of the tests and of help, mutated word by word. What reads prints as what reads the same.
+//! Statements: texts of the tests and of help, mutated word by word. What reads prints as what
+//! reads the same.
 //!
-//! An input that is answered in a new way is mutated further: by an error that was not seen before, or by a tree in which
-//! two names stand one after the other that did not before. This stands in for coverage, which stable Rust does not tell.
+//! An input that is answered in a new way is mutated further: by an error that was not seen before,
+//! or by a tree in which two names stand one after the other that did not before. This stands in
+//! for coverage, which stable Rust does not tell.
 
 use super::mutate::words;
 use super::{Input, scratch};
@@ -92,8 +94,8 @@ impl Statements {
     }
 }
 
-/// How a text is answered: whether it is read, and by what the answer is known, which is hashed: an error without what it
-/// repeats of the text, or pairs of names in the tree.
+/// How a text is answered: whether it is read, and by what the answer is known, which is hashed: an
+/// error without what it repeats of the text, or pairs of names in the tree.
 fn answered(text: &str) -> Result<(&'static str, Vec<u64>), String> {
     sql::is_complete(text);
     let refused = |error: Error| Ok(("refused", vec![hash(&shape(&error.to_string()))]));
@@ -117,7 +119,8 @@ fn answered(text: &str) -> Result<(&'static str, Vec<u64>), String> {
 fn reads_back(text: &str, statement: &Statement) -> Result<(), String> {
     let printed = statement.to_string();
     match session::parse(&printed) {
-        // A deep statement is not cloned here: that takes more of a stack than reading or printing it.
+        // A deep statement is not cloned here: that takes more of a stack than reading or printing
+        // it.
         Ok(again) if again == std::slice::from_ref(statement) => Ok(()),
         Ok(_) => Err(format!("{text:?} prints as {printed:?}, which is another statement")),
         Err(e) => Err(format!("{text:?} prints as {printed:?}: {e}")),

@@ -346,7 +346,8 @@ impl Display for Model {
 }
 
 impl Request {
-    /// QUASI IDENTIFIERS, with the levels, weights and forms that ANONYMIZE takes and VERIFY does not.
+    /// QUASI IDENTIFIERS, with the levels, weights and forms that ANONYMIZE takes and VERIFY does
+    /// not.
     pub fn quasi_clause(&self, full: bool) -> String {
         let one = |(column, hierarchy, levels, _): (&str, Option<&str>, Option<(usize, usize)>, f64)| {
             let mut text = quote(column);

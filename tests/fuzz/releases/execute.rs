@@ -1,4 +1,5 @@
-//! Running a case: its tables and hierarchies in a fresh session, its statement, and what left by which way.
+//! Running a case: its tables and hierarchies in a fresh session, its statement, and what left by
+//! which way.
 
 use super::case::*;
 use super::judge::cell::Cell;
@@ -252,7 +253,8 @@ fn broken(e: Box<dyn std::error::Error>) -> Error {
     Error::internal(format!("what was written cannot be read: {e}"))
 }
 
-/// The rows of a target's files in the order that its manifest names them, with the values of folder names.
+/// The rows of a target's files in the order that its manifest names them, with the values of
+/// folder names.
 fn of_folder(folder: &Path, leaves: &mut Leaves) -> Result<(), Box<dyn std::error::Error>> {
     let manifest: serde_json::Value = serde_json::from_slice(&std::fs::read(folder.join("_manifest.json"))?)?;
     leaves.files = super::judge::bytes::files(folder);

@@ -1,5 +1,5 @@
-//! The same release with labels of other forms: numbers, bounds, and what is computed of a class. Classes are those of the
-//! release with texts, or several of them that are written alike.
+//! The same release with labels of other forms: numbers, bounds, and what is computed of a class.
+//! Classes are those of the release with texts, or several of them that are written alike.
 
 use super::case::{Case, Format, Way};
 use super::execute::{self, Leaves, Scene};
@@ -32,7 +32,8 @@ pub async fn holds(case: &Case, scene: &Scene, plain: &Leaves) -> Result<(), Fai
     };
     let rows = Rows::of(&leaves.schema, &leaves.batches, |_| None);
     let before: usize = plain.batches.iter().map(|batch| batch.num_rows()).sum();
-    // Local recoding has labels of the hierarchy for texts, and ranges for bounds and numbers: other classes.
+    // Local recoding has labels of the hierarchy for texts, and ranges for bounds and numbers:
+    // other classes.
     if rows.len != before && !other.request.is_local() {
         let what = format!("{} rows with these labels, {before} as text", rows.len);
         return Err(Failure::new("labels", what));

@@ -102,7 +102,8 @@ async fn judged(case: &Case, folder: &Path) -> Result<Ended, Failure> {
     Ok(Ended::Released)
 }
 
-/// An error is an answer where the request or its data ask for it, and where it says nothing of a person.
+/// An error is an answer where the request or its data ask for it, and where it says nothing of a
+/// person.
 fn refused(case: &Case, scene: &execute::Scene, error: &anonsql::error::Error) -> Result<Ended, Failure> {
     says_nothing_of_a_person(case, scene, error)?;
     if scene.folder.join("out").exists() {

@@ -1,7 +1,7 @@
 //! One planted change of each kind in a copy of a release, which VERIFY has to find.
 //!
-//! A copy is sealed again after its rows were changed: sizes and checksums of the manifest are made right, so that no
-//! plant is found by its checksum alone.
+//! A copy is sealed again after its rows were changed: sizes and checksums of the manifest are made
+//! right, so that no plant is found by its checksum alone.
 
 use super::Failure;
 use super::case::Case;
@@ -87,7 +87,8 @@ fn change(plant: &str, folder: &Path, case: &Case, judged: &Judged) -> Done {
         let is_text = whole
             .column_by_name(column)
             .is_some_and(|c| matches!(c.data_type(), DataType::Utf8));
-        // A NULL that becomes a text is a change too, and an empty one that becomes NULL is not made.
+        // A NULL that becomes a text is a change too, and an empty one that becomes NULL is not
+        // made.
         is_text && whole.num_rows() > 0
     };
     let changed = match plant {

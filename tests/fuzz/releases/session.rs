@@ -33,7 +33,8 @@ pub async fn session(case: &Case, folder: &Path, is_plain: bool) -> datafusion::
         Storage::Csv => {
             let path = folder.join("in/t.csv").display().to_string();
             match case.seed.is_multiple_of(2) {
-                // The statement names the file, and what its texts are read as has a fuzzer of its own.
+                // The statement names the file, and what its texts are read as has a fuzzer of its
+                // own.
                 true => {
                     let file = session.sql(&format!("SELECT * FROM {}", literal(&path))).await?;
                     session.register_table("t", file.into_view())?;
@@ -69,7 +70,8 @@ pub async fn session(case: &Case, folder: &Path, is_plain: bool) -> datafusion::
         let sql = format!("CREATE TABLE keys AS SELECT DISTINCT {} AS key FROM t", quote(column));
         session.sql(&sql).await?.collect().await?;
     }
-    // Last, because DataFusion believes it of what is asked above: a DISTINCT over a false key would find a row twice.
+    // Last, because DataFusion believes it of what is asked above: a DISTINCT over a false key
+    // would find a row twice.
     if let (Storage::Memory(batches), Some(claim)) = (case.storage, case.claim.filter(|_| !is_plain)) {
         session.deregister_table("t")?;
         let table = claimed(memory(&whole, batches)?, claim, &whole.schema());

@@ -1,4 +1,5 @@
-//! Parquet as Spark writes it by default: times without a zone are INT96, a day and the nanoseconds of the day.
+//! Parquet as Spark writes it by default: times without a zone are INT96, a day and the nanoseconds
+//! of the day.
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, TimeUnit, TimestampMicrosecondType};

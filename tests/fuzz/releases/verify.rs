@@ -36,8 +36,8 @@ fn is_in_files(case: &Case, column: &str) -> bool {
     )
 }
 
-/// Whether VERIFY can be asked for all that was promised: the files alone do not tell entities that they lack, nor the
-/// limits of single rows.
+/// Whether VERIFY can be asked for all that was promised: the files alone do not tell entities that
+/// they lack, nor the limits of single rows.
 pub fn can_be_asked(case: &Case) -> bool {
     let request = &case.request;
     request.personal().is_none() && request.entity.as_ref().is_none_or(|e| is_in_files(case, e))
@@ -57,7 +57,8 @@ pub fn failing(batches: &[RecordBatch]) -> Vec<String> {
     failing
 }
 
-/// Whether a quasi-identifier has the value `*`: without the source it looks like a label of the top below the top.
+/// Whether a quasi-identifier has the value `*`: without the source it looks like a label of the
+/// top below the top.
 fn holds_stars(case: &Case, scene: &Scene) -> bool {
     let is_star = |(column, ..): (&str, _, _, _)| {
         let mut cells = scene.source.column(column).iter();
@@ -72,7 +73,8 @@ pub async fn untouched(case: &Case, scene: &Scene, context: &AnonContext, folder
         return Ok(());
     }
     for against in [false, true] {
-        // The values under a label are those of the source. A model of the whole table is not judged without it.
+        // The values under a label are those of the source. A model of the whole table is not
+        // judged without it.
         let counts_labels = case.request.models.iter().any(|m| m.name == "profitability");
         if (counts_labels || holds_stars(case, scene)) && !against {
             continue;

@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
-/// The most time that a case may take: it takes tens of milliseconds where the machine has nothing else to do.
+/// The most time that a case may take: it takes tens of milliseconds where the machine has nothing
+/// else to do.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Where the last panic was.

@@ -1,7 +1,8 @@
-//! Releases that grow (APPEND): each batch alone and all of them together hold the models, whatever happens to a run.
+//! Releases that grow (APPEND): each batch alone and all of them together hold the models, whatever
+//! happens to a run.
 //!
-//! The models are counted here again from their definitions, on rows that are read from the files with nothing but the Parquet
-//! reader.
+//! The models are counted here again from their definitions, on rows that are read from the files
+//! with nothing but the Parquet reader.
 
 mod histories;
 mod places;
@@ -19,7 +20,8 @@ use std::path::Path;
 /// Rows as texts: the two quasi-identifiers, the illness and the pay.
 pub type Row = Vec<Option<String>>;
 
-/// A model, counted by its definition. The sensitive value is the illness, or the pay for the ordered distance.
+/// A model, counted by its definition. The sensitive value is the illness, or the pay for the
+/// ordered distance.
 #[derive(Debug, Clone, Copy)]
 pub enum Model {
     K(usize),
@@ -103,7 +105,8 @@ fn rows_of(folder: &Path, file: &FileSummary) -> Vec<Row> {
     rows
 }
 
-/// The manifest of a release and the rows of each of its batches, oldest first. Nothing else is in the folder.
+/// The manifest of a release and the rows of each of its batches, oldest first. Nothing else is in
+/// the folder.
 pub fn release(folder: &Path) -> (Manifest, Vec<Vec<Row>>) {
     let manifest = Manifest::read(folder).unwrap().unwrap();
     let sizes: Vec<u64> = match manifest.batches.is_empty() {
@@ -134,7 +137,8 @@ pub fn release(folder: &Path) -> (Manifest, Vec<Vec<Row>>) {
     (manifest, batches)
 }
 
-/// Checks that a release holds the models over each batch and over all rows, and that its manifest says so.
+/// Checks that a release holds the models over each batch and over all rows, and that its manifest
+/// says so.
 pub fn check(folder: &Path, models: &[Model]) -> (Manifest, Vec<Vec<Row>>) {
     let (manifest, batches) = release(folder);
     let all: Vec<Row> = batches.concat();

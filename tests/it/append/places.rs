@@ -26,7 +26,8 @@ fn append(target: &Path, more: &str) -> String {
     format!("ANONYMIZE people TO '{}' APPEND {more} {ROLES}", target.display())
 }
 
-/// Of several runs at once each adds its batch once, or ends with exit code 6; nothing is lost and nothing left.
+/// Of several runs at once each adds its batch once, or ends with exit code 6; nothing is lost and
+/// nothing left.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn runs_at_once_add_their_batch_or_lose() {
     let scratch = tempfile::tempdir().unwrap();

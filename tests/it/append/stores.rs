@@ -33,7 +33,8 @@ async fn manifest(store: &InMemory, prefix: &str) -> Manifest {
     serde_json::from_slice(&store.get(&path).await.unwrap().bytes().await.unwrap()).unwrap()
 }
 
-/// The manifest of the prefix names the files of several runs; readers read all of them, and VACUUM leaves them.
+/// The manifest of the prefix names the files of several runs; readers read all of them, and VACUUM
+/// leaves them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_release_has_the_files_of_several_runs() {
     let store = Arc::new(InMemory::new());

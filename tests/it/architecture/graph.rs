@@ -80,7 +80,8 @@ impl Graph {
         self.lines(|from, to| circle.contains(from) && circle.contains(to))
     }
 
-    /// The arrows to a room that does not stand above the file's own, and names of DataFusion where they may not be.
+    /// The arrows to a room that does not stand above the file's own, and names of DataFusion where
+    /// they may not be.
     pub fn breaches(&self, rooms: &[Room]) -> Vec<String> {
         let place = |file: &str| {
             let room = file.split('/').next().unwrap_or(file).trim_end_matches(".rs");
@@ -115,7 +116,8 @@ impl Graph {
     }
 }
 
-/// The rows of the table of rooms in the text of `lib.rs`: module, whether it may name DataFusion, what it is.
+/// The rows of the table of rooms in the text of `lib.rs`: module, whether it may name DataFusion,
+/// what it is.
 pub fn rooms(text: &str) -> Vec<Room> {
     let rows = text.lines().filter_map(|line| line.strip_prefix("//! | "));
     let rows = rows.filter_map(|row| {

@@ -1,5 +1,6 @@
-//! The rooms of `src`, as the table in `lib.rs` lists them: a file uses only what stands in its own room and in those
-//! above it, no file stands in a circle, and DataFusion is named only where the table says so.
+//! The rooms of `src`, as the table in `lib.rs` lists them: a file uses only what stands in its own
+//! room and in those above it, no file stands in a circle, and DataFusion is named only where the
+//! table says so.
 
 mod attributes;
 mod face;

@@ -1,4 +1,5 @@
-//! Every path that a module's code writes: in imports, types, expressions, patterns and inside macros.
+//! Every path that a module's code writes: in imports, types, expressions, patterns and inside
+//! macros.
 
 use super::attributes::{attributes, attributes_inside, only_in_tests};
 use super::tree::{Module, Path, imports};

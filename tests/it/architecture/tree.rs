@@ -83,7 +83,8 @@ impl Tree {
         index
     }
 
-    /// The files that define what `path`, written in `module`, names; none for another crate's names and for modules.
+    /// The files that define what `path`, written in `module`, names; none for another crate's
+    /// names and for modules.
     pub fn files(&self, module: usize, path: &Path) -> Vec<&str> {
         let named = self.named(module, path, &mut HashSet::new());
         let items = named.into_iter().filter_map(|named| match named {
@@ -109,7 +110,8 @@ impl Tree {
                     (Named::Module(module), name) => next.extend(self.lookup(module, name, seen)),
                 }
             }
-            // Only a module or a type has names of its own: `decide::all` is not in a function `decide`.
+            // Only a module or a type has names of its own: `decide::all` is not in a function
+            // `decide`.
             let inner = at + 1 < path.names.len();
             if inner && next.iter().any(|named| matches!(named, Named::Module(_))) {
                 next.retain(|named| matches!(named, Named::Module(_)));

@@ -50,7 +50,8 @@ impl Page {
         }
     }
 
-    /// Returns the targets of the page's links and pictures to other files, without what follows a `#`.
+    /// Returns the targets of the page's links and pictures to other files, without what follows a
+    /// `#`.
     pub fn links(&self) -> Vec<&str> {
         self.text
             .split("](")

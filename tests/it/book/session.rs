@@ -1,4 +1,5 @@
-//! Plays a page as its reader would: one session for its SQL, a shell for its commands, in a copy of the repository.
+//! Plays a page as its reader would: one session for its SQL, a shell for its commands, in a copy
+//! of the repository.
 
 use super::page::{Block, Language, Page};
 use rustix::fs::OFlags;
@@ -10,7 +11,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// The commands of other programs that a page may show, without those that run anonsql. They are not executed.
+/// The commands of other programs that a page may show, without those that run anonsql. They are
+/// not executed.
 const NOT_RUN: &[&str] = &[
     "cargo install anonsql --locked",
     "cargo test",
@@ -24,8 +26,8 @@ pub struct Scratch {
     folder: TempDir,
 }
 
-/// One run of the command for all the SQL of a page. Each block is a named pipe, which the command opens when the block
-/// before it is done: so a shell block between two of them runs at its place.
+/// One run of the command for all the SQL of a page. Each block is a named pipe, which the command
+/// opens when the block before it is done: so a shell block between two of them runs at its place.
 struct Session {
     child: Child,
     pipes: std::vec::IntoIter<PathBuf>,
@@ -34,7 +36,8 @@ struct Session {
     errors: PathBuf,
 }
 
-/// Plays every block of a page, and returns the folder that it was played in, or what failed first with its page and line.
+/// Plays every block of a page, and returns the folder that it was played in, or what failed first
+/// with its page and line.
 pub fn play(root: &Path, page: &Page) -> Result<Scratch, String> {
     let scratch = Scratch::of(root);
     let blocks = page.blocks.iter().filter(|b| b.language == Language::Sql).count();
@@ -82,8 +85,8 @@ impl Scratch {
         self.root().join(".programs")
     }
 
-    /// Puts a script in the place of `program`, which runs anonsql where the real one would, accepts what is in
-    /// [`NOT_RUN`], and fails at anything else.
+    /// Puts a script in the place of `program`, which runs anonsql where the real one would,
+    /// accepts what is in [`NOT_RUN`], and fails at anything else.
     fn pretend(&self, program: &str) {
         let known: Vec<String> = NOT_RUN
             .iter()
@@ -210,7 +213,8 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // A page that failed leaves a command that waits for its next block; one that was played has ended.
+        // A page that failed leaves a command that waits for its next block; one that was played
+        // has ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

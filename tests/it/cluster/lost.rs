@@ -53,7 +53,8 @@ impl Running {
         }
     }
 
-    /// Waits for the end. Returns whether a worker was said to be lost, or what was said of an error, if there was one.
+    /// Waits for the end. Returns whether a worker was said to be lost, or what was said of an
+    /// error, if there was one.
     pub fn end(mut self) -> Result<bool, String> {
         let left: Vec<String> = self.log.by_ref().map(|line| line.unwrap()).collect();
         let is_lost = |line: &String| line.contains("\"event\":\"worker\"") && line.contains("\"state\":\"lost\"");
@@ -101,7 +102,8 @@ fn one_is_killed(start: impl Fn(&Path) -> Workers, count: usize, kills: u32) {
         let (executors, left): (Vec<_>, Vec<_>) = left
             .into_iter()
             .partition(|path| path.display().to_string().contains(EXECUTOR));
-        // What killed executors have on disk is removed by the next one: there is no more than that of the last.
+        // What killed executors have on disk is removed by the next one: there is no more than that
+        // of the last.
         assert!(executors.len() <= count, "{what}: {executors:?}");
         assert!(left.is_empty(), "{what}: {left:?}");
     }

@@ -188,8 +188,8 @@ fn doctored(batch: &RecordBatch, lie: Lie, lied: &AtomicUsize, folder: &Path) ->
     }
 }
 
-/// A worker in this process: how many reports it had in its hands, how many rows of the first scan, and how many parts of the
-/// recount.
+/// A worker in this process: how many reports it had in its hands, how many rows of the first scan,
+/// and how many parts of the recount.
 struct Planted {
     url: String,
     lied: Arc<AtomicUsize>,

@@ -15,7 +15,8 @@ use std::time::Instant;
 const REQUEST: &str = "IDENTIFIERS (person, score) QUASI IDENTIFIERS (age USING age, zip USING zip) SENSITIVE (illness) \
                        KEEP (note, name) SATISFYING k_anonymity(5)";
 
-/// Runs a statement over people in the bucket, with what only this process has: where the bucket is.
+/// Runs a statement over people in the bucket, with what only this process has: where the bucket
+/// is.
 fn run(folder: &Path, moto: &Moto, workers: Option<&str>, sql: &str) -> Output {
     let place = format!(
         "SET anonsql.s3.endpoint = '{}'; SET anonsql.s3.allow_http = true;",
@@ -47,7 +48,8 @@ fn credentials(moto: &Moto) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-/// The checksums of the released objects, in their order, after everything under the prefix was found to be one release.
+/// The checksums of the released objects, in their order, after everything under the prefix was
+/// found to be one release.
 async fn released(moto: &Moto, prefix: &str) -> Vec<String> {
     let read = async |name: &str| {
         let found = moto.store().get(&ObjectPath::from(name)).await.unwrap();
@@ -118,7 +120,8 @@ async fn objects_are_the_same_files() {
     }
 }
 
-/// What was written and not accepted is deleted with the end of the run, whether there is a release or not.
+/// What was written and not accepted is deleted with the end of the run, whether there is a release
+/// or not.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 async fn killed_workers_leave_no_object() {

@@ -23,8 +23,9 @@ fn certificates(parent: &Path, name: &str) -> PathBuf {
 const REQUEST: &str = "OPTIONS (rows_per_file 25000) IDENTIFIERS (person, score, name, note) \
                        QUASI IDENTIFIERS (age USING age, zip USING zip) KEEP (illness) SATISFYING k_anonymity(5)";
 
-/// Rows travel between workers and to the driver encrypted. Who has no certificate of the authority is not answered, and a
-/// worker whose certificate is of another authority or for another name is not asked.
+/// Rows travel between workers and to the driver encrypted. Who has no certificate of the authority
+/// is not answered, and a worker whose certificate is of another authority or for another name is
+/// not asked.
 #[test]
 fn certificates_are_asked_for_on_both_sides() {
     let scratch = tempfile::tempdir().unwrap();

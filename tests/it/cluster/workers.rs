@@ -1,4 +1,5 @@
-//! Workers on loopback, or executors of Ballista with their scheduler, started by a test and ended with it.
+//! Workers on loopback, or executors of Ballista with their scheduler, started by a test and ended
+//! with it.
 
 use super::SECRET;
 use std::io::{BufRead, BufReader};
@@ -75,8 +76,8 @@ impl Workers {
         }
     }
 
-    /// Starts so many executors of Ballista with one thread each, whose files are in `folder`, and a scheduler that knows no
-    /// secret.
+    /// Starts so many executors of Ballista with one thread each, whose files are in `folder`, and
+    /// a scheduler that knows no secret.
     pub fn of_ballista(count: usize, folder: &Path) -> Self {
         Self::of_ballista_with(count, folder, &[("SALT", SECRET.to_string())])
     }

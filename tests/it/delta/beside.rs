@@ -1,4 +1,5 @@
-//! What else belongs to a release in a Delta table: its footers, its lineage, drift since it was made, and APPEND.
+//! What else belongs to a release in a Delta table: its footers, its lineage, drift since it was
+//! made, and APPEND.
 
 use super::{REQUEST, TABLE, VERIFY, action, commit, entry, manifest, session};
 use crate::common::{anonsql, collect, holds, rows};
@@ -113,8 +114,8 @@ async fn drift_of_a_table_is_named() {
     );
 }
 
-/// Batches are added by entries of the log that remove nothing. Every version is a release that holds, and rows that would be
-/// alone wait.
+/// Batches are added by entries of the log that remove nothing. Every version is a release that
+/// holds, and rows that would be alone wait.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_grows_by_versions() {
     let context = session().await;
@@ -148,7 +149,8 @@ async fn a_table_grows_by_versions() {
             .await;
             assert!(holds(&checks), "{checks:?}");
         }
-        // Batches of a partitioned release are not counted one by one, so a strict VERIFY does not pass.
+        // Batches of a partitioned release are not counted one by one, so a strict VERIFY does not
+        // pass.
         collect(&context, "SET anonsql.strict = true").await;
         match context.sql(&format!("VERIFY '{to}' {VERIFY}")).await {
             Ok(_) => assert_eq!(how, ""),
@@ -281,8 +283,8 @@ async fn a_version_has_a_short_form() {
     assert_eq!(rows(&read), 6);
 }
 
-/// What another tool does to a release is told: to its properties, and by a commit while a run adds to it. Neither is taken for
-/// another release.
+/// What another tool does to a release is told: to its properties, and by a commit while a run adds
+/// to it. Neither is taken for another release.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_other_tools_commit_is_no_release() {
     let context = session().await;

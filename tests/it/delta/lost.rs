@@ -1,4 +1,5 @@
-//! The manifest of a release in a Delta table: clean-ups of other tools leave it, and a lost one is made again.
+//! The manifest of a release in a Delta table: clean-ups of other tools leave it, and a lost one is
+//! made again.
 
 use super::outside::python;
 use super::{REQUEST, VERIFY, action, commit, entry, session, session_over};
@@ -119,7 +120,8 @@ async fn a_lost_manifest_in_a_store_is_made_again() {
     assert_eq!(rows(&collect(&context, "SELECT * FROM delta.'s3://lake/out'").await), 6);
 }
 
-/// Tables of earlier versions, which had the manifest in the folder of the run, are read, replaced and grow.
+/// Tables of earlier versions, which had the manifest in the folder of the run, are read, replaced
+/// and grow.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_manifest_in_the_folder_of_its_run_is_read() {
     let context = session().await;
@@ -153,7 +155,8 @@ async fn a_manifest_in_the_folder_of_its_run_is_read() {
     .await;
 }
 
-/// The package deltalake vacuums all that no entry of the log names, makes a checkpoint and cleans up the log.
+/// The package deltalake vacuums all that no entry of the log names, makes a checkpoint and cleans
+/// up the log.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 async fn clean_ups_of_other_tools_leave_the_manifest() {

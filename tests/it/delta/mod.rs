@@ -1,4 +1,5 @@
-//! Delta tables as sources and targets: one version is read, one commit releases, and other tools read the same rows.
+//! Delta tables as sources and targets: one version is read, one commit releases, and other tools
+//! read the same rows.
 
 mod beside;
 mod lost;
@@ -65,7 +66,8 @@ fn manifest(table: &Path, version: u64) -> Manifest {
     serde_json::from_slice(&text).unwrap()
 }
 
-/// A release in a local table: created, refused, kept, replaced with other columns, and each version read by its number.
+/// A release in a local table: created, refused, kept, replaced with other columns, and each
+/// version read by its number.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_release_is_a_version_of_a_table() {
     let context = session().await;
@@ -147,7 +149,8 @@ async fn a_release_is_a_version_of_a_table() {
     }
 }
 
-/// A pinned version is read whatever comes after it; the manifest names the table, its version and its files.
+/// A pinned version is read whatever comes after it; the manifest names the table, its version and
+/// its files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_source_is_pinned_to_its_version() {
     let context = session().await;
@@ -250,7 +253,8 @@ pub fn deletion_vector(rows: &[u16]) -> Value {
     json!({"storageType": "i", "pathOrInlineDv": spelled, "sizeInBytes": bytes.len(), "cardinality": rows.len()})
 }
 
-/// Rows that a deletion vector deletes are not read, renamed columns are, and a feature that nobody knows is an error.
+/// Rows that a deletion vector deletes are not read, renamed columns are, and a feature that nobody
+/// knows is an error.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn features_of_a_table_are_read_or_refused() {
     let context = session().await;
@@ -325,7 +329,8 @@ async fn features_of_a_table_are_read_or_refused() {
     assert!(!e.to_string().contains("Quixotica"), "{e}");
 }
 
-/// What is no release is not replaced, and what a table cannot hold is refused before anything is read.
+/// What is no release is not replaced, and what a table cannot hold is refused before anything is
+/// read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_table_cannot_be_is_refused() {
     let context = session().await;
@@ -394,7 +399,8 @@ async fn what_a_table_cannot_be_is_refused() {
     assert_eq!(Manifest::read(&folder).unwrap().unwrap().rows_out, 6);
 }
 
-/// A run whose table got another version meanwhile ends with 5 or 6, and removes its files and folders.
+/// A run whose table got another version meanwhile ends with 5 or 6, and removes its files and
+/// folders.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_late_writer_leaves_nothing() {
     let scratch = tempfile::tempdir().unwrap();
@@ -426,7 +432,8 @@ async fn a_late_writer_leaves_nothing() {
     }
 }
 
-/// Of two, four and eight writers at once to a table in a store, one wins; the others end with 5 or 6 and leave nothing.
+/// Of two, four and eight writers at once to a table in a store, one wins; the others end with 5 or
+/// 6 and leave nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_many_writers_wins() {
     let store = Arc::new(InMemory::new());

@@ -6,7 +6,8 @@ use crate::common::{collect, context, holds, number, rows};
 use anonsql::manifest::Manifest;
 use serde_json::{Value, json};
 
-/// Decimals whose digits exceed 64 bits are released from a table as from a file, whatever the scale.
+/// Decimals whose digits exceed 64 bits are released from a table as from a file, whatever the
+/// scale.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn decimals_beyond_64_bits_are_released() {
     let context = context(2);
@@ -68,8 +69,8 @@ fn with_statistics(table: &std::path::Path, statistics: &Value) {
     commit(table, 0, &actions);
 }
 
-/// The bounds of decimals, doubles, times and texts are rounded, cut or without NaN: no row is lost by them. Those of whole
-/// numbers and dates rule out files.
+/// The bounds of decimals, doubles, times and texts are rounded, cut or without NaN: no row is lost
+/// by them. Those of whole numbers and dates rule out files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rounded_bounds_lose_no_rows() {
     let context = context(2);
@@ -131,7 +132,8 @@ async fn rounded_bounds_lose_no_rows() {
     assert_eq!(number(&counted), 0.0);
 }
 
-/// NULL partitions are in no answer that asks for a value, and decimals and dates of partitions are found.
+/// NULL partitions are in no answer that asks for a value, and decimals and dates of partitions are
+/// found.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn partitions_are_filtered_as_rows_are() {
     let context = context(2);

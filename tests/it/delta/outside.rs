@@ -1,4 +1,5 @@
-//! Delta tables seen from outside: by the command, killed or several at once, by a server of S3, and by other readers.
+//! Delta tables seen from outside: by the command, killed or several at once, by a server of S3,
+//! and by other readers.
 
 use super::{REQUEST, TABLE, VERIFY, manifest, session};
 use crate::common::{collect, holds, number, process, rows};
@@ -89,8 +90,8 @@ print(json.dumps({
 }, default=str))
 "#;
 
-/// What is released is what the packages deltalake and DuckDB of Python read, after a create and an overwrite, and of the
-/// version before.
+/// What is released is what the packages deltalake and DuckDB of Python read, after a create and an
+/// overwrite, and of the version before.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 async fn other_readers_read_the_rows_of_the_manifest() {
@@ -139,7 +140,8 @@ async fn other_readers_read_the_rows_of_the_manifest() {
     }
 }
 
-/// Tables that the package deltalake writes are sources: with partitions of several types, appends and deletions.
+/// Tables that the package deltalake writes are sources: with partitions of several types, appends
+/// and deletions.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 async fn tables_of_other_writers_are_sources() {
@@ -174,7 +176,8 @@ print(DeltaTable(sys.argv[1]).version())
     assert_eq!(rows(&collect(&context, &sql).await), 90);
 }
 
-/// On a server of S3: our own road to the store, one winner of several processes, and no credential anywhere.
+/// On a server of S3: our own road to the store, one winner of several processes, and no credential
+/// anywhere.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 fn a_table_on_a_server() {

@@ -58,8 +58,8 @@ fn succeeded(output: &Output) {
     );
 }
 
-/// The first night searches, the next ones apply its levels. Drift stops a night and is named, and the release of the night
-/// before stays.
+/// The first night searches, the next ones apply its levels. Drift stops a night and is named, and
+/// the release of the night before stays.
 #[test]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 fn nights_end_as_a_scheduler_expects() {

@@ -1,6 +1,8 @@
-//! DuckLake tables as sources: each snapshot is read as DuckDB reads it, and what would be read otherwise is refused.
+//! DuckLake tables as sources: each snapshot is read as DuckDB reads it, and what would be read
+//! otherwise is refused.
 //!
-//! DuckDB wrote the lake: see make.py. Its data path is relative to the folder of the package, in which the tests run.
+//! DuckDB wrote the lake: see make.py. Its data path is relative to the folder of the package, in
+//! which the tests run.
 
 use crate::common::{collect, context, rows};
 use crate::sources::Watches;
@@ -38,15 +40,17 @@ async fn refused(context: &AnonContext, sql: &str, said: &str) -> Error {
     e
 }
 
-/// A copy of the catalog at a path without anything that a URL escapes; its data files stay where they are.
+/// A copy of the catalog at a path without anything that a URL escapes; its data files stay where
+/// they are.
 fn copied(folder: &Path) -> String {
     let catalog = folder.join("a lake#1%.sqlite");
     std::fs::copy(LAKE, &catalog).unwrap();
     catalog.display().to_string()
 }
 
-/// Delete files, deleted rows and rows in the catalog, columns that came, went and changed their names and types, partitions,
-/// merged files and files that others wrote: of every snapshot, the figures are those of DuckDB.
+/// Delete files, deleted rows and rows in the catalog, columns that came, went and changed their
+/// names and types, partitions, merged files and files that others wrote: of every snapshot, the
+/// figures are those of DuckDB.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_snapshot_is_read_as_duckdb_reads_it() {
     let context = session().await;
@@ -59,7 +63,8 @@ async fn every_snapshot_is_read_as_duckdb_reads_it() {
         match context.sql(&sql).await {
             Ok(read) if value(&read) == *number => {}
             Ok(read) => wrong.push(format!("{sql}: {:?} and not {number:?}", value(&read))),
-            // Between the change of the columns and the flush, and values of types that are not read from the catalog.
+            // Between the change of the columns and the flush, and values of types that are not
+            // read from the catalog.
             Err(e)
                 if ["flushed", "few"].contains(&table.as_str())
                     && e.to_string().contains("ducklake_flush_inlined_data") => {}
@@ -176,8 +181,9 @@ async fn a_release_is_of_one_snapshot() {
     }
 }
 
-/// The manifest tells rows of the catalog from others, whose snapshot has the same files: rows that came to the catalog, and
-/// rows of a file that the catalog says are deleted. A later snapshot of the same rows has another number and no other checksum.
+/// The manifest tells rows of the catalog from others, whose snapshot has the same files: rows that
+/// came to the catalog, and rows of a file that the catalog says are deleted. A later snapshot of
+/// the same rows has another number and no other checksum.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rows_of_the_catalog_have_a_checksum() {
     let context = session().await;
@@ -203,7 +209,8 @@ async fn rows_of_the_catalog_have_a_checksum() {
     }
 }
 
-/// What others commit during a run changes nothing in it; a snapshot that they expire ends it with an error.
+/// What others commit during a run changes nothing in it; a snapshot that they expire ends it with
+/// an error.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_statement_is_pinned_to_its_snapshot() {
     let scratch = tempfile::tempdir().unwrap();
@@ -234,7 +241,8 @@ async fn a_statement_is_pinned_to_its_snapshot() {
     assert_eq!(Manifest::read(&out).unwrap().unwrap().rows_out, 164);
 }
 
-/// What the crate would read wrongly, or not at all, is an error that says what to do, and quotes no value.
+/// What the crate would read wrongly, or not at all, is an error that says what to do, and quotes
+/// no value.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_not_read_is_refused() {
     let context = session().await;
@@ -332,7 +340,8 @@ async fn what_is_not_read_is_refused() {
     refused(&context, &risk(&format!("{catalog}#people")), "damaged").await;
 }
 
-/// Decimals beyond 64 bits are released from files, delete files and rows in the catalog: the rows are read more than twice.
+/// Decimals beyond 64 bits are released from files, delete files and rows in the catalog: the rows
+/// are read more than twice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn decimals_beyond_64_bits_are_released() {
     let context = session().await;

@@ -1,4 +1,5 @@
-//! Times of Parquet's oldest type and of the old calendar, in files that Spark 3.5 and Arrow's C++ wrote (`make.py` writes them again).
+//! Times of Parquet's oldest type and of the old calendar, in files that Spark 3.5 and Arrow's C++
+//! wrote (`make.py` writes them again).
 
 use crate::common::{collect, rows, with_paths};
 #[cfg(feature = "delta")]
@@ -203,7 +204,8 @@ async fn times_of_spark_in_a_delta_table_with_a_deletion_vector() {
     assert_eq!(texts(&with_paths(2), &sql).await, left);
 }
 
-/// Makes a Delta table of one file, as Spark writes its log, in which these rows of the file are deleted.
+/// Makes a Delta table of one file, as Spark writes its log, in which these rows of the file are
+/// deleted.
 #[cfg(feature = "delta")]
 fn write_table(folder: &Path, name: &str, deleted: &[u16]) {
     let log = folder.join("_delta_log");

@@ -157,7 +157,8 @@ async fn any_change_of_the_text_is_found() {
             "{name}"
         );
     }
-    // More rows read, and as many more suppressed: the source tells, and so does a metric in which both count.
+    // More rows read, and as many more suppressed: the source tells, and so does a metric in which
+    // both count.
     scene.copy("plain", "read");
     scene.seal("read", |m| {
         m.rows_in = m.rows_in.map(|n| n + 1);

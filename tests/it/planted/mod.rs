@@ -1,8 +1,9 @@
-//! Violations planted in copies of a release: VERIFY finds each by the check that is meant for it, and passes the
-//! untouched release.
+//! Violations planted in copies of a release: VERIFY finds each by the check that is meant for it,
+//! and passes the untouched release.
 //!
-//! A copy is sealed again after it was changed (sizes and checksums of the manifest's files are made right), so that no
-//! plant is found by its checksum alone, but for those that are about files.
+//! A copy is sealed again after it was changed (sizes and checksums of the manifest's files are
+//! made right), so that no plant is found by its checksum alone, but for those that are about
+//! files.
 
 mod folder;
 mod manifest;
@@ -41,7 +42,8 @@ fn set(names: &[&str]) -> BTreeSet<String> {
 async fn the_untouched_release_passes() {
     let scene = Scene::new().await;
     assert_eq!(scene.failing("plain", "", &scene.against()).await, set(&[]));
-    // Written by the tests and not by the product, it still passes: no plant is found for how it was written.
+    // Written by the tests and not by the product, it still passes: no plant is found for how it
+    // was written.
     scene.plant("plain", "rewritten", |_| {}).await;
     assert_eq!(scene.failing("rewritten", "", &scene.against()).await, set(&[]));
     for (name, layout, more) in [
@@ -105,7 +107,8 @@ async fn broken_classes_are_found() {
         set(&[K, SMALLEST, CLASSES, DM, "k_anonymity(20) ON (age, zip)"])
     );
 
-    // 4. A subset of the quasi-identifiers: a class large enough in itself, alone in its age and zip.
+    // 4. A subset of the quasi-identifiers: a class large enough in itself, alone in its age and
+    //    zip.
     scene
         .plant("plain", "subset", |r| {
             let all = r.classes(&["age", "sex", "zip"]);
@@ -118,7 +121,8 @@ async fn broken_classes_are_found() {
         set(&["k_anonymity(20) ON (age, zip)"])
     );
 
-    // 5. to 14. A class of one salary class only, for every model that looks at shares of values. What the untouched
+    // 5. to 14. A class of one salary class only, for every model that looks at shares of values.
+    //    What the untouched
     // release reaches is what is required, so that it holds exactly.
     scene
         .plant("plain", "skewed", |r| {

@@ -85,7 +85,8 @@ impl Scene {
         collect(&self.context, &sql).await;
     }
 
-    /// The checks of a release that fail. Without `satisfying`, those of the models that it was released with.
+    /// The checks of a release that fail. Without `satisfying`, those of the models that it was
+    /// released with.
     pub async fn failing(&self, name: &str, satisfying: &str, more: &str) -> BTreeSet<String> {
         let satisfying = match satisfying {
             "" => "k_anonymity(5) AND k_anonymity(20) ON (age, zip) AND l_diversity(2) ON occupation",

@@ -94,7 +94,8 @@ async fn starred_rows_may_be_a_partition() {
 
 #[tokio::test]
 async fn csv_is_read_as_it_was_written() {
-    // The first rows of the file are numbers; the suppressed one comes after more than a reader looks at.
+    // The first rows of the file are numbers; the suppressed one comes after more than a reader
+    // looks at.
     let script = "CREATE TABLE people AS SELECT CAST(value % 2 + 1 AS INT) AS age, CAST(value AS DECIMAL(9, 2)) AS pay \
             FROM generate_series(1, 3000) UNION ALL SELECT 90, 1.5;";
     let (folder, context) = session(script).await;

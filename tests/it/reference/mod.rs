@@ -1,5 +1,5 @@
-//! The reference of the book is made from the catalogues: `docs/src/reference` holds what they say, or this test fails.
-//! `UPDATE_DOCS=1` writes the pages anew.
+//! The reference of the book is made from the catalogues: `docs/src/reference` holds what they say,
+//! or this test fails. `UPDATE_DOCS=1` writes the pages anew.
 
 mod page;
 mod source;

@@ -72,7 +72,8 @@ fn parameters(params: &[Param]) -> String {
     text
 }
 
-/// A section on one entry of a catalogue, with the definition in the file of `folder` that implements it.
+/// A section on one entry of a catalogue, with the definition in the file of `folder` that
+/// implements it.
 fn entry(folder: &str, info: &Info) -> String {
     let mut text = format!("\n## {}\n\n{}\n", info.name, sentence(info.summary));
     for paragraph in definition(folder, info.name) {

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// The paragraphs that define what `name` in `folder` of `src` is. The first paragraph is the headline, and examples and
-/// references stand in the entry itself, so all three are left out.
+/// The paragraphs that define what `name` in `folder` of `src` is. The first paragraph is the
+/// headline, and examples and references stand in the entry itself, so all three are left out.
 pub fn definition(folder: &str, name: &str) -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder);
     let candidates = [folder.join(format!("{name}.rs")), folder.join(name).join("mod.rs")];

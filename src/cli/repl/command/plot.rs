@@ -14,8 +14,8 @@ pub(super) const ENTRY: Entry = Entry {
     run,
 };
 
-/// The largest size of a drawing in points (two per column, four per line of text), and the smallest width of the
-/// crate.
+/// The largest size of a drawing in points (two per column, four per line of text), and the
+/// smallest width of the crate.
 const SIZE: (u32, u32) = (140, 72);
 const LEAST_WIDTH: u32 = 32;
 /// The width of the labels to the right of the drawing: the ends of the vertical axis.

@@ -108,7 +108,8 @@ impl Facts<'_> {
         }
     }
 
-    /// Returns the generalization of a column of sets of items, with its loss over the items of the released rows.
+    /// Returns the generalization of a column of sets of items, with its loss over the items of the
+    /// released rows.
     fn of_items(&self, column: usize) -> Generalization {
         let (hierarchy, found) = (&self.job.item_sets[column].hierarchy, &self.release.items[column]);
         let levels = (0..).zip(&found.labels_by_level).filter(|(_, labels)| **labels > 0);
@@ -126,7 +127,8 @@ impl Facts<'_> {
         }
     }
 
-    /// Returns the sensitive attribute whose values are generalized for the rows' own limits, if there is one.
+    /// Returns the sensitive attribute whose values are generalized for the rows' own limits, if
+    /// there is one.
     pub(super) fn generalized_attribute(&self) -> Option<&str> {
         self.job.personal()?.0.attribute.as_deref()
     }

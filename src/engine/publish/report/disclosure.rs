@@ -1,8 +1,9 @@
 //! What the classes of a release disclose of its sensitive attributes.
 //!
-//! These are figures of the released rows, beside the promises, which are recounted by queries of their own. Rows are counted
-//! once for all attributes, as the first scan counts a source, and the rows before suppression are one more class. Where that
-//! is not possible, the queries of l-diversity and t-closeness give the same figures, one by one.
+//! These are figures of the released rows, beside the promises, which are recounted by queries of
+//! their own. Rows are counted once for all attributes, as the first scan counts a source, and the
+//! rows before suppression are one more class. Where that is not possible, the queries of
+//! l-diversity and t-closeness give the same figures, one by one.
 
 use super::facts::Facts;
 use crate::error::{Error, ErrorKind, Result};
@@ -36,7 +37,8 @@ impl Facts<'_> {
     pub(super) async fn disclosure(&self) -> Result<Vec<Disclosure>> {
         let job = self.job;
         let (session, released) = (&self.recounted.session, &self.recounted.released);
-        // A generalized attribute is left out: its values no longer compare with the distribution in the source.
+        // A generalized attribute is left out: its values no longer compare with the distribution
+        // in the source.
         let is_comparable = |s: &&Sensitive| Some(s.column.as_str()) != self.generalized_attribute();
         let attributes: Vec<&str> = job
             .sensitive
@@ -72,8 +74,9 @@ impl Facts<'_> {
     }
 }
 
-/// Counts the classes with the values of each attribute; the last column of the keys says whether a class is the whole table.
-/// Returns `None` if a column has values that cannot be coded, or if the classes do not fit in memory.
+/// Counts the classes with the values of each attribute; the last column of the keys says whether a
+/// class is the whole table. Returns `None` if a column has values that cannot be coded, or if the
+/// classes do not fit in memory.
 async fn counted(
     session: &SessionContext,
     released: &ReleasedTable,
@@ -124,7 +127,8 @@ async fn counted(
         let bottom = Node::new(vec![0; keys.len()]);
         let mut base = Base::new(scan, None, lookups, bottom, &spill_space)?;
         if let (BaseSet::Held(set), true) = (base.set.clone(), has_whole) {
-            // Classes are compared with the rows before suppression, and not with those and the released ones together.
+            // Classes are compared with the rows before suppression, and not with those and the
+            // released ones together.
             for (attribute, detail) in base.attributes.iter_mut().zip(set.details()) {
                 attribute.counts.fill(0);
                 for (code, n) in divide(&base.key_schema, &set)
@@ -147,14 +151,16 @@ async fn counted(
     })
 }
 
-/// Returns the classes of the rows before suppression, of which there is at most one, and those of the released rows.
+/// Returns the classes of the rows before suppression, of which there is at most one, and those of
+/// the released rows.
 fn divide(key_schema: &KeySchema, set: &FrequencySet) -> (Vec<usize>, Vec<usize>) {
     let (layout, marker) = (key_schema.layout(), key_schema.lookups().len() - 1);
     let markers = key_schema.lookup(marker).values().as_boolean();
     (0..set.len()).partition(|class| markers.value(layout.code(set.key(*class), marker) as usize))
 }
 
-/// Returns the figures of attribute number `attribute`. Distances are the models' own, in whole numbers.
+/// Returns the figures of attribute number `attribute`. Distances are the models' own, in whole
+/// numbers.
 fn disclosed(base: &Base, attribute: usize) -> Result<Disclosed> {
     let set = base.held()?;
     let detail = &set.details()[attribute];

@@ -1,4 +1,5 @@
-//! The facts of a report: what was done comes from the decision, and what holds from the released rows.
+//! The facts of a report: what was done comes from the decision, and what holds from the released
+//! rows.
 
 mod columns;
 mod disclosure;
@@ -21,7 +22,8 @@ use crate::search::Oracle;
 use arrow::datatypes::DataType;
 
 impl Facts<'_> {
-    /// Collects the report of a recounted release. Fails if its class count differs from that of the release.
+    /// Collects the report of a recounted release. Fails if its class count differs from that of
+    /// the release.
     pub(super) async fn report(&self) -> Result<Report> {
         let job = self.job;
         let (release, staged) = (self.release, self.staged.as_ref());
@@ -137,8 +139,8 @@ impl Facts<'_> {
     }
 }
 
-/// Returns the name of the source for a report. The text of a query can contain values, so only the files that the
-/// query reads are named.
+/// Returns the name of the source for a report. The text of a query can contain values, so only the
+/// files that the query reads are named.
 fn shown(source: &SourceTable) -> String {
     if let Some(path) = source.name.strip_prefix('\'').and_then(|n| n.strip_suffix('\'')) {
         return path.replace("''", "'");

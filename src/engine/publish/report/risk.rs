@@ -61,8 +61,8 @@ impl Facts<'_> {
         risk(&self.recounted.session, &source, settings).await
     }
 
-    /// Returns the smallest class size that the models allow, in entities if the job has them; `None` if
-    /// they allow any size.
+    /// Returns the smallest class size that the models allow, in entities if the job has them;
+    /// `None` if they allow any size.
     pub(super) fn required_class_size(&self) -> Option<u64> {
         let full = self.job.constraints.iter().filter(|c| c.is_of_classes());
         let least = |c: &Constraint| match self.job.entity {
@@ -73,8 +73,8 @@ impl Facts<'_> {
     }
 }
 
-/// Returns the risk of the people in a table. A journalist's risk is measured only if each row is one person, because
-/// the population's table does not say which rows belong to one person.
+/// Returns the risk of the people in a table. A journalist's risk is measured only if each row is
+/// one person, because the population's table does not say which rows belong to one person.
 pub(super) async fn risk(session: &SessionContext, table: &ReleasedTable, settings: &Settings) -> Result<Risk> {
     let group = &table.quasi_identifiers;
     let population = match table.population.as_deref().filter(|_| table.entity.is_none()) {

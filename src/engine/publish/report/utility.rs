@@ -10,12 +10,13 @@ use crate::recount::{Reading, Tables, figures};
 use crate::search::Oracle;
 use crate::utility::Utility;
 
-/// The most rows of a source that a report measures: it should not take much longer than the release.
+/// The most rows of a source that a report measures: it should not take much longer than the
+/// release.
 const MOST_ROWS: u64 = 1_000_000;
 
 impl Facts<'_> {
-    /// Measures the released quasi-identifiers, sensitive attributes and class label. Returns `None` for a source with too
-    /// many rows, and if the memory limit is too low.
+    /// Measures the released quasi-identifiers, sensitive attributes and class label. Returns
+    /// `None` for a source with too many rows, and if the memory limit is too low.
     pub(super) async fn utility(&self, target: Option<&Target>) -> Result<Option<Utility>> {
         let (job, recounted) = (self.job, self.recounted);
         if self.decision.evaluator.rows() > MOST_ROWS {
@@ -53,7 +54,8 @@ impl Facts<'_> {
         let mut class = job.class_label.clone();
         let mut found = figures(&tables, readings.clone(), class.as_deref()).await;
         if class.is_some() && found.as_ref().is_err_and(|e| e.kind() == ErrorKind::Usage) {
-            // The class has more values than a classifier is trained for, which is no reason to refuse the release.
+            // The class has more values than a classifier is trained for, which is no reason to
+            // refuse the release.
             class = None;
             found = figures(&tables, readings, None).await;
         }

@@ -35,7 +35,8 @@ pub enum Anonymized {
         /// The manifest beside the files.
         manifest: Box<Manifest>,
     },
-    /// The release is a stream of rows (ANONYMIZE without TO), recounted before the first row is returned.
+    /// The release is a stream of rows (ANONYMIZE without TO), recounted before the first row is
+    /// returned.
     Rows {
         /// The figures of the release.
         release: Release,
@@ -54,7 +55,8 @@ pub enum Anonymized {
         /// The existing folder.
         folder: PathBuf,
     },
-    /// No row could be added to the release that stands (APPEND), and all of them wait. The release is as it was.
+    /// No row could be added to the release that stands (APPEND), and all of them wait. The release
+    /// is as it was.
     Waiting {
         /// The folder of the release.
         folder: PathBuf,
@@ -64,7 +66,8 @@ pub enum Anonymized {
 }
 
 impl Anonymized {
-    /// Returns the figures of the release; `None` if an existing target was kept, or no row could be added to it.
+    /// Returns the figures of the release; `None` if an existing target was kept, or no row could
+    /// be added to it.
     pub fn release(&self) -> Option<&Release> {
         match self {
             Self::Files { release, .. } | Self::Rows { release, .. } | Self::DryRun { release, .. } => Some(release),

@@ -73,8 +73,9 @@ const BASE: &[Clause] = &[
     clause::ACCEPTING,
 ];
 
-/// Parses what follows the word ANONYMIZE: the clauses that all its forms share, and those of `more`. Returns the spec
-/// and the parsed clauses, in which the values of `more` and lists of recodings or searches remain.
+/// Parses what follows the word ANONYMIZE: the clauses that all its forms share, and those of
+/// `more`. Returns the spec and the parsed clauses, in which the values of `more` and lists of
+/// recodings or searches remain.
 pub(in crate::session) fn read(
     c: &mut Cursor,
     what: &str,
@@ -124,7 +125,8 @@ pub(in crate::session) fn single(c: &Cursor, clauses: &Clauses) -> Result<()> {
 }
 
 impl AnonymizeSpec {
-    /// Returns the same statement without the literals of its queries. It still parses as a statement.
+    /// Returns the same statement without the literals of its queries. It still parses as a
+    /// statement.
     pub(in crate::session) fn redacted(&self) -> Self {
         Self {
             source: self.source.redacted(),

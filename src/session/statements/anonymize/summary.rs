@@ -19,7 +19,8 @@ const WAITING: &str = "nothing added: all rows wait";
 /// The outcome of a statement that kept an existing target.
 pub(in crate::session) const KEPT: &str = "kept: the target exists";
 
-/// Returns the summary row of ANONYMIZE ... TO. If an existing target was kept, only target and outcome are not NULL.
+/// Returns the summary row of ANONYMIZE ... TO. If an existing target was kept, only target and
+/// outcome are not NULL.
 pub(in crate::session) fn summary(target: Option<&str>, outcome: &str, release: Option<&Release>) -> Result<Answer> {
     let count = |f: fn(&Release) -> Option<u64>| Arc::new(UInt64Array::from(vec![release.and_then(f)])) as ArrayRef;
     let text = |f: fn(&Release) -> String| Arc::new(StringArray::from(vec![release.map(f)])) as ArrayRef;
@@ -113,7 +114,8 @@ pub(in crate::session) fn waiting(target: &str, rows: u64) -> Result<Answer> {
     Answer::of(RecordBatch::try_from_iter_with_nullable(columns)?)
 }
 
-/// Returns the columns of APPEND: the rows that wait, and the rows, k and batches of the whole release.
+/// Returns the columns of APPEND: the rows that wait, and the rows, k and batches of the whole
+/// release.
 fn of_growth(waiting: Option<u64>, [rows, k, batches]: [Option<u64>; 3]) -> [(&'static str, ArrayRef, bool); 4] {
     let count = |n: Option<u64>| Arc::new(UInt64Array::from(vec![n])) as ArrayRef;
     [
@@ -124,7 +126,8 @@ fn of_growth(waiting: Option<u64>, [rows, k, batches]: [Option<u64>; 3]) -> [(&'
     ]
 }
 
-/// Describes what a column of sets of items lost: `drugs: labels 9 of level 0, 2 of level 1, loss 0.1043`.
+/// Describes what a column of sets of items lost:
+/// `drugs: labels 9 of level 0, 2 of level 1, loss 0.1043`.
 fn items(set: &ItemSetSummary) -> String {
     let levels = (0..).zip(&set.labels_by_level).filter(|(_, labels)| **labels > 0);
     let levels: Vec<String> = levels

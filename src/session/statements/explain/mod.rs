@@ -1,4 +1,5 @@
-//! `EXPLAIN [ANALYZE] [FORMAT JSON] ANONYMIZE`: what a request would do; with ANALYZE, also what its search did.
+//! `EXPLAIN [ANALYZE] [FORMAT JSON] ANONYMIZE`: what a request would do; with ANALYZE, also what
+//! its search did.
 
 mod json;
 mod plan;

@@ -13,7 +13,8 @@ use crate::quoting::{literal, quote};
 /// The item of a warning about a role: before a scan, what the name of a column says.
 pub(super) const WARNING: &str = "warning";
 
-/// The item of a drift from an earlier release: before a scan, what its columns and hierarchies tell.
+/// The item of a drift from an earlier release: before a scan, what its columns and hierarchies
+/// tell.
 pub(super) const DRIFT: &str = "drift";
 
 /// Returns the rows that follow from the request alone, without reading any data.
@@ -199,7 +200,8 @@ pub(super) fn limit(job: &Job) -> String {
     }
 }
 
-/// Returns the monotonicity of a constraint's model in this request: per entity with ENTITY, else per row.
+/// Returns the monotonicity of a constraint's model in this request: per entity with ENTITY, else
+/// per row.
 pub(super) fn monotonicity(job: &Job, constraint: &Constraint) -> Monotonicity {
     match job.entity {
         Some(_) => constraint.model.monotonicity_per_entity(),
@@ -207,7 +209,8 @@ pub(super) fn monotonicity(job: &Job, constraint: &Constraint) -> Monotonicity {
     }
 }
 
-/// Describes a model: whether it is monotone, what it reads of a class, and whether it has a grouping of its own.
+/// Describes a model: whether it is monotone, what it reads of a class, and whether it has a
+/// grouping of its own.
 fn model(job: &Job, constraint: &Constraint) -> String {
     if constraint.model.item_bound().is_some() {
         return format!(
@@ -320,7 +323,8 @@ pub(super) fn base_query(job: &Job) -> String {
     )
 }
 
-/// Describes what classes count besides rows, for the models and the metric of the job, as SQL comments.
+/// Describes what classes count besides rows, for the models and the metric of the job, as SQL
+/// comments.
 fn carried(job: &Job, rolled_up: bool) -> String {
     let mut text = String::new();
     let mut add = |rolled_up_by: &str, part: String| {
@@ -340,7 +344,8 @@ fn carried(job: &Job, rolled_up: bool) -> String {
     text
 }
 
-/// Returns a node as SQL over the base query. The SQL runs as printed in a session that has the hierarchies.
+/// Returns a node as SQL over the base query. The SQL runs as printed in a session that has the
+/// hierarchies.
 pub(super) fn node_query(job: &Job, levels: &[u8]) -> String {
     let label = |(q, level): (&QuasiIdentifier, &u8)| {
         let column = quote(&q.column);

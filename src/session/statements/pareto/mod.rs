@@ -115,8 +115,8 @@ impl Run for Pareto {
 }
 
 impl Pareto {
-    /// Searches the front, and returns it as the rows of the answer and as a value. Draws it to the file of REPORT TO,
-    /// if given.
+    /// Searches the front, and returns it as the rows of the answer and as a value. Draws it to the
+    /// file of REPORT TO, if given.
     pub(in crate::session) async fn front(&self, context: &AnonContext) -> Result<(RecordBatch, ParetoFront)> {
         let mut anonymize = self.anonymize.clone();
         let report = anonymize.report.take();
@@ -321,7 +321,8 @@ fn batch(front: &ParetoFront, schema: SchemaRef, objectives: &[ObjectiveClause])
     Ok(RecordBatch::try_new(schema, arrays)?)
 }
 
-/// Returns the models with which a node is released as it was measured: those of the statement, and those it reaches.
+/// Returns the models with which a node is released as it was measured: those of the statement, and
+/// those it reaches.
 fn satisfying(anonymize: &AnonymizeSpec, objectives: &[ObjectiveClause], row: &Reached) -> Vec<ConstraintClause> {
     let mut all = anonymize.satisfying.clone();
     let constraint = |model: Call, sensitive: Option<&String>| ConstraintClause {

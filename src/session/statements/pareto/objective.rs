@@ -32,7 +32,8 @@ pub(super) fn column_of(objective: &ObjectiveClause) -> String {
     }
 }
 
-/// Fills in ON with the only sensitive column if the statement leaves it out, so that columns and models can name it.
+/// Fills in ON with the only sensitive column if the statement leaves it out, so that columns and
+/// models can name it.
 pub(super) fn complete(objective: &mut ObjectiveClause, sensitive: &[SensitiveClause]) -> Result<()> {
     if !is_of_attribute(objective) || objective.on.is_some() {
         return Ok(());

@@ -1,4 +1,5 @@
-//! The measures of a sensitive attribute: what each model that reads it reaches, without a threshold.
+//! The measures of a sensitive attribute: what each model that reads it reaches, without a
+//! threshold.
 
 use super::spec::RiskSpec;
 use crate::error::Result;
@@ -9,7 +10,8 @@ use crate::sql::clause::SensitiveClause;
 use arrow::datatypes::{DataType, Schema};
 use datafusion::prelude::SessionContext;
 
-/// The worst value of one measure of a sensitive attribute over all classes; `None` without a class.
+/// The worst value of one measure of a sensitive attribute over all classes; `None` without a
+/// class.
 pub(in crate::session) struct Worst {
     pub(in crate::session) attribute: String,
     pub(in crate::session) measure: String,

@@ -35,14 +35,15 @@ pub(super) struct ClassedRows {
 
 /// The bytes of a row: the number of its class, and its figures.
 const ROW: usize = 64;
-/// About the bytes of a class beside its codes: an entry of a hash map here, another one while special uniques are
-/// searched, and its figures.
+/// About the bytes of a class beside its codes: an entry of a hash map here, another one while
+/// special uniques are searched, and its figures.
 const CLASS: usize = 256;
 /// About the bytes of an entry of a hash map beside its text.
 const ENTRY: usize = 64;
 
 impl ClassedRows {
-    /// Reads the rows of a table of a session that reads them in their order. Without WEIGHT, every row has the weight 1.
+    /// Reads the rows of a table of a session that reads them in their order. Without WEIGHT, every
+    /// row has the weight 1.
     pub(super) async fn read(session: &SessionContext, table: &ReleasedTable, statement: &RiskSpec) -> Result<Self> {
         let schema = session.table(table.name.as_str()).await?.schema().as_arrow().clone();
         let mut selected = vec![];

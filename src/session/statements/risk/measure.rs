@@ -187,7 +187,8 @@ impl AnonContext {
     /// Reads the rows to measure with their classes.
     pub(super) async fn classed_rows(&self, statement: &RiskSpec) -> Result<ClassedRows> {
         let mut state = self.session.state();
-        // So that rows have the numbers that they have in the table, and their weights are summed in one order.
+        // So that rows have the numbers that they have in the table, and their weights are summed
+        // in one order.
         state.config_mut().options_mut().execution.target_partitions = 1;
         let (session, table) = self.measured_table(statement, &state).await?;
         ClassedRows::read(&session, &table, statement).await
@@ -210,9 +211,9 @@ impl AnonContext {
         Ok(Arc::new(ViewTable::new(frame.into_parts().1, None)))
     }
 
-    /// Generalizes each column of the population that has a hierarchy to its level in the manifest of the release. The
-    /// others get the types of the table `measured`. Reading the rows fails with `ErrorKind::Data` if a type has not all
-    /// values of the population.
+    /// Generalizes each column of the population that has a hierarchy to its level in the manifest
+    /// of the release. The others get the types of the table `measured`. Reading the rows fails
+    /// with `ErrorKind::Data` if a type has not all values of the population.
     async fn generalized(&self, rows: DataFrame, statement: &RiskSpec, measured: &DataFrame) -> Result<DataFrame> {
         let Some(manifest) = manifest(self, statement).await? else {
             let quasi_identifiers = statement.quasi_identifiers.iter();
@@ -268,8 +269,8 @@ fn as_measured(population: &DataFrame, column: &str, measured: &DataFrame) -> Re
     in_type(population, column, plain_type(field.data_type()))
 }
 
-/// Returns the settings of the risk computation, and what the sampling fraction is computed from if WITH does not give
-/// it. `by_weight` is the fraction by sampling weights.
+/// Returns the settings of the risk computation, and what the sampling fraction is computed from if
+/// WITH does not give it. `by_weight` is the fraction by sampling weights.
 fn settings(
     options: &Arguments,
     sample: &Histogram,
@@ -327,7 +328,8 @@ fn check_kept(statement: &RiskSpec, known: &[&str]) -> Result<()> {
     }
 }
 
-/// Fails with a usage error if a column is missing or has two roles, or if a part of the statement has no effect.
+/// Fails with a usage error if a column is missing or has two roles, or if a part of the statement
+/// has no effect.
 fn check(statement: &RiskSpec, source: &SourceTable, is_release: bool) -> Result<()> {
     let known = source.columns();
     let quasi = statement

@@ -1,4 +1,5 @@
-//! PER ROW: the figures of every row, by its number, without its values but those of the columns that KEEP names.
+//! PER ROW: the figures of every row, by its number, without its values but those of the columns
+//! that KEEP names.
 
 use super::classed_rows::ClassedRows;
 use super::measure::OPTIONS;
@@ -56,7 +57,8 @@ impl AnonContext {
     }
 }
 
-/// Returns one row of figures for each row, with the contributions of columns under the names `of_columns`.
+/// Returns one row of figures for each row, with the contributions of columns under the names
+/// `of_columns`.
 fn figures(
     rows: &ClassedRows,
     largest: usize,
@@ -115,8 +117,8 @@ fn figures(
     ))?)
 }
 
-/// Returns, by row, the risk that some row of its household is re-identified: 1 - the product of (1 - r) over the rows of
-/// the household that have a risk; `None` without ENTITY.
+/// Returns, by row, the risk that some row of its household is re-identified: 1 - the product of (1
+/// - r) over the rows of the household that have a risk; `None` without ENTITY.
 fn household_risks(rows: &ClassedRows, risks: &[Option<f64>]) -> Option<Float64Array> {
     let households = rows.household_of.as_ref()?.iter().map(|household| *household as usize);
     let risk_of = |class: Option<u32>| risks.get(class? as usize).copied().flatten();

@@ -110,7 +110,8 @@ fn attackers(rows: &mut Rows, measured: &Measured) {
     match &risk.journalist {
         Some(journalist) => attacker(rows, "journalist", journalist, measured.k),
         None => {
-            // No class is smaller in the population than in the table, so the prosecutor's risk is an upper bound.
+            // No class is smaller in the population than in the table, so the prosecutor's risk is
+            // an upper bound.
             let most = &risk.prosecutor;
             rows.add("journalist", HIGHEST, most.highest).note(AT_MOST);
             rows.add("journalist", MEAN, most.mean).note(AT_MOST);
@@ -234,8 +235,8 @@ fn no_solution(estimator: &str, measured: &Measured) -> String {
     }
 }
 
-/// Adds a row per subset of columns. Of subsets of the same size, those that separate the most pairs of rows come
-/// first.
+/// Adds a row per subset of columns. Of subsets of the same size, those that separate the most
+/// pairs of rows come first.
 fn columns(rows: &mut Rows, measured: &Measured) {
     let mut sorted: Vec<&(Vec<String>, Histogram)> = measured.columns.iter().collect();
     let apart = |entry: &(Vec<String>, Histogram)| entry.1.pairs_apart().0;
@@ -283,7 +284,8 @@ fn sensitive(rows: &mut Rows, measured: &Measured) {
     }
 }
 
-/// The first class size that shares a band with others. Bands: 1, 2, 3, 4, 5-9, 10-19, 20-49, 50-99, ...
+/// The first class size that shares a band with others. Bands: 1, 2, 3, 4, 5-9, 10-19, 20-49,
+/// 50-99, ...
 const FIRST_BAND: u64 = 5;
 
 fn histogram(rows: &mut Rows, measured: &Measured) {
@@ -315,8 +317,8 @@ fn histogram(rows: &mut Rows, measured: &Measured) {
     }
 }
 
-/// Returns the first and last size of the band of a class size. A size below [`FIRST_BAND`] is its own band; larger
-/// bands begin at 1, 2 or 5 times a power of ten and end before the next one.
+/// Returns the first and last size of the band of a class size. A size below [`FIRST_BAND`] is its
+/// own band; larger bands begin at 1, 2 or 5 times a power of ten and end before the next one.
 fn band(size: u64) -> (u64, u64) {
     if size < FIRST_BAND {
         return (size, size);

@@ -18,8 +18,8 @@ use crate::suggest::{Facts, Proposal, Role};
 const K: i64 = 5;
 /// The time after which the proposed search ends with what it has.
 const TIME_LIMIT: &str = "30s";
-/// The least separation of a sensitive column whose classes are to have different values. In a column where nearly all
-/// rows are alike, classes with different values are few and large.
+/// The least separation of a sensitive column whose classes are to have different values. In a
+/// column where nearly all rows are alike, classes with different values are few and large.
 const DIVERSE: f64 = 0.3;
 
 /// The hierarchy of a quasi-identifier.
@@ -130,7 +130,8 @@ impl Draft {
                 })
                 .collect(),
             sensitive: anonymize.sensitive.clone(),
-            // The column that tells people apart is not released; a class of 5 people has at least 5 rows.
+            // The column that tells people apart is not released; a class of 5 people has at least
+            // 5 rows.
             entity: None,
             satisfying: anonymize.satisfying.clone(),
             // Rows, levels and distributions are compared with those of the source.
@@ -168,8 +169,8 @@ fn anonymize(
     let mut classes = of(Role::ClassLabel).map(|f| f.name.clone());
     let class = classes.next();
     let keep = of(Role::Keep).map(|f| f.name.clone()).chain(classes).collect();
-    // The entity column with the fewest distinct values identifies a person best: a row number is distinct in every
-    // row.
+    // The entity column with the fewest distinct values identifies a person best: a row number is
+    // distinct in every row.
     let people = both().filter(|(_, p)| p.is_entity).map(|(f, _)| f);
     let model = |name: &str, argument: i64| Call {
         args: vec![Argument {

@@ -1,5 +1,5 @@
-//! `SUGGEST ROLES FOR`: a role per column with its reason, and a script that releases the table, which was tried on a
-//! sample of its rows.
+//! `SUGGEST ROLES FOR`: a role per column with its reason, and a script that releases the table,
+//! which was tried on a sample of its rows.
 
 mod draft;
 mod needed;

@@ -1,4 +1,5 @@
-//! What a proposed script needs besides itself: the views and tables of the session that its source reads.
+//! What a proposed script needs besides itself: the views and tables of the session that its source
+//! reads.
 
 use crate::error::Result;
 use crate::session::context::AnonContext;

@@ -8,8 +8,9 @@ use crate::store::is_pattern;
 /// The number of characters of a digest that tell sources apart.
 const TOLD_APART: usize = 6;
 
-/// Returns the folder, named after the table or the file. Queries and globs over the same files are different sources,
-/// so a digest of what was written tells them apart: a release of one must not replace that of another.
+/// Returns the folder, named after the table or the file. Queries and globs over the same files are
+/// different sources, so a digest of what was written tells them apart: a release of one must not
+/// replace that of another.
 pub(super) fn folder(named: &SourceClause, needed: &Needed, k: i64) -> String {
     let digest = || sha256(&named.to_string())[..TOLD_APART].to_string();
     let name = match named {

@@ -51,7 +51,8 @@ pub(super) fn told(path: &str, needed: &Needed) -> String {
     }
 }
 
-/// Adds a text as comment lines of at most [`WIDTH`] characters; lines after the first begin with `indent`.
+/// Adds a text as comment lines of at most [`WIDTH`] characters; lines after the first begin with
+/// `indent`.
 fn comment(text: &mut String, indent: &str, said: &str) {
     let (said, mut width) = (plain::line(said), 0);
     text.push_str("--");

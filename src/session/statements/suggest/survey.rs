@@ -1,7 +1,8 @@
 //! What SUGGEST ROLES learns of a table: the facts about its columns, and a sample of its rows.
 //!
-//! The columns are counted in one scan, and rows at equal distances in stored order are taken into memory, so that the
-//! answer is the same every time. Of a table that fits into the sample everything is counted exactly.
+//! The columns are counted in one scan, and rows at equal distances in stored order are taken into
+//! memory, so that the answer is the same every time. Of a table that fits into the sample
+//! everything is counted exactly.
 
 use crate::error::{Error, Result};
 use crate::job::SourceTable;
@@ -137,8 +138,8 @@ async fn numbers(session: &SessionContext, sql: &str) -> Result<Vec<Option<f64>>
     batch.columns().iter().map(number).collect()
 }
 
-/// Returns every row whose number in stored order is a multiple of `distance`, without columns that cannot be
-/// generalized.
+/// Returns every row whose number in stored order is a multiple of `distance`, without columns that
+/// cannot be generalized.
 async fn sample(session: &SessionContext, schema: &Schema, distance: u64) -> Result<RecordBatch> {
     let flat = |t: &DataType| !matches!(Kind::of(t), Kind::Nested | Kind::Binary);
     let names = schema.fields().iter().filter(|f| flat(f.data_type()));
@@ -161,8 +162,8 @@ async fn sample(session: &SessionContext, schema: &Schema, distance: u64) -> Res
     Ok(concat_batches(&rows.schema(), &taken)?)
 }
 
-/// Returns the facts about a column from its figures and its sampled values. `is_whole` says that the sample is the
-/// whole table.
+/// Returns the facts about a column from its figures and its sampled values. `is_whole` says that
+/// the sample is the whole table.
 fn facts(
     name: &str,
     data_type: &DataType,

@@ -18,8 +18,8 @@ use std::sync::Arc;
 
 /// The table name of the sampled rows.
 const TABLE: &str = "sampled";
-/// The fastest of the algorithms of RECODING LOCAL, which loses no more. It divides the table at once, whatever the number
-/// of columns.
+/// The fastest of the algorithms of RECODING LOCAL, which loses no more. It divides the table at
+/// once, whatever the number of columns.
 const LOCAL: &str = "mondrian";
 /// The search for one level per column, with which all rows alike are easier to work with.
 const GLOBAL: &str = "auto";
@@ -27,7 +27,8 @@ const GLOBAL: &str = "auto";
 const WORTH: f64 = 0.05;
 /// The most nodes that a search may assess.
 const NODES: i64 = 300;
-/// The time limit of a search. It is for tables of very many columns: the answer to others is the same every time.
+/// The time limit of a search. It is for tables of very many columns: the answer to others is the
+/// same every time.
 const TIME_LIMIT: &str = "5s";
 
 /// What a proposed release would lose.
@@ -106,7 +107,8 @@ impl Outcome {
     }
 }
 
-/// Tries a draft and gives it a search. Fails with `ErrorKind::Infeasible` if nothing can be released.
+/// Tries a draft and gives it a search. Fails with `ErrorKind::Infeasible` if nothing can be
+/// released.
 pub(super) async fn choose(context: &AnonContext, survey: &Survey, draft: &mut Draft) -> Result<Outcome> {
     if draft.anonymize.quasi_identifiers.is_empty() {
         return Err(Error::infeasible(

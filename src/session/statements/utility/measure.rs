@@ -73,8 +73,8 @@ impl AnonContext {
         })
     }
 
-    /// Returns how a released column is read: by the hierarchy that the statement names, or by the one of this session
-    /// that the manifest names.
+    /// Returns how a released column is read: by the hierarchy that the statement names, or by the
+    /// one of this session that the manifest names.
     fn reading(
         &self,
         column: &str,
@@ -123,7 +123,8 @@ impl AnonContext {
     }
 }
 
-/// Returns the columns that are compared: those of the release that the source has too, without pseudonyms.
+/// Returns the columns that are compared: those of the release that the source has too, without
+/// pseudonyms.
 fn columns(release: &SourceTable, source: &SourceTable, manifest: Option<&Manifest>) -> Result<Vec<String>> {
     let known = source.columns();
     let role = |name: &str| {
@@ -143,7 +144,8 @@ fn columns(release: &SourceTable, source: &SourceTable, manifest: Option<&Manife
     }
 }
 
-/// Fails with a usage error if a named column is missing, or if a part of the statement has no effect.
+/// Fails with a usage error if a named column is missing, or if a part of the statement has no
+/// effect.
 fn check(statement: &UtilitySpec, shared: &[String], testing: Option<&SourceTable>) -> Result<()> {
     let named = statement
         .quasi_identifiers

@@ -78,8 +78,9 @@ impl AnonContext {
         })
     }
 
-    /// Makes the hierarchies that a manifest defines, by the columns that were released with them. One that does not take
-    /// the values that the column of the source has is left out: the release was not made from them.
+    /// Makes the hierarchies that a manifest defines, by the columns that were released with them.
+    /// One that does not take the values that the column of the source has is left out: the release
+    /// was not made from them.
     async fn defined(
         &self,
         manifest: &Manifest,
@@ -115,7 +116,8 @@ impl AnonContext {
     }
 }
 
-/// Fails with a usage error if a named column is missing, or if the statement lacks something that a model needs.
+/// Fails with a usage error if a named column is missing, or if the statement lacks something that
+/// a model needs.
 fn check(
     verify: &Verify,
     columns: &[&str],
@@ -144,7 +146,8 @@ fn check(
     check_population(constraints, verify.population.is_some())
 }
 
-/// Returns the roles of the released columns in the statement of a manifest; `None` if it is not an ANONYMIZE.
+/// Returns the roles of the released columns in the statement of a manifest; `None` if it is not an
+/// ANONYMIZE.
 fn stated(statement: &str) -> Option<Stated> {
     let read = anonymize::ENTRY
         .parse(statement, &Variables::of_a_record())

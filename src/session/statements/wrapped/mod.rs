@@ -1,6 +1,6 @@
-//! ANONYMIZE in place of a query: `CREATE TABLE t AS ANONYMIZE ...`, `COPY (ANONYMIZE ...) TO ...`, and
-//! `INSERT INTO t ANONYMIZE ...`. It runs as a DataFusion statement over the released rows, which are registered under
-//! a temporary name.
+//! ANONYMIZE in place of a query: `CREATE TABLE t AS ANONYMIZE ...`, `COPY (ANONYMIZE ...) TO ...`,
+//! and `INSERT INTO t ANONYMIZE ...`. It runs as a DataFusion statement over the released rows,
+//! which are registered under a temporary name.
 
 pub(super) mod output;
 
@@ -26,7 +26,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A statement in which an ANONYMIZE takes the place of a query. To run it, a query is put between the two texts.
+/// A statement in which an ANONYMIZE takes the place of a query. To run it, a query is put between
+/// the two texts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Wrapped {
     /// The text before the ANONYMIZE, such as `CREATE TABLE t AS` or `COPY (`.

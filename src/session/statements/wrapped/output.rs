@@ -1,8 +1,8 @@
 //! The output of COPY and INSERT of released rows, which appears completely or not at all.
 //!
-//! DataFusion writes a single file under another name and renames it when it is complete, but writes the files of a
-//! folder one by one. Local outputs of COPY are therefore staged like a release, and an INSERT into files writes a
-//! single file.
+//! DataFusion writes a single file under another name and renames it when it is complete, but
+//! writes the files of a folder one by one. Local outputs of COPY are therefore staged like a
+//! release, and an INSERT into files writes a single file.
 
 use crate::engine::Alike;
 use crate::error::{Error, ErrorKind, Result};
@@ -26,7 +26,8 @@ use datafusion::sql::sqlparser::ast;
 use std::any::Any;
 use std::sync::Arc;
 
-/// Returns the statement with its output redirected to a stage, and the stage that must be published afterwards.
+/// Returns the statement with its output redirected to a stage, and the stage that must be
+/// published afterwards.
 pub(in crate::session) fn staged(statement: DataFrame) -> Result<(DataFrame, Option<Stage>)> {
     let (mut state, mut plan) = statement.into_parts();
     let mut stage = None;
@@ -61,8 +62,8 @@ pub(in crate::session) fn staged(statement: DataFrame) -> Result<(DataFrame, Opt
     Ok((DataFrame::new(state, plan), stage))
 }
 
-/// Returns what a COPY or an INSERT would write outside of the session, by its text alone; `None` for any other
-/// statement, and for an INSERT into a table in memory.
+/// Returns what a COPY or an INSERT would write outside of the session, by its text alone; `None`
+/// for any other statement, and for an INSERT into a table in memory.
 pub(in crate::session) async fn named(session: &SessionContext, statement: &str) -> Result<Option<String>> {
     let parsed = DFParser::parse_sql(statement).map_err(|e| Error::from_statement(e, statement))?;
     Ok(match parsed.front() {
@@ -98,7 +99,8 @@ pub(in crate::session) fn written(plan: &LogicalPlan) -> Result<Option<String>> 
     Ok(found)
 }
 
-/// Fails if the folder of a local COPY cannot be made or written to. DataFusion makes it in a task whose error it drops.
+/// Fails if the folder of a local COPY cannot be made or written to. DataFusion makes it in a task
+/// whose error it drops.
 pub(in crate::session) fn check_folder(target: &str) -> Result<()> {
     let url = ListingTableUrl::parse(target)?;
     let Some(output) = url.get_url().to_file_path().ok().filter(|_| url.scheme() == "file") else {
@@ -158,8 +160,8 @@ fn put_aside(copy: &mut CopyTo, state: &SessionState) -> Result<Option<Stage>> {
     Ok(Some(stage))
 }
 
-/// Replaces dictionary columns by plain values: each released batch has a dictionary of its own with only its own
-/// values, and an Arrow file can contain only one dictionary per column.
+/// Replaces dictionary columns by plain values: each released batch has a dictionary of its own
+/// with only its own values, and an Arrow file can contain only one dictionary per column.
 fn without_dictionaries(rows: &LogicalPlan) -> Result<LogicalPlan> {
     let columns = rows.schema().iter().map(|named| {
         let column = Expr::Column(Column::from(named));
@@ -172,8 +174,8 @@ fn without_dictionaries(rows: &LogicalPlan) -> Result<LogicalPlan> {
     Ok(LogicalPlanBuilder::from(rows.clone()).project(columns)?.build()?)
 }
 
-/// Returns the values that the output files of COPY or INSERT cannot tell apart; `None` if the statement writes no
-/// files or its format has no such values.
+/// Returns the values that the output files of COPY or INSERT cannot tell apart; `None` if the
+/// statement writes no files or its format has no such values.
 pub(in crate::session) fn cannot_tell_apart(plan: &LogicalPlan) -> Result<Option<Alike>> {
     match plan {
         LogicalPlan::Copy(copy) => {

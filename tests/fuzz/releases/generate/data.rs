@@ -1,4 +1,5 @@
-//! Tables: columns of every type, values that look alike, that break formats, and that nobody else has.
+//! Tables: columns of every type, values that look alike, that break formats, and that nobody else
+//! has.
 
 use super::Draw;
 use crate::releases::case::{Column, Storage, Table, Value};

@@ -1,4 +1,5 @@
-//! Requests: roles, models, metrics, searches and ways out. What the catalogues list comes in by itself.
+//! Requests: roles, models, metrics, searches and ways out. What the catalogues list comes in by
+//! itself.
 
 use super::Draw;
 use super::data::{Planned, Purpose};
@@ -124,7 +125,8 @@ pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request,
     (request, way)
 }
 
-/// Makes a promise of a class size one of the groups of some columns, where single cells are suppressed for them.
+/// Makes a promise of a class size one of the groups of some columns, where single cells are
+/// suppressed for them.
 fn suppress_for_groups(draw: &mut Draw, quasi: &[String], request: &mut Request) {
     let suppresses = match &request.choice {
         Choice::Local => true,

@@ -1,7 +1,7 @@
 //! Bytes of values that no released row has: in buffers, in files, in words.
 //!
-//! Values of the tables carry markers, `ZQX` and six letters or digits, each in few rows. One that is in no released row
-//! may be in nothing that leaves.
+//! Values of the tables carry markers, `ZQX` and six letters or digits, each in few rows. One that
+//! is in no released row may be in nothing that leaves.
 
 use arrow::array::{Array, ArrayData, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::DataType;
@@ -41,8 +41,8 @@ fn in_data(data: &ArrayData, found: &mut BTreeSet<String>) {
     data.child_data().iter().for_each(|child| in_data(child, found));
 }
 
-/// Dictionary entries that no row has, by column: values of rows that are not released, whatever their type. Rows of
-/// one batch may be handed out in several, which share their dictionary.
+/// Dictionary entries that no row has, by column: values of rows that are not released, whatever
+/// their type. Rows of one batch may be handed out in several, which share their dictionary.
 pub fn unused_entries(batches: &[RecordBatch]) -> Vec<String> {
     let (mut shown, mut held) = (BTreeSet::new(), BTreeSet::new());
     for batch in batches {
@@ -89,7 +89,8 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The markers in the names and the bytes of files, and in the pages of Parquet as they are when decompressed.
+/// The markers in the names and the bytes of files, and in the pages of Parquet as they are when
+/// decompressed.
 pub fn in_files(files: &[PathBuf]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for path in files {

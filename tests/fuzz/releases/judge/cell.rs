@@ -1,4 +1,5 @@
-//! Values as the judge compares them: by what they are, or by their text where a release has them as text.
+//! Values as the judge compares them: by what they are, or by their text where a release has them
+//! as text.
 
 use arrow::array::*;
 use arrow::compute::cast;
@@ -28,7 +29,8 @@ impl Exact {
         Some(exact)
     }
 
-    /// The greatest whole number of units of 10^-`scale` that is not above it; `None` where that is too large.
+    /// The greatest whole number of units of 10^-`scale` that is not above it; `None` where that is
+    /// too large.
     pub fn floor(self, scale: i32) -> Option<i128> {
         let shift = self.exponent + scale;
         match 10i128.checked_pow(shift.unsigned_abs()) {
@@ -96,7 +98,8 @@ impl Cell {
         }
     }
 
-    /// Where a number stands among those that are not finite: minus infinity before it, infinity and NaN after.
+    /// Where a number stands among those that are not finite: minus infinity before it, infinity
+    /// and NaN after.
     fn place(&self) -> f64 {
         match self.ground {
             Ground::NotFinite => self.text.as_ref().and_then(|t| t.parse().ok()).unwrap_or(f64::NAN),
@@ -132,8 +135,8 @@ pub fn is_whole(data_type: &DataType) -> bool {
     }
 }
 
-/// The values of a column. `source` is the type that the column has in the source: formats that lack a type keep its
-/// ticks as numbers.
+/// The values of a column. `source` is the type that the column has in the source: formats that
+/// lack a type keep its ticks as numbers.
 pub fn cells(values: &ArrayRef, source: &DataType) -> Vec<Cell> {
     if values.data_type() == &DataType::Null {
         let null = Cell {

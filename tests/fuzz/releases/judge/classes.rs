@@ -1,4 +1,5 @@
-//! From released rows to the source rows they are: classes of a node whole, groups of local recoding row by row.
+//! From released rows to the source rows they are: classes of a node whole, groups of local
+//! recoding row by row.
 
 use super::cover::{covers, matching};
 use super::models::Seen;
@@ -41,7 +42,8 @@ fn sorted(mut values: Vec<Vec<Seen>>) -> Vec<Vec<Seen>> {
 }
 
 impl Judged<'_> {
-    /// Rows that look like suppressed ones that stay: every quasi-identifier `*`, every sensitive column NULL.
+    /// Rows that look like suppressed ones that stay: every quasi-identifier `*`, every sensitive
+    /// column NULL.
     pub fn looks_starred(&self, row: usize) -> bool {
         let star = |q: &super::table::Quasi| self.released[&q.name][row].as_deref() == Some("*");
         let mut sensitive = self.case.request.sensitive();
@@ -49,8 +51,8 @@ impl Judged<'_> {
         self.case.request.starred && self.quasi.iter().all(star) && sensitive.all(|(name, ..)| is_null(name))
     }
 
-    /// Rows that look like suppressed ones that stay, as many as the release says; where it says nothing, as many as may
-    /// be suppressed. None where there are too many to try.
+    /// Rows that look like suppressed ones that stay, as many as the release says; where it says
+    /// nothing, as many as may be suppressed. None where there are too many to try.
     pub fn starred(&self, said: Option<usize>) -> Vec<Vec<usize>> {
         let looks: Vec<usize> = (0..self.len).filter(|row| self.looks_starred(*row)).collect();
         let most = looks
@@ -65,7 +67,8 @@ impl Judged<'_> {
         }
     }
 
-    /// Finds the classes of a release beside these suppressed rows that stay. `node` is what the release says of itself.
+    /// Finds the classes of a release beside these suppressed rows that stay. `node` is what the
+    /// release says of itself.
     pub fn find(&self, node: Option<&[usize]>, looks: &[usize]) -> Result<Found, Failure> {
         let rows: Vec<usize> = (0..self.len).filter(|row| looks.binary_search(row).is_err()).collect();
         let groups = grouped(rows.iter().copied(), |row| self.labels(row));
@@ -124,7 +127,8 @@ impl Judged<'_> {
         nodes
     }
 
-    /// The classes of a node: every class of the release is a class of the source, whole, with its kept values.
+    /// The classes of a node: every class of the release is a class of the source, whole, with its
+    /// kept values.
     fn at_node(&self, groups: &BTreeMap<Vec<Seen>, Vec<usize>>, node: &[usize]) -> Result<Vec<Class>, Failure> {
         let eligible = (0..self.source.len).filter(|row| !self.suppressed_unmapped(*row));
         let there = grouped(eligible, |row| self.labels_at(node, row));
@@ -211,7 +215,8 @@ impl Judged<'_> {
         (0..=ladder.height()).any(|level| self.forms[attribute].seen(ladder.label(cell, level)) == *value)
     }
 
-    /// Groups of local recoding: each released row is a source row of its own that its labels cover.
+    /// Groups of local recoding: each released row is a source row of its own that its labels
+    /// cover.
     fn local(&self, groups: &BTreeMap<Vec<Seen>, Vec<usize>>, starred: &[usize]) -> Result<Vec<Class>, Failure> {
         let unchanged = self.unchanged();
         let rows: Vec<usize> = groups.values().flatten().chain(starred).copied().collect();
@@ -262,15 +267,16 @@ impl Judged<'_> {
         })
     }
 
-    /// RANDOMIZED columns of the classes of a node: the values of the source's rows, permuted within their scope.
+    /// RANDOMIZED columns of the classes of a node: the values of the source's rows, permuted
+    /// within their scope.
     fn randomized(&self, classes: &[Class]) -> Result<(), Failure> {
         for (column, _, randomize) in self.case.request.sensitive() {
             let Some(randomize) = randomize else { continue };
             let scopes: Vec<(Vec<usize>, Vec<usize>)> = match randomize {
                 Randomize::Class => classes.iter().map(|c| (c.released.clone(), c.source.clone())).collect(),
                 Randomize::Table | Randomize::Matrix => vec![all_rows(classes)],
-                // The released rows with equal values in released columns; of the source only those of classes can be
-                // told where a column is generalized.
+                // The released rows with equal values in released columns; of the source only those
+                // of classes can be told where a column is generalized.
                 Randomize::Columns(columns) => {
                     let (released, source) = all_rows(classes);
                     let here = grouped(released.into_iter(), |r| {
@@ -307,7 +313,8 @@ impl Judged<'_> {
         Ok(())
     }
 
-    /// Of local recoding it is certain only that every value is some source row's, as often as there at most.
+    /// Of local recoding it is certain only that every value is some source row's, as often as
+    /// there at most.
     fn randomized_values(&self, classes: &[Class]) -> Result<(), Failure> {
         let (released, _) = all_rows(classes);
         for (column, ..) in self.case.request.sensitive().filter(|(.., r)| r.is_some()) {
@@ -352,8 +359,8 @@ impl Judged<'_> {
 /// The most choices of rows that are tried.
 const CHOICES: usize = 2000;
 
-/// Ways to choose `n` rows: a class that is `*` in every quasi-identifier may look like suppressed rows. None where there
-/// are too many to try.
+/// Ways to choose `n` rows: a class that is `*` in every quasi-identifier may look like suppressed
+/// rows. None where there are too many to try.
 fn choices(rows: &[usize], n: usize) -> Vec<Vec<usize>> {
     let mut chosen: Vec<Vec<usize>> = vec![vec![]];
     for (i, row) in rows.iter().enumerate() {

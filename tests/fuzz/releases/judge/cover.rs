@@ -1,8 +1,10 @@
-//! Whether every released row is a row of the source: kept values equal, labels covering, each source row at most once.
+//! Whether every released row is a row of the source: kept values equal, labels covering, each
+//! source row at most once.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 
-/// For each of `left` one of `right` of its own that it fits, or the first of `left` that gets none (Kuhn's algorithm).
+/// For each of `left` one of `right` of its own that it fits, or the first of `left` that gets none
+/// (Kuhn's algorithm).
 pub fn matching(left: usize, right: usize, fits: impl Fn(usize, usize) -> bool) -> Result<Vec<usize>, usize> {
     let edges: Vec<Vec<usize>> = (0..left)
         .map(|l| (0..right).filter(|r| fits(l, *r)).collect())
@@ -36,8 +38,8 @@ fn assign(l: usize, edges: &[Vec<usize>], owner: &mut [Option<usize>], seen: &mu
     false
 }
 
-/// Whether a label of local recoding covers a value: it is the value, one of its labels, or a range around it. Where a code
-/// hides the value, the range has one end only.
+/// Whether a label of local recoding covers a value: it is the value, one of its labels, or a range
+/// around it. Where a code hides the value, the range has one end only.
 pub fn covers(label: Option<&str>, cell: &super::cell::Cell, ladder: &super::ladder::Ladder) -> bool {
     let of_hierarchy = (0..=ladder.height()).any(|level| ladder.label(cell, level).as_deref() == label);
     of_hierarchy || label.is_some_and(|label| in_range(label, cell, ladder.coded(cell).is_none()))

@@ -6,8 +6,8 @@ use crate::releases::case::{Case, Role};
 use crate::releases::execute::Scene;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Every released list is an ascending set of items that the source has, or of `*`, and every combination of up to m
-/// items is in the lists of k rows.
+/// Every released list is an ascending set of items that the source has, or of `*`, and every
+/// combination of up to m items is in the lists of k rows.
 pub fn check(case: &Case, scene: &Scene, rows: &Rows) -> Result<(), Failure> {
     let broken = |what: String| Err(Failure::new("items", what));
     for (column, _) in case.request.roles.iter().filter(|(_, role)| *role == Role::Items) {

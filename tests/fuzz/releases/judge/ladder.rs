@@ -28,7 +28,8 @@ pub struct Ladder {
 }
 
 impl Ladder {
-    /// The hierarchy over a column of this type; `of` are the values that QUANTILES is of, and their type.
+    /// The hierarchy over a column of this type; `of` are the values that QUANTILES is of, and
+    /// their type.
     pub fn new(hierarchy: &Hierarchy, data_type: &DataType, of: (&[Cell], &DataType)) -> Self {
         let cuts = match &hierarchy.rule {
             Rule::Quantiles { groups, .. } => cuts(groups[0] as usize, of),
@@ -105,7 +106,8 @@ impl Ladder {
         self.unmapped == Unmapped::Suppress && !self.knows(cell)
     }
 
-    /// The label of a value at a level, `None` for NULL. Of values that suppress their row it says nothing of use.
+    /// The label of a value at a level, `None` for NULL. Of values that suppress their row it says
+    /// nothing of use.
     pub fn label(&self, cell: &Cell, level: usize) -> Option<String> {
         match level {
             0 if self.coded(cell).is_some() => self.coded(cell),
@@ -205,7 +207,8 @@ impl Ladder {
     }
 }
 
-/// What the ground values of listed rows are, whatever their text; `None` for one that is no value of the type.
+/// What the ground values of listed rows are, whatever their text; `None` for one that is no value
+/// of the type.
 fn keys_of(rows: &[Vec<String>], data_type: &DataType) -> Vec<Option<String>> {
     let decimal = match plain_type(data_type) {
         DataType::Decimal32(p, s) | DataType::Decimal64(p, s) => Some((*p, *s)),
@@ -329,8 +332,9 @@ fn truncated(unit: &str, at: &NaiveDateTime) -> String {
     }
 }
 
-/// The cuts of QUANTILES: the i-th of n - 1 lies between the two neighbouring distinct values where the number of rows
-/// below comes nearest to i N / n, the lower of two equally near. It is the roundest value that divides them.
+/// The cuts of QUANTILES: the i-th of n - 1 lies between the two neighbouring distinct values where
+/// the number of rows below comes nearest to i N / n, the lower of two equally near. It is the
+/// roundest value that divides them.
 fn cuts(n: usize, (column, data_type): (&[Cell], &DataType)) -> Vec<Cell> {
     let mut sorted: Vec<&Cell> = column
         .iter()

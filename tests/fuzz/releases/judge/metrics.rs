@@ -76,7 +76,8 @@ impl Judged<'_> {
         sum / (rows * weights)
     }
 
-    /// The share of the information that the labels of a row lose at a node: by how many values each could stand for.
+    /// The share of the information that the labels of a row lose at a node: by how many values
+    /// each could stand for.
     pub fn lost(&self, node: &[usize], row: usize) -> f64 {
         let columns = self.quasi.iter().zip(node);
         let spans = columns.map(|(q, level)| self.leaves(&q.name, &q.ladder, *level, row));
@@ -103,8 +104,9 @@ impl Judged<'_> {
         (under as f64 + f64::from(u8::from(is_null)), span.all)
     }
 
-    /// What lies under each label of a level: the listed values, or those of the column where the hierarchy is a rule, in
-    /// a population too where there is one; NULL is one more where the column has it.
+    /// What lies under each label of a level: the listed values, or those of the column where the
+    /// hierarchy is a rule, in a population too where there is one; NULL is one more where the
+    /// column has it.
     fn span(&self, name: &str, ladder: &Ladder, level: usize) -> Span {
         let column = self.domain.column(name);
         let top = ladder.top();

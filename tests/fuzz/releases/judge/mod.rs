@@ -1,5 +1,5 @@
-//! What a release must be, in plain Rust from definitions.md, over decoded rows. Nothing here calls a model, a metric or
-//! a hierarchy of the product.
+//! What a release must be, in plain Rust from definitions.md, over decoded rows. Nothing here calls
+//! a model, a metric or a hierarchy of the product.
 
 pub mod bytes;
 pub mod cell;

@@ -1,4 +1,5 @@
-//! The privacy models, from definitions.md, "Privacy models", in whole numbers where the definition allows.
+//! The privacy models, from definitions.md, "Privacy models", in whole numbers where the definition
+//! allows.
 
 use crate::releases::case::Model;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,9 +52,11 @@ fn fraction(text: &str) -> (i128, i128) {
 
 /// What a model compares a class with.
 pub struct Whole {
-    /// The counts of each sensitive column's values over the whole table, suppressed rows included, ascending by value.
+    /// The counts of each sensitive column's values over the whole table, suppressed rows included,
+    /// ascending by value.
     pub counts: BTreeMap<String, Vec<(Seen, i128)>>,
-    /// For each sensitive column with a hierarchy the labels of each value, from level 1 to the top.
+    /// For each sensitive column with a hierarchy the labels of each value, from level 1 to the
+    /// top.
     pub paths: BTreeMap<String, BTreeMap<Seen, Vec<Seen>>>,
 }
 
@@ -75,7 +78,8 @@ pub fn size(members: &[Member]) -> i128 {
     members.iter().map(|m| &m.who).collect::<BTreeSet<_>>().len() as i128
 }
 
-/// Whether a class may be released, as far as this model goes; `people` is its count in the population.
+/// Whether a class may be released, as far as this model goes; `people` is its count in the
+/// population.
 pub fn holds(model: &Model, members: &[Member], whole: &Whole, people: Option<i128>) -> Verdict {
     let f = size(members);
     let first = model.arguments.first().map_or("", String::as_str);
@@ -174,8 +178,9 @@ fn weight(value: &Seen) -> f64 {
     value.as_deref().and_then(|text| text.parse().ok()).unwrap_or(f64::NAN)
 }
 
-/// The mean of 1 / size where the size has a negative binomial distribution with `f` successes and p = f / weight. As a
-/// hypergeometric series it is p / f times the sum over j of j! f! / (f + j)! (1 - p)^j; for one row the series is a logarithm.
+/// The mean of 1 / size where the size has a negative binomial distribution with `f` successes and
+/// p = f / weight. As a hypergeometric series it is p / f times the sum over j of j! f! / (f + j)!
+/// (1 - p)^j; for one row the series is a logarithm.
 fn individual_risk(f: i128, weight: f64) -> f64 {
     let rows = f as f64;
     let p = (rows / weight).min(1.0);
@@ -191,8 +196,9 @@ fn individual_risk(f: i128, weight: f64) -> f64 {
     p / rows * sum
 }
 
-/// profitability(benefit, loss, gain, cost): whether each record of a class of `f` is worth more than attacks on it cost,
-/// where its labels lose the share `lost` of the information. Any other model holds.
+/// profitability(benefit, loss, gain, cost): whether each record of a class of `f` is worth more
+/// than attacks on it cost, where its labels lose the share `lost` of the information. Any other
+/// model holds.
 pub fn pays(model: &Model, f: i128, lost: f64) -> Verdict {
     if model.name != "profitability" {
         return Verdict::Holds;
@@ -205,8 +211,8 @@ pub fn pays(model: &Model, f: i128, lost: f64) -> Verdict {
     }
 }
 
-/// Earth mover's distance over a hierarchy: at each inner node, level / height times the smaller of its children's
-/// total surplus and total deficit.
+/// Earth mover's distance over a hierarchy: at each inner node, level / height times the smaller of
+/// its children's total surplus and total deficit.
 fn hierarchical(table: &[(Seen, i128)], extra: &[i128], paths: &BTreeMap<Seen, Vec<Seen>>, unit: i128) -> (i128, i128) {
     let height = paths.values().next().map_or(1, Vec::len) as i128;
     let mut cost = 0;
@@ -227,7 +233,8 @@ fn hierarchical(table: &[(Seen, i128)], extra: &[i128], paths: &BTreeMap<Seen, V
     (cost, height * unit)
 }
 
-/// Whether a release with classes of these sizes holds as a whole; `outside` of the population are in none of them.
+/// Whether a release with classes of these sizes holds as a whole; `outside` of the population are
+/// in none of them.
 pub fn holds_overall(model: &Model, sizes: &[i128], outside: i128) -> Verdict {
     let (n, d) = fraction(model.arguments.first().map_or("", String::as_str));
     match model.name.as_str() {

@@ -1,4 +1,5 @@
-//! Nodes of the lattice by brute force: which classes fail, what is suppressed, whether a request can be met at all.
+//! Nodes of the lattice by brute force: which classes fail, what is suppressed, whether a request
+//! can be met at all.
 
 use super::classes::Found;
 use super::models::{Member, Seen, Verdict, Whole, holds, holds_overall, pays, size};
@@ -72,7 +73,8 @@ impl Judged<'_> {
         }
     }
 
-    /// Whether nodes can be judged by brute force: models over all columns, and no rule that suppresses rows later.
+    /// Whether nodes can be judged by brute force: models over all columns, and no rule that
+    /// suppresses rows later.
     pub fn can_weigh(&self) -> bool {
         self.case
             .request
@@ -129,7 +131,8 @@ impl Judged<'_> {
         }
     }
 
-    /// What is said to be optimal is: no node that meets the request has a better value of the metric.
+    /// What is said to be optimal is: no node that meets the request has a better value of the
+    /// metric.
     pub fn optimal(&self, metric: &str, said: f64, whole: &Whole, people: &Rows) -> Result<(), Failure> {
         if !self.can_weigh() {
             return Ok(());
@@ -155,7 +158,8 @@ impl Judged<'_> {
         Ok(())
     }
 
-    /// Whether some node meets the request and keeps a row; `None` where it is too close to tell or cannot be judged.
+    /// Whether some node meets the request and keeps a row; `None` where it is too close to tell or
+    /// cannot be judged.
     pub fn feasible(&self, whole: &Whole, people: &Rows) -> Option<bool> {
         if !self.can_weigh() {
             return None;

@@ -11,7 +11,8 @@ use sha2::Sha256;
 use std::collections::BTreeMap;
 
 impl Judged<'_> {
-    /// A source row as a member of its class, with the values that `value` says its sensitive columns have.
+    /// A source row as a member of its class, with the values that `value` says its sensitive
+    /// columns have.
     pub fn member(&self, row: usize, value: impl Fn(&str) -> Seen) -> Member {
         let who = match &self.case.request.entity {
             Some(entity) => self.source.column(entity)[row].key.clone(),
@@ -41,7 +42,8 @@ impl Judged<'_> {
             .collect()
     }
 
-    /// The distributions of the whole table, suppressed rows included, and the hierarchies of sensitive columns.
+    /// The distributions of the whole table, suppressed rows included, and the hierarchies of
+    /// sensitive columns.
     pub fn whole(&self, table: &Rows) -> Whole {
         let members: Vec<Member> = (0..self.source.len)
             .map(|row| self.member(row, |c| self.source_value(c, row)))
@@ -196,9 +198,9 @@ impl Judged<'_> {
         Ok(())
     }
 
-    /// personal_privacy: whether a source row may be in a class with these released rows. Pleak(t) = (1 / b) * sum over
-    /// the rows i of the group of DCorrelate(t, i) is at most t's limit, where DCorrelate is 1 for t's own value,
-    /// 1 / leaves for one above it, else 0.
+    /// personal_privacy: whether a source row may be in a class with these released rows. Pleak(t)
+    /// = (1 / b) * sum over the rows i of the group of DCorrelate(t, i) is at most t's limit, where
+    /// DCorrelate is 1 for t's own value, 1 / leaves for one above it, else 0.
     pub fn bearable(&self, released: &[usize], source: usize) -> bool {
         let Some((attribute, limit)) = self.case.request.personal() else {
             return true;

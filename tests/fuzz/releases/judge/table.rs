@@ -131,7 +131,8 @@ pub fn ladder(case: &Case, source: &Rows, table: &Rows, column: &str, hierarchy:
 }
 
 impl<'a> Judged<'a> {
-    /// What `rows` is of the source, in a format with types or as text, with NULL or, as CSV, without.
+    /// What `rows` is of the source, in a format with types or as text, with NULL or, as CSV,
+    /// without.
     pub fn new(case: &'a Case, scene: &'a Scene, rows: &Rows, untyped: bool, no_null: bool) -> Self {
         let source = &scene.source;
         let (mut released, mut forms) = (BTreeMap::new(), BTreeMap::new());
@@ -197,7 +198,8 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// The same rows before they were written: NULL and the empty text are two values, whatever the format makes of them.
+    /// The same rows before they were written: NULL and the empty text are two values, whatever the
+    /// format makes of them.
     pub fn before_it_was_written(&self) -> Self {
         let told = |(name, form): (&String, &Form)| {
             let no_null = false;
@@ -254,7 +256,8 @@ impl<'a> Judged<'a> {
         roles.map(|(column, _)| column.as_str()).collect()
     }
 
-    /// Source rows whose value in some quasi-identifier its hierarchy does not know, and which are suppressed for it.
+    /// Source rows whose value in some quasi-identifier its hierarchy does not know, and which are
+    /// suppressed for it.
     pub fn suppressed_unmapped(&self, row: usize) -> bool {
         self.quasi.iter().any(|q| {
             let cell = &self.source.column(&q.name)[row];
