@@ -6,9 +6,9 @@ use super::examine::{Findings, examine};
 use super::items::with_items;
 use super::publish::{Inputs, Placed, ReleasedRows, publish, publish_rows, refuse_repeated};
 use super::scan::{Scanned, detail_requests, scan};
-use super::verify::{recount, recount_union};
+use super::verify::{Recounted, Union, recount, recount_union};
 use super::waiting::put_all;
-use super::write::{Staging, keep_rows, write_files};
+use super::write::{Staging, Written, keep_rows, write_files};
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::{Job, Target};
 use crate::metric::Metric;
@@ -37,6 +37,23 @@ pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<
     placed
 }
 
+/// The release in its stage.
+struct Staged {
+    decision: Decision,
+    findings: Findings,
+    written: Written,
+    recounted: Recounted,
+    /// The recount of all rows of a release that grows.
+    union: Option<Union>,
+}
+
+/// What became of the rows.
+enum Outcome {
+    Staged(Box<Staged>),
+    /// None can be added to the release, and so many wait.
+    Wait(u64),
+}
+
 /// Writes, recounts and publishes the release that is staged here.
 async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &Arc<dyn Observer>) -> Result<Placed> {
     let inputs = Inputs::of(job);
@@ -45,7 +62,7 @@ async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &
         let scanned = scan(job, &detail_requests(job, &job.metrics()), observer.as_ref()).await?;
         let rows = scanned.sets.base().rows;
         let Some(decision) = added(job, scanned, observer).await? else {
-            return Ok(Err(rows));
+            return Ok(Outcome::Wait(rows));
         };
         let findings = examine(job, &decision, observer).await?;
         let rewrite = rewrite(job, &decision, observer).await?;
@@ -53,13 +70,19 @@ async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &
         let recounted = recount(job, &decision, &written, Some(&stage), observer).await?;
         let recounted = recounted.require()?;
         let union = recount_union(job, &written, &recounted, (target, &stage), observer).await?;
-        Ok(Ok((decision, findings, written, (recounted, union))))
+        Ok(Outcome::Staged(Box::new(Staged {
+            decision,
+            findings,
+            written,
+            recounted,
+            union,
+        })))
     };
     let staged = staged.await.map_err(|e| waiting(job, e));
     let (stage, staged) = or_removed(stage, staged).await?;
-    let (decision, findings, written, (recounted, union)) = match staged {
-        Ok(staged) => staged,
-        Err(rows) => {
+    let staged = match staged {
+        Outcome::Staged(staged) => *staged,
+        Outcome::Wait(rows) => {
             removed(stage).await?;
             if let (Some(standing), Some(_)) = (job.grows(), &target.waiting) {
                 let input = inputs.all().await?;
@@ -71,9 +94,9 @@ async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &
     };
     let published = publish(
         (job, target),
-        (&decision, findings),
-        &written,
-        (&recounted, union.as_ref()),
+        (&staged.decision, staged.findings),
+        &staged.written,
+        (&staged.recounted, staged.union.as_ref()),
         (stage, inputs),
         observer,
     )

@@ -15,6 +15,7 @@ pub(crate) mod json;
 mod noted;
 mod pinned;
 mod pins;
+mod refused;
 mod stored;
 mod text;
 mod times;

@@ -9,8 +9,8 @@ use crate::search::{Assessment, Counters, Oracle};
 impl Evaluator {
     fn assessment(&self, node: &Node, judged: Judged) -> Assessment {
         let (set, verdict) = match judged {
-            Ok(judged) => judged,
-            Err(suppressed) => {
+            Judged::Counted(set, verdict) => (set, verdict),
+            Judged::Exceeds(suppressed) => {
                 let floor = self.bound(node, 0);
                 return Assessment::excluded(suppressed, self.objectives.len(), floor);
             }

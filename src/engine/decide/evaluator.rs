@@ -88,9 +88,24 @@ pub struct Evaluator {
     drift: Arc<[Drift]>,
 }
 
-/// The classes of a node with the verdict on them, or, as `Err`, about how many rows the node
-/// suppresses if that is known to exceed the limit before all of its classes are counted.
-pub(super) type Judged = std::result::Result<(Arc<FrequencySet>, Verdict), u64>;
+/// The judgement of a node.
+pub(super) enum Judged {
+    /// Its classes, and the verdict on them.
+    Counted(Arc<FrequencySet>, Verdict),
+    /// About how many rows it suppresses. This was known to exceed the limit before all of its
+    /// classes were counted.
+    Exceeds(u64),
+}
+
+impl Judged {
+    /// Returns the classes and the verdict, if all classes were counted.
+    pub(super) fn counted(self) -> Option<(Arc<FrequencySet>, Verdict)> {
+        match self {
+            Self::Counted(set, verdict) => Some((set, verdict)),
+            Self::Exceeds(_) => None,
+        }
+    }
+}
 
 impl Evaluator {
     /// Creates an evaluator for `job` over its scanned table. A search minimises the first metric.
@@ -219,9 +234,9 @@ impl Evaluator {
         match answer {
             NodeAnswer::Classes(set) => {
                 let verdict = self.verdict(&set)?;
-                Ok(Ok((set, verdict)))
+                Ok(Judged::Counted(set, verdict))
             }
-            NodeAnswer::Fails { suppressed } => Ok(Err(suppressed)),
+            NodeAnswer::Fails { suppressed } => Ok(Judged::Exceeds(suppressed)),
         }
     }
 

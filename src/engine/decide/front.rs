@@ -303,8 +303,8 @@ impl FrontOracle {
 
     fn assessment(&self, judged: Judged) -> Result<Assessment> {
         let (set, mut verdict) = match judged {
-            Ok(judged) => judged,
-            Err(suppressed) => {
+            Judged::Counted(set, verdict) => (set, verdict),
+            Judged::Exceeds(suppressed) => {
                 let costs = self.objectives.len();
                 return Ok(Assessment::excluded(suppressed, costs, f64::NEG_INFINITY));
             }

@@ -26,7 +26,7 @@ pub(super) fn of_lattice(job: &Job, evaluator: &Evaluator, levels: &[u8]) -> Res
 /// satisfy the models.
 pub(super) fn given(job: &Job, evaluator: &Arc<Evaluator>, levels: &[u8]) -> Result<Decision> {
     let node = of_lattice(job, evaluator, levels)?;
-    let Some((classes, verdict)) = evaluator.judge_if_demanded(&node)?.ok() else {
+    let Some((classes, verdict)) = evaluator.judge_if_demanded(&node)?.counted() else {
         return Err(Error::infeasible(format!(
             "the node {} does not satisfy the models: more than {} rows would have to be suppressed, which is what may be",
             describe(job, &node),

@@ -35,7 +35,9 @@ pub(super) fn replayed(
     if let Some(levels) = &replay.levels {
         let node = of_lattice(job, evaluator, levels)?;
         let judged = evaluator.judge_if_demanded(&node)?;
-        if let Some((classes, verdict)) = judged.as_ref().ok().filter(|(_, verdict)| verdict.anonymous) {
+        if let Judged::Counted(classes, verdict) = &judged
+            && verdict.anonymous
+        {
             let fallen = fallen(job, evaluator, &node, (classes, verdict));
             let told = fallen.filter(|_| replay.suppressed_rows == Some(false));
             told.iter().for_each(|drift| observer.drifted(drift, false));
@@ -49,8 +51,8 @@ pub(super) fn replayed(
         // Counting ended as soon as the node was known to fail, and what is told is counted to the
         // end.
         let failed = match judged {
-            Ok((classes, verdict)) => failures(job, evaluator, &node, (&classes, &verdict)),
-            Err(at_least) => match evaluator.judge(&node) {
+            Judged::Counted(classes, verdict) => failures(job, evaluator, &node, (&classes, &verdict)),
+            Judged::Exceeds(at_least) => match evaluator.judge(&node) {
                 Ok((classes, verdict)) => failures(job, evaluator, &node, (&classes, &verdict)),
                 Err(e) if e.kind() == ErrorKind::Resources => vec![uncounted(job, evaluator, &node, at_least)],
                 Err(e) => return Err(e),

@@ -14,7 +14,7 @@ pub(super) fn stayed(job: &Job, evaluator: &Arc<Evaluator>) -> Result<Option<Dec
     if job.grows().is_none() {
         return Ok(None);
     }
-    let judged = evaluator.judge_if_demanded(evaluator.lattice().bottom())?.ok();
+    let judged = evaluator.judge_if_demanded(evaluator.lattice().bottom())?.counted();
     let holds = judged.filter(|(_, verdict)| verdict.anonymous);
     Ok(holds.map(|judged| Decision {
         nodes: 1,

@@ -89,11 +89,12 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
     };
     let merged = Pool::of(state.config()).compute("merging the scan", merge).await?;
     let (base, lattice, drift) = match merged {
-        Ok((base, lattice, drift)) => {
+        Merged::Whole(merged) => {
+            let (base, lattice, drift) = *merged;
             drift.iter().for_each(|drift| observer.drifted(drift, false));
             (base, lattice, drift)
         }
-        Err(unknown) => {
+        Merged::Drifted(unknown) => {
             unknown.iter().for_each(|drift| observer.drifted(drift, true));
             return Err(refusal(ErrorKind::Drift, &unknown));
         }
@@ -111,9 +112,13 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
     })
 }
 
-/// The base set with the lattice over it and the drift that stops nothing, or the drift that stops
-/// the statement.
-type Merged = std::result::Result<(Base, Lattice, Vec<Drift>), Vec<Drift>>;
+/// What a scan is merged to.
+enum Merged {
+    /// The base set with the lattice over it, and the drift that stops nothing.
+    Whole(Box<(Base, Lattice, Vec<Drift>)>),
+    /// The drift that stops the statement.
+    Drifted(Vec<Drift>),
+}
 
 /// Builds the base set of the scan, or of a sample of its rows, and the lattice over it.
 fn merge(
@@ -128,8 +133,8 @@ fn merge(
         sample.refresh(columns)?;
     }
     let (lookups, drift) = match bind(quasi_identifiers, &sample, is_replay)? {
-        Ok(bound) => bound,
-        Err(unknown) => return Ok(Err(unknown)),
+        Bound::Lookups(lookups, drift) => (lookups, drift),
+        Bound::Drifted(unknown) => return Ok(Merged::Drifted(unknown)),
     };
     let lattice = lattice(quasi_identifiers, &lookups)?;
     let base = Base::new(sample, population, lookups, lattice.bottom().clone(), spill_space)?;
@@ -138,7 +143,7 @@ fn merge(
         Some(sampling) => sample::sampled(&base, quasi_identifiers, sampling)?,
         None => base,
     };
-    Ok(Ok((base, lattice, drift)))
+    Ok(Merged::Whole(Box::new((base, lattice, drift))))
 }
 
 /// Checks that a population contains its sample: no combination of values may have fewer rows in
@@ -219,8 +224,13 @@ async fn count_population(
     count(&columns, typed, spill_space, watched).await
 }
 
-/// The lookup tables with the drift that stops nothing, or the drift that stops the statement.
-type Bound = std::result::Result<(Vec<(Arc<Lookup>, OnUnmapped)>, Vec<Drift>), Vec<Drift>>;
+/// What the hierarchies of the quasi-identifiers are bound to.
+enum Bound {
+    /// The lookup tables, and the drift that stops nothing.
+    Lookups(Vec<(Arc<Lookup>, OnUnmapped)>, Vec<Drift>),
+    /// The drift that stops the statement.
+    Drifted(Vec<Drift>),
+}
 
 /// Binds the hierarchies to the values of the quasi-identifiers. Unknown values and NULLs that a
 /// hierarchy refuses are drift of all columns if an earlier release is replayed, or else an error
@@ -248,8 +258,8 @@ fn bind(quasi_identifiers: &[QuasiIdentifier], sample: &Scan, is_replay: bool) -
         lookups.push((Arc::new(lookup), hierarchy.on_unmapped()));
     }
     Ok(match is_stopped {
-        true => Err(drift),
-        false => Ok((lookups, drift)),
+        true => Bound::Drifted(drift),
+        false => Bound::Lookups(lookups, drift),
     })
 }
 

@@ -47,6 +47,14 @@ pub(super) const WRITTEN_HERE: &str = "workers do not write this release, and it
 /// How many slices of the source each thread of a worker gets.
 const SLICES: usize = 2;
 
+/// Who writes a release.
+pub(super) enum Writers {
+    /// Workers, who have done so.
+    Workers(ByWorkers),
+    /// This machine, with the spool as it was.
+    Here(Option<Spool>),
+}
+
 /// What workers have written.
 pub(super) struct ByWorkers {
     pub(super) files: Vec<WrittenFile>,
@@ -66,21 +74,21 @@ pub(super) async fn write_away(
     (columns, footer): (&FileColumns, &Footer),
     spool: Option<Spool>,
     told: Arc<AtomicU64>,
-) -> Result<Result<ByWorkers, Option<Spool>>> {
+) -> Result<Writers> {
     let Some(cluster) = Cluster::of(&job.source.state())? else {
-        return Ok(Err(spool));
+        return Ok(Writers::Here(spool));
     };
     let landing = match staging {
         Staging::Folder(_) => None,
         Staging::Store(run) => match reached(job, target).then(|| run.landing()).flatten() {
             Some(landing) => Some(landing),
-            None => return Ok(Err(spool)),
+            None => return Ok(Writers::Here(spool)),
         },
     };
     let members = cluster.greet().await?;
     let threads: usize = members.iter().map(|member| member.threads.get()).sum();
     let Some(away) = away(job, decision, rewrite, target, threads * SLICES).await? else {
-        return Ok(Err(spool));
+        return Ok(Writers::Here(spool));
     };
     let (work, ground) = match landing {
         Some(landing) => (None, Ground::Store(landing)),
@@ -119,7 +127,7 @@ pub(super) async fn write_away(
         let accepted: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
         run.keep_landed(&accepted).await?;
     }
-    Ok(Ok(ByWorkers {
+    Ok(Writers::Workers(ByWorkers {
         files,
         spool: writing.spool.map(Spool::closed),
         distrusted: writing.distrusted,

@@ -113,7 +113,7 @@ pub(in crate::engine) async fn write_files(
         )
         .await?
         {
-            Ok(done) => {
+            super::away::Writers::Workers(done) => {
                 return Ok(Written {
                     files: done.files,
                     footer,
@@ -123,7 +123,7 @@ pub(in crate::engine) async fn write_files(
                     ..Written::new(decision, rewrite, schema, beside)
                 });
             }
-            Err(spool) => {
+            super::away::Writers::Here(spool) => {
                 if Settings::of(job.source.state().config().options()).cluster.is_some() {
                     observer.advised(super::away::WRITTEN_HERE);
                 }

@@ -40,18 +40,24 @@ pub(super) struct ComparedColumn {
     is_own: bool,
 }
 
+/// Whether a column can be compared.
+pub(super) enum Reads {
+    Column(ComparedColumn),
+    /// It cannot, for this reason.
+    Not(String),
+}
+
 impl Reading {
-    /// Binds the values of a column of these tables. Returns why the column cannot be compared, if
-    /// it cannot.
+    /// Binds the values of a column of these tables.
     pub(super) async fn bind(
         self,
         session: &SessionContext,
         released: &str,
         (source, testing): (&str, Option<&str>),
-    ) -> Result<std::result::Result<ComparedColumn, String>> {
+    ) -> Result<Reads> {
         let label = type_of(session, released, &self.column).await?;
         if plain_type(&label).is_nested() || plain_type(&label).is_binary() {
-            return Ok(Err("its labels in the release are no texts or numbers".into()));
+            return Ok(Reads::Not("its labels in the release are no texts or numbers".into()));
         }
         let value = type_of(session, source, &self.column).await?;
         let is_own = self.is_own(&label, &value);
@@ -70,14 +76,14 @@ impl Reading {
         let bound = bind(session, VALUES, &self.column, &hierarchy).await;
         session.deregister_table(VALUES)?;
         match bound {
-            Ok((_, lookup)) => Ok(Ok(ComparedColumn {
+            Ok((_, lookup)) => Ok(Reads::Column(ComparedColumn {
                 name: self.column,
                 lookup,
                 form: self.form,
                 is_own,
             })),
             // The column's type or its values have no labels: all other columns can be compared.
-            Err(e) if !self.must_fit && is_of_data(&e) => Ok(Err(e.message().to_string())),
+            Err(e) if !self.must_fit && is_of_data(&e) => Ok(Reads::Not(e.message().to_string())),
             Err(e) => Err(e),
         }
     }

@@ -1,6 +1,6 @@
 //! Reads a release, its source and the rows to test on, and measures them.
 
-use super::labels::{ComparedColumn, Reading};
+use super::labels::{ComparedColumn, Reading, Reads};
 use super::tables::Texts;
 use crate::error::{Error, Result};
 use crate::pool::{Pool, map};
@@ -33,8 +33,8 @@ pub(crate) async fn figures(tables: &Tables<'_>, readings: Vec<Reading>, class: 
     for reading in readings {
         let name = reading.column.clone();
         match reading.bind(session, &released.name, (*source, *testing)).await? {
-            Ok(column) => compared.push(column),
-            Err(why) => unread.push((name, why)),
+            Reads::Column(column) => compared.push(column),
+            Reads::Not(why) => unread.push((name, why)),
         }
     }
     let mut read = vec![];

@@ -6,8 +6,8 @@
 //! A check of a VERIFY that does not hold fails the statement around it, too, when its rows have
 //! been read.
 
-use super::ANSWERS;
-use super::entry::{Run, Statement};
+use super::STATEMENTS;
+use super::entry::{Entry, Run, Statement};
 use crate::error::{Error, Result};
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
@@ -114,7 +114,7 @@ fn next(c: &Cursor, from: usize) -> Option<Result<Range<usize>>> {
         let is_rest =
             (is_create && follows(at, &["AS"])) || (is_insert && !follows(at, &["INTO", "SELECT", "FROM", "WHERE"]));
         let is_start = |start: &&str| here.looks_at(start.trim_end_matches(" *"));
-        let mut starts = ANSWERS.iter().flat_map(|entry| entry.starts);
+        let mut starts = answers().flat_map(|entry| entry.starts);
         if !(is_enclosed || is_rest) || !starts.any(is_start) {
             continue;
         }
@@ -129,9 +129,14 @@ fn next(c: &Cursor, from: usize) -> Option<Result<Range<usize>>> {
     None
 }
 
+/// Returns the statements whose rows stand wherever a query can.
+fn answers() -> impl Iterator<Item = &'static Entry> {
+    STATEMENTS.iter().filter(|entry| entry.answers)
+}
+
 /// Parses the answer at the cursor.
 fn answer(inner: &Cursor) -> Result<Option<Statement>> {
-    for entry in ANSWERS {
+    for entry in answers() {
         if let Some(statement) = entry.read_at(inner)? {
             return Ok(Some(statement));
         }

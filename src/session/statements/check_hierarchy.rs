@@ -21,6 +21,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "counts the values and rows of a column that a hierarchy maps, before a run",
     syntax: "CHECK HIERARCHY name FOR table.column [LIST UNMAPPED]",
     example: "CHECK HIERARCHY age FOR people.age",
+    answers: true,
     read: |c, _| {
         let name = c.name("a hierarchy")?;
         c.need("FOR")?;

@@ -26,6 +26,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "sets the releases of several searches or recodings side by side",
     syntax: "COMPARE ANONYMIZE ... [RECODING (GLOBAL, LOCAL)] [SEARCH USING (algorithm [(option => value, ...)], ...)]",
     example: "COMPARE ANONYMIZE people QUASI IDENTIFIERS (age) SATISFYING k_anonymity(5) SEARCH USING (flash, mondrian)",
+    answers: true,
     read: |c, _| {
         let (mut anonymize, s) = spec::read(c, "COMPARE ANONYMIZE", &[], true)?;
         let mut searches = s.searches;

@@ -39,6 +39,7 @@ pub(super) const ENTRY: Entry = Entry {
     <kind>
   [ON UNMAPPED ERROR | SUPPRESS | TOP] [NULLS AS VALUE | AS TOP | ERROR]",
     example: "CREATE HIERARCHY age AS INTERVALS (5, 10, 20) ORIGIN 0 TOP CODE 90 ON UNMAPPED ERROR NULLS AS TOP",
+    answers: false,
     read: |c, form| read(c, form == 1).map(Statement::new),
 };
 

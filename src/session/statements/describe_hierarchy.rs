@@ -15,6 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "shows the levels of a hierarchy",
     syntax: "DESCRIBE HIERARCHY name",
     example: "DESCRIBE HIERARCHY age",
+    answers: true,
     read: |c, _| Ok(Statement::new(DescribeHierarchy(c.name("a hierarchy")?))),
 };
 

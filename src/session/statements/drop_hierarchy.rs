@@ -14,6 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "forgets a hierarchy",
     syntax: "DROP HIERARCHY [IF EXISTS] name",
     example: "DROP HIERARCHY IF EXISTS age",
+    answers: false,
     read: |c, _| {
         let if_exists = c.take("IF EXISTS");
         let name = c.name("a hierarchy")?;

@@ -27,6 +27,8 @@ pub struct Entry {
     pub(super) syntax: &'static str,
     /// An example of the statement, which parses.
     pub example: &'static str,
+    /// Whether its rows stand wherever a query can.
+    pub(super) answers: bool,
     /// Parses what follows the keywords; the number is the index of the form in `starts`.
     pub(super) read: fn(&mut Cursor, usize) -> Result<Statement>,
 }

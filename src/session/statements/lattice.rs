@@ -32,6 +32,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "lists every node with k, suppressed rows, classes and the metrics",
     syntax: "LATTICE OF ANONYMIZE ...",
     example: "LATTICE OF ANONYMIZE people QUASI IDENTIFIERS (age) SATISFYING k_anonymity(5)",
+    answers: true,
     read: |c, _| {
         let (anonymize, clauses) = spec::read(c, "LATTICE OF ANONYMIZE", &[], true)?;
         spec::single(c, &clauses)?;

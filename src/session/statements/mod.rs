@@ -33,28 +33,6 @@ mod wrapped;
 
 use entry::Entry;
 
-/// The statements whose rows stand wherever a query can.
-const ANSWERS: &[&Entry] = &[
-    &show_hierarchies::ENTRY,
-    &describe_hierarchy::ENTRY,
-    &check_hierarchy::ENTRY,
-    &explain::ENTRY,
-    &pareto::ENTRY,
-    &lattice::ENTRY,
-    &compare::ENTRY,
-    &verify::ENTRY,
-    &risk::ENTRY,
-    &utility::ENTRY,
-    &suggest::ENTRY,
-    &show_catalogue::MODELS,
-    &show_catalogue::METRICS,
-    &show_catalogue::OBJECTIVES_OF_A_FRONT,
-    &show_catalogue::SEARCHES,
-    &show_catalogue::HIERARCHY_KINDS,
-    &show_catalogue::OPTIONS,
-    &show_variables::ENTRY,
-];
-
 /// Every statement that anonsql adds to the statements of DataFusion.
 pub const STATEMENTS: &[Entry] = &[
     create_hierarchy::ENTRY,

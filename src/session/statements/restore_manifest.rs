@@ -21,6 +21,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "makes the lost manifest of a release in a Delta table again, from the log",
     syntax: "RESTORE MANIFEST OF { 'path' | delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time'] }",
     example: "RESTORE MANIFEST OF delta.'lake/released' VERSION AS OF 3",
+    answers: false,
     read: |c, _| {
         let before = c.clone();
         match source::read(c)? {

@@ -20,6 +20,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "writes a script that makes the hierarchies of the session again",
     syntax: "SAVE HIERARCHIES TO 'hierarchies.sql' [OVERWRITE]",
     example: "SAVE HIERARCHIES TO 'hierarchies.sql'",
+    answers: false,
     read: |c, _| {
         c.need("TO")?;
         let file = file::read(c, "the script to write, in quotes")?;

@@ -19,6 +19,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "names a value that $name stands for, wherever a literal or a path does",
     syntax: "SET VARIABLE name = value",
     example: "SET VARIABLE target = 'out/' || '2026'",
+    answers: false,
     read: |c, _| read(c).map(Statement::new),
 };
 

@@ -21,6 +21,7 @@ pub(super) const MODELS: Entry = Entry {
     summary: "lists the privacy models of SATISFYING, with what each promises",
     syntax: "SHOW MODELS",
     example: "SHOW MODELS",
+    answers: true,
     read: |_, _| Ok(Statement::new(List::Models)),
 };
 
@@ -30,6 +31,7 @@ pub(super) const METRICS: Entry = Entry {
     summary: "lists the metrics of MINIMIZING and OPTIMIZING",
     syntax: "SHOW METRICS",
     example: "SHOW METRICS",
+    answers: true,
     read: |_, _| Ok(Statement::new(List::Metrics)),
 };
 
@@ -39,6 +41,7 @@ pub(super) const OBJECTIVES_OF_A_FRONT: Entry = Entry {
     summary: "lists what OPTIMIZING can name besides the metrics",
     syntax: "SHOW OBJECTIVES",
     example: "SHOW OBJECTIVES",
+    answers: true,
     read: |_, _| Ok(Statement::new(List::Objectives)),
 };
 
@@ -48,6 +51,7 @@ pub(super) const SEARCHES: Entry = Entry {
     summary: "lists the algorithms of SEARCH USING, by global and by local recoding",
     syntax: "SHOW SEARCHES",
     example: "SHOW SEARCHES",
+    answers: true,
     read: |_, _| Ok(Statement::new(List::Searches)),
 };
 
@@ -57,6 +61,7 @@ pub(super) const HIERARCHY_KINDS: Entry = Entry {
     summary: "lists the kinds of hierarchies of CREATE HIERARCHY",
     syntax: "SHOW HIERARCHY KINDS",
     example: "SHOW HIERARCHY KINDS",
+    answers: true,
     read: |_, _| Ok(Statement::new(List::HierarchyKinds)),
 };
 
@@ -66,6 +71,7 @@ pub(super) const OPTIONS: Entry = Entry {
     summary: "lists the options of WITH (...) and OPTIONS (...), and the settings of SET anonsql.name",
     syntax: "SHOW OPTIONS",
     example: "SHOW OPTIONS",
+    answers: true,
     read: |_, _| Ok(Statement::new(List::Options)),
 };
 

@@ -18,6 +18,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "lists the hierarchies of the session",
     syntax: "SHOW HIERARCHIES",
     example: "SHOW HIERARCHIES",
+    answers: true,
     read: |_, _| Ok(Statement::new(ShowHierarchies)),
 };
 

@@ -21,6 +21,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "lists the variables of the session",
     syntax: "SHOW VARIABLES",
     example: "SHOW VARIABLES",
+    answers: true,
     read: |_, _| Ok(Statement::new(ShowVariables)),
 };
 

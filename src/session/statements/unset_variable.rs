@@ -14,6 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "forgets a variable",
     syntax: "UNSET VARIABLE name",
     example: "UNSET VARIABLE target",
+    answers: false,
     read: |c, _| {
         let name = c.name("the name of a variable, without $")?;
         Ok(Statement::new(UnsetVariable { name }))

@@ -21,6 +21,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "deletes what killed and replaced runs left in an object store, one row per run",
     syntax: "VACUUM 's3://bucket/prefix/' [RETAIN '24h'] [DRY RUN]",
     example: "VACUUM 's3://lake/released/' RETAIN '1h' DRY RUN",
+    answers: false,
     read: |c, _| {
         let mut vacuum = Vacuum {
             path: c.string("a URL in quotes")?,

@@ -3,6 +3,7 @@
 //! decimal does not hold.
 
 use super::kind::is_kept_by_cast;
+use crate::source::refused::Refused;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -32,13 +33,14 @@ fn is_read_from_text(data_type: &DataType) -> bool {
 }
 
 /// Returns rows with this schema, from rows with that of [`as_texts`].
-pub(crate) fn declared(texts: &RecordBatch, schema: &SchemaRef) -> Result<Result<RecordBatch, Unlike>, ArrowError> {
+pub(crate) fn declared(texts: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, Refused<Unlike>> {
     let mut columns = Vec::with_capacity(texts.num_columns());
     for (texts, field) in texts.columns().iter().zip(schema.fields()) {
-        match values(texts, field.data_type())? {
+        match values(texts, field.data_type()) {
             Ok(values) => columns.push(values),
-            Err(row) => {
-                return Ok(Err(Unlike {
+            Err(Refused::Failed(e)) => return Err(Refused::Failed(e)),
+            Err(Refused::Unlike(row)) => {
+                return Err(Refused::Unlike(Unlike {
                     row,
                     column: field.name().clone(),
                     data_type: field.data_type().clone(),
@@ -47,13 +49,17 @@ pub(crate) fn declared(texts: &RecordBatch, schema: &SchemaRef) -> Result<Result
         }
     }
     let options = RecordBatchOptions::new().with_row_count(Some(texts.num_rows()));
-    RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options).map(Ok)
+    Ok(RecordBatch::try_new_with_options(
+        Arc::clone(schema),
+        columns,
+        &options,
+    )?)
 }
 
-/// Returns the values of texts, or the first row whose text is no value of the type.
-fn values(texts: &ArrayRef, data_type: &DataType) -> Result<Result<ArrayRef, usize>, ArrowError> {
+/// Returns the values of texts. Refuses the first row whose text is not a value of the type.
+fn values(texts: &ArrayRef, data_type: &DataType) -> Result<ArrayRef, Refused<usize>> {
     let Some(written) = texts.as_string_opt::<i32>().filter(|_| is_read_from_text(data_type)) else {
-        return Ok(Ok(Arc::clone(texts)));
+        return Ok(Arc::clone(texts));
     };
     let safe = CastOptions {
         safe: true,
@@ -64,8 +70,8 @@ fn values(texts: &ArrayRef, data_type: &DataType) -> Result<Result<ArrayRef, usi
         text.is_some_and(|text| values.is_null(row) || !is_kept_by_cast(text, data_type))
     };
     let unlike = written.iter().enumerate().position(is_unlike);
-    Ok(match unlike {
-        Some(row) => Err(row),
+    match unlike {
+        Some(row) => Err(Refused::Unlike(row)),
         None => Ok(values),
-    })
+    }
 }

@@ -11,7 +11,7 @@ mod quotes;
 mod sniff;
 mod typed;
 
-pub(crate) use declared::{as_texts, declared};
+pub(crate) use declared::{Unlike, as_texts, declared};
 pub(crate) use dialect::Dialect;
 pub(crate) use files::CsvFiles;
 pub(crate) use kind::{Kinds, float, integer, is_kept_by_cast, wanted};

@@ -6,4 +6,4 @@ mod objects;
 mod typed;
 
 pub(crate) use objects::Objects;
-pub(crate) use typed::{exact_schema, has_numbers, text_schema, typed};
+pub(crate) use typed::{Misfit, exact_schema, has_numbers, text_schema, typed};

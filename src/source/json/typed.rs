@@ -1,6 +1,7 @@
 //! The values of JSON, from the texts that are written.
 
 use crate::source::csv::{Kinds, float, integer, wanted};
+use crate::source::refused::Refused;
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, FixedSizeListArray, GenericListArray, OffsetSizeTrait, PrimitiveArray,
     RecordBatch, RecordBatchOptions, StringArray, StructArray,
@@ -126,20 +127,20 @@ fn children(array: &ArrayRef) -> Vec<ArrayRef> {
 }
 
 /// Returns rows with this schema, from rows with its [`text_schema`].
-pub(crate) fn typed(texts: &RecordBatch, schema: &SchemaRef) -> Result<Result<RecordBatch, Misfit>, ArrowError> {
+pub(crate) fn typed(texts: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, Refused<Misfit>> {
     let mut columns = Vec::with_capacity(texts.num_columns());
     for (texts, field) in texts.columns().iter().zip(schema.fields()) {
         match values(texts, field)? {
             Some(values) => columns.push(values),
-            None => return Ok(Err(misfit(texts, field)?)),
+            None => return Err(Refused::Unlike(misfit(texts, field)?)),
         }
     }
     let options = RecordBatchOptions::new().with_row_count(Some(texts.num_rows()));
-    Ok(Ok(RecordBatch::try_new_with_options(
+    Ok(RecordBatch::try_new_with_options(
         Arc::clone(schema),
         columns,
         &options,
-    )?))
+    )?)
 }
 
 fn misfit(texts: &ArrayRef, field: &Field) -> Result<Misfit, ArrowError> {
@@ -246,7 +247,10 @@ mod tests {
     fn read(schema: &Schema, lines: &str) -> Result<RecordBatch, Misfit> {
         let reader = ReaderBuilder::new(text_schema(schema)).with_coerce_primitive(true);
         let texts = reader.build(lines.as_bytes()).unwrap().next().unwrap().unwrap();
-        typed(&texts, &Arc::new(schema.clone())).unwrap()
+        typed(&texts, &Arc::new(schema.clone())).map_err(|refused| match refused {
+            Refused::Unlike(misfit) => misfit,
+            Refused::Failed(e) => panic!("{e}"),
+        })
     }
 
     fn nested() -> Schema {

@@ -2,7 +2,7 @@
 
 use super::bytes::{ByteStream, whole};
 use crate::error::Error;
-use crate::source::csv::{Dialect, Quotes, as_texts, declared};
+use crate::source::csv::{Dialect, Quotes, Unlike, as_texts, declared};
 use crate::source::json;
 use arrow::array::RecordBatch;
 use arrow::csv::ReaderBuilder as CsvBuilder;
@@ -154,7 +154,7 @@ impl TextOpener {
         let (called, mut before) = (self.name(file), 0);
         let rows = texts.map(move |texts| {
             let texts = texts.map_err(unwrapped)?;
-            let rows = declared(&texts, &schema)?.map_err(|unlike| {
+            let say = |unlike: Unlike| {
                 Error::data(format!(
                     "cannot read {called:?}: row {} has a text in column {:?} that is no {}, or that would lose something as \
                      one; declare the column as TEXT, and CAST it in a query",
@@ -162,7 +162,8 @@ impl TextOpener {
                     unlike.column,
                     unlike.data_type
                 ))
-            })?;
+            };
+            let rows = declared(&texts, &schema).map_err(|refused| refused.error(say))?;
             before += texts.num_rows();
             Ok(rows)
         });
@@ -187,7 +188,7 @@ impl TextOpener {
         let mut before = 0;
         let rows = texts.map(move |texts| {
             let texts = texts.map_err(unwrapped)?;
-            let rows = json::typed(&texts, &schema)?.map_err(|misfit| {
+            let say = |misfit: json::Misfit| {
                 Error::data(format!(
                     "cannot read {called:?}: row {} is not {} in column {:?}, and the rows before are; read numbers as \
                      text with OPTIONS (types 'text') after the path, or look at more rows first with OPTIONS \
@@ -196,7 +197,8 @@ impl TextOpener {
                     misfit.wanted,
                     misfit.column
                 ))
-            })?;
+            };
+            let rows = json::typed(&texts, &schema).map_err(|refused| refused.error(say))?;
             before += texts.num_rows();
             Ok(rows)
         });

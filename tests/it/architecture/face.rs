@@ -30,40 +30,73 @@ fn is_type(item: &Item) -> bool {
     matches!(item, Item::Enum(_) | Item::Struct(_) | Item::Trait(_) | Item::Type(_))
 }
 
-/// The public types of the face: where each stands, and its docs.
-fn types() -> Vec<(String, String)> {
-    let tree = Tree::read(&source(), "lib.rs");
+/// An item of the face, and where it stands.
+pub struct Exported<'a> {
+    /// The module in which a program finds it.
+    pub face: String,
+    pub name: String,
+    pub file: String,
+    pub item: &'a Item,
+}
+
+/// The items of the face, those of another crate aside.
+pub fn exported(tree: &Tree) -> Vec<Exported<'_>> {
     let mut found = vec![];
     for (index, module) in tree.modules.iter().enumerate() {
         let public = module.items.iter().filter_map(|item| match item {
             Item::Use(import) if matches!(import.vis, Visibility::Public(_)) => Some(import),
             _ => None,
         });
-        let exported = public
+        let imported = public
             .filter(|_| FACE.contains(&module.file.as_str()))
             .flat_map(imports);
-        for (path, exported) in exported {
+        for (path, exported) in imported {
             let exported = exported.expect("the face names what it has");
+            let last = path.names.last().expect("a path has a name");
             for file in tree.files(index, &path) {
                 let items = tree.modules.iter().filter(|m| m.file == file).flat_map(|m| &m.items);
-                let named = items.filter(|item| is_type(item) && name(item).is_some_and(|n| *n == exported));
-                found.extend(named.map(|item| (format!("{file}: {exported}"), docs(attributes(item)))));
+                let named = items.filter(|item| name(item).is_some_and(|n| n == last));
+                found.extend(named.map(|item| Exported {
+                    face: module.face(),
+                    name: exported.clone(),
+                    file: file.to_string(),
+                    item,
+                }));
             }
         }
         let own = module.items.iter().filter(|_| ROOMS.contains(&module.file.as_str()));
-        found.extend(own.filter(|item| is_type(item)).filter_map(|item| {
-            let public = match item {
-                Item::Enum(item) => &item.vis,
-                Item::Struct(item) => &item.vis,
-                Item::Trait(item) => &item.vis,
-                Item::Type(item) => &item.vis,
-                _ => return None,
-            };
-            let is_public = matches!(public, Visibility::Public(_));
-            is_public.then(|| (format!("{}: {:?}", module.file, name(item)), docs(attributes(item))))
+        found.extend(own.filter(|item| is_public(item)).filter_map(|item| {
+            Some(Exported {
+                face: module.face(),
+                name: name(item)?.to_string(),
+                file: module.file.clone(),
+                item,
+            })
         }));
     }
     found
+}
+
+fn is_public(item: &Item) -> bool {
+    let visibility = match item {
+        Item::Enum(item) => &item.vis,
+        Item::Struct(item) => &item.vis,
+        Item::Trait(item) => &item.vis,
+        Item::Type(item) => &item.vis,
+        Item::Fn(item) => &item.vis,
+        _ => return false,
+    };
+    matches!(visibility, Visibility::Public(_))
+}
+
+/// The public types of the face: where each stands, and its docs.
+fn types() -> Vec<(String, String)> {
+    let tree = Tree::read(&source(), "lib.rs");
+    let exported = exported(&tree);
+    let types = exported.iter().filter(|of| is_type(of.item));
+    types
+        .map(|of| (format!("{}: {}", of.file, of.name), docs(attributes(of.item))))
+        .collect()
 }
 
 #[test]

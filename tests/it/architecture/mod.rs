@@ -2,6 +2,7 @@
 //! room and in those above it, no file stands in a circle, and DataFusion is named only where the
 //! table says so.
 
+mod api;
 mod attributes;
 mod face;
 mod graph;

@@ -153,6 +153,12 @@ impl Tree {
 }
 
 impl Module {
+    /// The path by which a program names it.
+    pub fn face(&self) -> String {
+        let names = std::iter::once("anonsql").chain(self.path.iter().map(String::as_str));
+        names.collect::<Vec<_>>().join("::")
+    }
+
     /// Whether the file may stand for its folder: a table of contents that declares and re-exports.
     pub fn re_exports(&self, import: &ItemUse) -> bool {
         let contents = self.file.ends_with("/mod.rs") || self.path.is_empty();

@@ -13,6 +13,7 @@ use crate::job::Purpose;
 use crate::pool::blocking;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
+use crate::source::Noted;
 use crate::sql::clause::list as clause;
 use futures::future::BoxFuture;
 use spec::AnonymizeSpec;
@@ -37,6 +38,7 @@ pub(in crate::session) const ENTRY: Entry = Entry {
   [SEARCH USING algorithm [(option => value, ...)] | AT NODE (c level, ...) | USING MANIFEST 'path' [ON DRIFT ERROR | WARN | SEARCH]]
   [WITH (option = value, ...)] [ACCEPTING WARNINGS ON (c, ...)] [REPORT TO 'report.html' [OVERWRITE]]",
     example: "ANONYMIZE people TO 'released' QUASI IDENTIFIERS (age USING age, zip) SATISFYING k_anonymity(5)",
+    answers: false,
     read: |c, _| {
         let (anonymize, clauses) = spec::read(c, "ANONYMIZE", &[clause::TO, clause::REPORT], true)?;
         spec::single(c, &clauses)?;
@@ -51,7 +53,10 @@ impl Run for AnonymizeSpec {
 
     fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
         Box::pin(async move {
-            match self.release(context).await? {
+            let released = self.release(context).await;
+            // A release is examined with all its rows, and warns of what it finds.
+            Noted::take(&context.session.copied_config());
+            match released? {
                 Anonymized::Rows { rows, .. } => Ok(rows),
                 Anonymized::Files { folder, release, .. } => {
                     summary::summary(Some(&shown(&folder)), RELEASED, Some(&release))

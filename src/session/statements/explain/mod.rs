@@ -31,6 +31,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "shows roles, lattice, what prunes and the queries; ANALYZE adds what ran; FORMAT JSON for programs",
     syntax: "EXPLAIN [ANALYZE] [FORMAT JSON] ANONYMIZE ...",
     example: "EXPLAIN ANALYZE ANONYMIZE people QUASI IDENTIFIERS (age) SATISFYING k_anonymity(5)",
+    answers: true,
     read: |c, form| {
         let (anonymize, clauses) = spec::read(c, "EXPLAIN ANONYMIZE", &[clause::TO, clause::REPORT], true)?;
         spec::single(c, &clauses)?;

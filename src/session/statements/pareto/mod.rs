@@ -37,6 +37,7 @@ pub(in crate::session) const ENTRY: Entry = Entry {
     syntax: "PARETO FRONT OF ANONYMIZE ... OPTIMIZING MAX | MIN property [ON column], ... [EPSILON (e, ...)]
   [REPORT TO 'front.svg' [OVERWRITE]]",
     example: "PARETO FRONT OF ANONYMIZE people QUASI IDENTIFIERS (age) OPTIMIZING MAX k, MAX l ON job, MIN glm",
+    answers: true,
     read: |c, _| {
         let more = [clause::OPTIMIZING, clause::EPSILON, clause::REPORT];
         let (anonymize, s) = spec::read(c, "PARETO FRONT OF ANONYMIZE", &more, false)?;

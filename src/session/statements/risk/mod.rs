@@ -25,6 +25,7 @@ pub(super) const ENTRY: Entry = Entry {
   [WITH (sampling_fraction = f, threshold = t, k = 5, subset_size = 3, histogram = sizes | bands,
          snb_classes = peer | haas_stokes)]",
     example: "RISK OF people QUASI IDENTIFIERS (age, zip) POPULATION census",
+    answers: true,
     read: |c, _| spec::read(c).map(Statement::new),
 };
 

@@ -35,6 +35,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "proposes a role for every column with its reason, and a script that releases the table",
     syntax: "SUGGEST ROLES FOR { table | 'path' [OPTIONS (...)] | ( query ) } [TO 'release.sql' [OVERWRITE]]",
     example: "SUGGEST ROLES FOR people TO 'release.sql'",
+    answers: true,
     read: |c, _| read(c).map(Statement::new),
 };
 

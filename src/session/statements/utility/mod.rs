@@ -24,6 +24,7 @@ pub(super) const ENTRY: Entry = Entry {
     syntax: "UTILITY OF { table | 'path' [OPTIONS (...)] | ( query ) } AGAINST source [QUASI IDENTIFIERS (c [USING hierarchy], ...)]
   [CLASS (c)] [TESTING ON source] [REPORT TO 'utility.html' [OVERWRITE]]",
     example: "UTILITY OF 'released' AGAINST people CLASS (salary)",
+    answers: true,
     read: |c, _| spec::read(c).map(Statement::new),
 };
 

@@ -33,6 +33,7 @@ pub(super) const ENTRY: Entry = Entry {
         "VERIFY { table | 'path' [OPTIONS (...)] | ( query ) } QUASI IDENTIFIERS (...) [SENSITIVE (...)] [ENTITY (c)] SATISFYING ...
   [AGAINST source] [POPULATION table]",
     example: "VERIFY 'released' QUASI IDENTIFIERS (age, zip) SATISFYING k_anonymity(5) AGAINST people",
+    answers: true,
     read: |c, _| spec::read(c).map(Statement::new),
 };
 

@@ -1,0 +1,192 @@
+//! The public API as a file: what a program may rely on changes only where somebody says so.
+//!
+//! `UPDATE_DOCS=1 cargo test --all-features --test it architecture::api` writes it again.
+
+use super::attributes::{attributes, attributes_inside, only_in_tests};
+use super::face::{Exported, exported};
+use super::source;
+use super::tree::Tree;
+use quote::ToTokens;
+use std::collections::BTreeSet;
+use std::path::Path;
+use syn::{Attribute, Fields, ImplItem, Item, ItemImpl, TraitItem, Type, Visibility};
+
+/// Returns the tokens of a declaration on one line, as rustfmt would space the most of them.
+fn line(tokens: impl ToTokens) -> String {
+    let mut text = tokens.to_token_stream().to_string();
+    for (spaced, plain) in [
+        (" :: ", "::"),
+        (":: ", "::"),
+        (" < ", "<"),
+        ("< ", "<"),
+        (" >", ">"),
+        (" ,", ","),
+        (" (", "("),
+        ("( ", "("),
+        (" )", ")"),
+        ("& ", "&"),
+        (" :", ":"),
+        (" ;", ""),
+        ("[ ", "["),
+        (" ]", "]"),
+        ("' ", "'"),
+    ] {
+        text = text.replace(spaced, plain);
+    }
+    text.replace("->", " -> ").replace("  ", " ").trim().to_string()
+}
+
+fn is_public(visibility: &Visibility) -> bool {
+    matches!(visibility, Visibility::Public(_))
+}
+
+fn is_hidden(attributes: &[Attribute]) -> bool {
+    let docs = attributes.iter().filter(|a| a.path().is_ident("doc"));
+    only_in_tests(attributes) || docs.into_iter().any(|a| line(&a.meta).contains("hidden"))
+}
+
+/// The derived traits and whether more may come, as they are written.
+fn promises(attributes: &[Attribute]) -> String {
+    let said = attributes
+        .iter()
+        .filter(|a| a.path().is_ident("derive") || a.path().is_ident("non_exhaustive"));
+    said.map(|a| format!("#[{}] ", line(&a.meta))).collect()
+}
+
+fn fields(fields: &Fields) -> Vec<String> {
+    let public = fields.iter().filter(|field| is_public(&field.vis));
+    public
+        .enumerate()
+        .map(|(at, field)| {
+            let name = field.ident.as_ref().map_or_else(|| at.to_string(), ToString::to_string);
+            format!("pub {name}: {}", line(&field.ty))
+        })
+        .collect()
+}
+
+/// The declaration of an item without its body, and what is public within.
+fn declared(item: &Item) -> (String, Vec<String>) {
+    match item {
+        Item::Struct(item) => (
+            format!(
+                "{}pub struct {}{}",
+                promises(&item.attrs),
+                item.ident,
+                line(&item.generics)
+            ),
+            fields(&item.fields),
+        ),
+        Item::Enum(item) => {
+            let variants = item.variants.iter().map(|variant| match &variant.fields {
+                Fields::Unit => variant.ident.to_string(),
+                inner => format!("{}{}", variant.ident, line(inner)),
+            });
+            let head = format!(
+                "{}pub enum {}{}",
+                promises(&item.attrs),
+                item.ident,
+                line(&item.generics)
+            );
+            (head, variants.collect())
+        }
+        Item::Trait(item) => {
+            let inside = item.items.iter().filter_map(|inside| match inside {
+                TraitItem::Fn(method) => {
+                    let provided = if method.default.is_some() { " { .. }" } else { "" };
+                    Some(format!("{}{provided}", line(&method.sig)))
+                }
+                TraitItem::Const(constant) => Some(format!("const {}: {}", constant.ident, line(&constant.ty))),
+                TraitItem::Type(named) => Some(format!("type {}", named.ident)),
+                _ => None,
+            });
+            let bounds = line(&item.supertraits);
+            (
+                format!("pub trait {}{}: {bounds}", item.ident, line(&item.generics)),
+                inside.collect(),
+            )
+        }
+        Item::Type(item) => (
+            format!("pub type {}{} = {}", item.ident, line(&item.generics), line(&item.ty)),
+            vec![],
+        ),
+        Item::Fn(item) => (format!("pub {}", line(&item.sig)), vec![]),
+        Item::Const(item) => (format!("pub const {}: {}", item.ident, line(&item.ty)), vec![]),
+        _ => (String::new(), vec![]),
+    }
+}
+
+/// What an `impl` for the type adds: public functions and constants, or the name of a trait.
+fn added(item: &ItemImpl) -> Vec<String> {
+    if let Some((_, of, _)) = &item.trait_ {
+        return vec![format!("impl {}", line(of))];
+    }
+    let inside = item.items.iter().filter(|inside| !is_hidden(attributes_inside(inside)));
+    let public = inside.filter_map(|inside| match inside {
+        ImplItem::Fn(method) if is_public(&method.vis) => Some(format!("pub {}", line(&method.sig))),
+        ImplItem::Const(constant) if is_public(&constant.vis) => {
+            Some(format!("pub const {}: {}", constant.ident, line(&constant.ty)))
+        }
+        _ => None,
+    });
+    public.collect()
+}
+
+fn room(file: &str) -> &str {
+    file.split(['/', '.']).next().unwrap_or(file)
+}
+
+/// The `impl`s of a type in its own room and in those that use it by its path.
+fn impls<'a>(tree: &'a Tree, of: &'a Exported) -> impl Iterator<Item = &'a ItemImpl> {
+    let items = tree
+        .modules
+        .iter()
+        .filter(|module| room(&module.file) == room(&of.file));
+    items
+        .flat_map(|module| &module.items)
+        .filter_map(move |item| match item {
+            Item::Impl(item) if !is_hidden(&item.attrs) => match item.self_ty.as_ref() {
+                Type::Path(path) => path
+                    .path
+                    .segments
+                    .last()
+                    .is_some_and(|s| s.ident == of.name)
+                    .then_some(item),
+                _ => None,
+            },
+            _ => None,
+        })
+}
+
+fn api() -> String {
+    let tree = Tree::read(&source(), "lib.rs");
+    let mut blocks = BTreeSet::new();
+    for of in exported(&tree).iter().filter(|of| !is_hidden(attributes(of.item))) {
+        let (head, mut inside) = declared(of.item);
+        let mut of_impls: Vec<String> = impls(&tree, of).flat_map(added).collect();
+        of_impls.sort();
+        of_impls.dedup();
+        inside.extend(of_impls);
+        let inside: String = inside.iter().map(|line| format!("    {line}\n")).collect();
+        blocks.insert(format!("{}::{}\n  {head}\n{inside}", of.face, of.name));
+    }
+    blocks.into_iter().collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_public_api_is_that_of_its_file() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/api.txt");
+    let (found, written) = (api(), std::fs::read_to_string(&path).unwrap_or_default());
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        return std::fs::write(path, found).expect("docs/api.txt is written");
+    }
+    let (found, written): (BTreeSet<&str>, BTreeSet<&str>) = (found.lines().collect(), written.lines().collect());
+    let (more, less): (Vec<_>, Vec<_>) = (
+        found.difference(&written).collect(),
+        written.difference(&found).collect(),
+    );
+    assert!(
+        more.is_empty() && less.is_empty(),
+        "the public API is not that of docs/api.txt; if that is meant, write it again with UPDATE_DOCS=1\n\
+         new: {more:#?}\ngone: {less:#?}"
+    );
+}
