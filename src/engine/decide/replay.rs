@@ -1,7 +1,7 @@
 //! Applies the node of an earlier release again, and names what keeps it from holding.
 
 use super::decision::{Decision, Proof, describe};
-use super::evaluator::{Evaluator, Verdict};
+use super::evaluator::{Evaluator, Judged, Verdict};
 use super::given::of_lattice;
 use super::infeasible::models;
 use super::search::searched;

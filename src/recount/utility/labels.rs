@@ -40,9 +40,9 @@ pub(super) struct ComparedColumn {
     is_own: bool,
 }
 
-/// Whether a column can be compared.
-pub(super) enum Reads {
-    Column(ComparedColumn),
+/// What is read of a column, if it can be compared.
+pub(super) enum Reads<T> {
+    Read(T),
     /// It cannot, for this reason.
     Not(String),
 }
@@ -54,7 +54,7 @@ impl Reading {
         session: &SessionContext,
         released: &str,
         (source, testing): (&str, Option<&str>),
-    ) -> Result<Reads> {
+    ) -> Result<Reads<ComparedColumn>> {
         let label = type_of(session, released, &self.column).await?;
         if plain_type(&label).is_nested() || plain_type(&label).is_binary() {
             return Ok(Reads::Not("its labels in the release are no texts or numbers".into()));
@@ -76,7 +76,7 @@ impl Reading {
         let bound = bind(session, VALUES, &self.column, &hierarchy).await;
         session.deregister_table(VALUES)?;
         match bound {
-            Ok((_, lookup)) => Ok(Reads::Column(ComparedColumn {
+            Ok((_, lookup)) => Ok(Reads::Read(ComparedColumn {
                 name: self.column,
                 lookup,
                 form: self.form,
@@ -155,14 +155,13 @@ impl ComparedColumn {
         raw.coded(at, self.lookup.values())
     }
 
-    /// Returns for each released label the values that it stands for. Fails with the reason if a
-    /// label stands for none.
+    /// Returns for each released label the values that it stands for, if each stands for some.
     pub(super) fn covered(
         self,
         released: &Texts,
         at: usize,
         is_in_source: &[bool],
-    ) -> Result<std::result::Result<Labels, String>> {
+    ) -> Result<Reads<Labels>> {
         let labels = released.array(at);
         let any: Vec<u32> = (0..)
             .zip(is_in_source)
@@ -196,8 +195,8 @@ impl ComparedColumn {
         };
         let unread = covered.iter().filter(|values| values.is_empty()).count();
         Ok(match unread {
-            0 => Ok(Labels(covered)),
-            n => Err(format!(
+            0 => Reads::Read(Labels(covered)),
+            n => Reads::Not(format!(
                 "labels ({n}) stand for no value of the source; name the hierarchy that they are of: QUASI IDENTIFIERS ({} \
                  USING hierarchy)",
                 self.name

@@ -33,7 +33,7 @@ pub(crate) async fn figures(tables: &Tables<'_>, readings: Vec<Reading>, class: 
     for reading in readings {
         let name = reading.column.clone();
         match reading.bind(session, &released.name, (*source, *testing)).await? {
-            Reads::Column(column) => compared.push(column),
+            Reads::Read(column) => compared.push(column),
             Reads::Not(why) => unread.push((name, why)),
         }
     }
@@ -128,8 +128,8 @@ fn compared(read: Read, unread: &mut Vec<(String, String)>, class: Option<&str>)
         let mut is_in_source = vec![false; column.values];
         codes.iter().for_each(|code| is_in_source[*code as usize] = true);
         match read.covered(&released, i, &is_in_source)? {
-            Err(why) => unread.push((column.name, why)),
-            Ok(covered) => {
+            Reads::Not(why) => unread.push((column.name, why)),
+            Reads::Read(covered) => {
                 let raw = || Labels::raw(column.values);
                 release.push(covered, released.rows[i].clone());
                 source.push(raw(), codes);

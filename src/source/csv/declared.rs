@@ -7,7 +7,6 @@ use crate::source::refused::Refused;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use arrow::error::ArrowError;
 use std::sync::Arc;
 
 /// A row, counted from 0, with a text that is no value of its column's type.

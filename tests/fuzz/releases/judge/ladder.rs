@@ -25,11 +25,13 @@ pub struct Ladder {
     keys: Vec<Option<String>>,
     /// The cuts of QUANTILES, ascending: where each group but the first begins.
     cuts: Vec<Cell>,
+    /// The digits that PREFIX gives whole numbers, which CSV may read where texts were meant.
+    digits: usize,
 }
 
 impl Ladder {
-    /// The hierarchy over a column of this type; `of` are the values that QUANTILES is of, and
-    /// their type.
+    /// The hierarchy over a column of this type; `of` are the values of the column, or those that
+    /// QUANTILES is of, and their type.
     pub fn new(hierarchy: &Hierarchy, data_type: &DataType, of: (&[Cell], &DataType)) -> Self {
         let cuts = match &hierarchy.rule {
             Rule::Quantiles { groups, .. } => cuts(groups[0] as usize, of),
@@ -42,6 +44,11 @@ impl Ladder {
             let (rows, values): (Vec<_>, Vec<_>) = of_type.map(|(row, key)| (row.clone(), key)).unzip();
             (listed, keys) = (Some(rows), values);
         }
+        let lengths = of.0.iter().filter_map(|cell| cell.text.as_ref().map(String::len));
+        let digits = match hierarchy.rule {
+            Rule::Prefix { mask: Some(_), .. } => PREFIX_WIDTH,
+            _ => lengths.max().unwrap_or(0),
+        };
         let (unmapped, nulls) = (hierarchy.unmapped, hierarchy.nulls);
         Self {
             rule: hierarchy.rule.clone(),
@@ -51,6 +58,7 @@ impl Ladder {
             listed,
             keys,
             cuts,
+            digits,
         }
     }
 
@@ -64,6 +72,7 @@ impl Ladder {
             listed: None,
             keys: vec![],
             cuts: vec![],
+            digits: 0,
         }
     }
 
@@ -147,7 +156,12 @@ impl Ladder {
                 let Some(kept) = kept.get(level - 1) else {
                     return Some(TOP.into());
                 };
-                let beginning: Vec<char> = text.chars().take(*kept as usize).collect();
+                let padded = match self.whole {
+                    true if text.starts_with('-') || text.len() > self.digits => return None,
+                    true => format!("{text:0>width$}", width = self.digits),
+                    false => text.to_string(),
+                };
+                let beginning: Vec<char> = padded.chars().take(*kept as usize).collect();
                 Some(match mask {
                     None if *kept == 0 => TOP.into(),
                     None => beginning.into_iter().collect(),

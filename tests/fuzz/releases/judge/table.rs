@@ -125,7 +125,7 @@ pub fn ladder(case: &Case, source: &Rows, table: &Rows, column: &str, hierarchy:
         crate::releases::case::Rule::Quantiles { column, .. } => {
             (table.column(column), table.data_type(column).unwrap_or(&DataType::Null))
         }
-        _ => (&[][..], &DataType::Null),
+        _ => (source.column(column), data_type),
     };
     Ladder::new(hierarchy, data_type, of)
 }
