@@ -95,7 +95,7 @@ async fn ask(channels: &Connect, url: &Url) -> Option<String> {
 fn member(url: &Url, answer: &str) -> Result<Member> {
     let words: Vec<&str> = answer.split(' ').collect();
     let [NAME, theirs, threads] = words[..] else {
-        return Err(Error::usage(format!("{url} is no worker of anonsql")));
+        return Err(Error::usage(format!("{url} is not a worker of anonsql")));
     };
     if theirs != version() {
         return Err(Error::usage(format!(

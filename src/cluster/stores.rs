@@ -22,7 +22,7 @@ const S3_IS: HeaderName = HeaderName::from_static("anonsql-s3");
 
 /// Returns the headers of plans of a session with these settings.
 pub(super) fn headers_of(s3: &S3) -> Result<HeaderMap> {
-    let refused = || Error::internal("settings of s3:// that are no header");
+    let refused = || Error::internal("settings of s3:// that cannot be a header");
     let text = serde_json::to_string(s3).map_err(|_| refused())?;
     let value = HeaderValue::from_str(&text).map_err(|_| refused())?;
     Ok(HeaderMap::from_iter([(S3_IS, value)]))

@@ -47,7 +47,8 @@ pub(crate) fn time(text: &str) -> Result<DateTime<Utc>> {
     let day = || NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0);
     plain.or_else(day).map(|time| time.and_utc()).ok_or_else(|| {
         Error::usage(format!(
-            "TIMESTAMP AS OF {text:?} is no time; write '2026-01-31 18:00:00', which is in UTC, or '2026-01-31T18:00:00+01:00'"
+            "TIMESTAMP AS OF {text:?} is not a time; write '2026-01-31 18:00:00', which is in UTC, or \
+             '2026-01-31T18:00:00+01:00'"
         ))
     })
 }

@@ -143,7 +143,7 @@ impl Lease {
         let Some(found) = read_small(prefix.store().as_ref(), &path, LARGEST, &what).await? else {
             return Ok(None);
         };
-        let damaged = |_| Error::data(format!("{what}: it is no lease; delete {path}"));
+        let damaged = |_| Error::data(format!("{what}: it is not a lease; delete {path}"));
         Ok(Some(Self {
             prefix: prefix.clone(),
             text: serde_json::from_slice(&found.bytes).map_err(damaged)?,

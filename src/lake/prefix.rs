@@ -153,7 +153,8 @@ impl Prefix {
             "" => name.to_string(),
             path => format!("{path}/{name}"),
         };
-        Path::parse(whole).map_err(|_| Error::data(format!("{name:?} is no name of a file under {}", self.place.url)))
+        Path::parse(whole)
+            .map_err(|_| Error::data(format!("{name:?} is not the name of a file under {}", self.place.url)))
     }
 
     /// Returns the name of an object relative to the prefix; `None` if it is not under it.

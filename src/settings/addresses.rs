@@ -77,7 +77,7 @@ impl FromStr for Addresses {
 fn address(text: &str) -> Result<Address> {
     let wrong = |why: &str| {
         Err(Error::usage(format!(
-            "{text:?} is no address of a worker: {why}; write 'http://127.0.0.1:8000', 'https://worker:8000', or \
+            "{text:?} is not the address of a worker: {why}; write 'http://127.0.0.1:8000', 'https://worker:8000', or \
              'dns+https://workers:8000' for all that have a name"
         )))
     };
@@ -100,7 +100,7 @@ fn address(text: &str) -> Result<Address> {
         None => (false, text),
     };
     let Ok(url) = Url::parse(rest) else {
-        return wrong("it is no URL");
+        return wrong("it is not a URL");
     };
     if let Some(refused) = Error::of_credentials(&url) {
         return Err(refused);
@@ -149,7 +149,7 @@ pub(crate) fn listening(text: &str, is_encrypted: bool) -> Result<SocketAddr> {
     let text = text.replacen("localhost", "127.0.0.1", 1);
     let Ok(address) = text.parse::<SocketAddr>() else {
         return Err(Error::usage(format!(
-            "{text:?} is no address to listen on; write 127.0.0.1:8000"
+            "{text:?} is not an address to listen on; write 127.0.0.1:8000"
         )));
     };
     match is_encrypted || address.ip().is_loopback() {
@@ -192,7 +192,7 @@ mod tests {
             ("http://127.0.0.1", "a port"),
             ("http://127.0.0.1:8000/a", "nothing else"),
             ("http://a:b@127.0.0.1:8000", "a password"),
-            ("127.0.0.1:8000", "no address"),
+            ("127.0.0.1:8000", "not the address of a worker"),
         ] {
             let e = read(text).unwrap_err().to_string();
             assert!(e.contains(why), "{text}: {e}");

@@ -88,7 +88,7 @@ impl Message {
             Self::Files(files) => {
                 let files = serde_json::to_string(&files);
                 (
-                    Some(files.map_err(|_| Error::internal("a report that is no text"))?),
+                    Some(files.map_err(|_| Error::internal("a report that is not text"))?),
                     None,
                 )
             }

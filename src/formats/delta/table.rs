@@ -32,7 +32,7 @@ impl fmt::Debug for Table {
 
 /// Opens the log of a table, or of one that is to be.
 pub(super) fn log(place: &Place) -> Result<LogStoreRef> {
-    let url = Url::parse(&place.url).map_err(|_| Error::usage(format!("{} is no URL", place.url)))?;
+    let url = Url::parse(&place.url).map_err(|_| Error::usage(format!("{} is not a URL", place.url)))?;
     let inside = PrefixStore::new(Arc::clone(&place.store), place.path.clone());
     Ok(default_logstore(
         Arc::new(inside),

@@ -213,7 +213,7 @@ fn checked(path: &Path) -> Result<PathBuf> {
     }
     if head != SQLITE {
         return Err(Error::usage(format!(
-            "{} is no SQLite file, as a DuckLake catalog is",
+            "{} is not an SQLite file, as a DuckLake catalog is",
             path.display()
         )));
     }

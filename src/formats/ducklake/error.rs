@@ -19,7 +19,7 @@ pub(super) fn failed(doing: impl fmt::Display, error: &DuckLakeError) -> Error {
         )),
         DuckLakeError::Sqlx(_) => Error::new(
             ErrorKind::Io,
-            format!("{doing}: it is no DuckLake catalog, it is damaged, or another program has locked it"),
+            format!("{doing}: it is not a DuckLake catalog, it is damaged, or another program has locked it"),
         ),
         DuckLakeError::Unsupported(_) | DuckLakeError::UnsupportedType(_) => Error::data(format!(
             "{doing}: it has a type or a feature that this version of anonsql does not read"

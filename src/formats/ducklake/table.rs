@@ -63,7 +63,7 @@ impl Table {
         let (own, named, at) = (catalog.clone(), address.clone(), at.clone());
         let opened = blocking("reading a catalog", move || opened(&own, &named, &at)).await?;
         let store = Url::parse(opened.url.as_str());
-        let store = store.map_err(|_| Error::data(format!("{}: its data path is no URL", catalog.doing)))?;
+        let store = store.map_err(|_| Error::data(format!("{}: its data path is not a URL", catalog.doing)))?;
         let store = Stores::open(state, &store)?;
         Ok(Self {
             address,

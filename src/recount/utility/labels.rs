@@ -51,7 +51,7 @@ impl Reading {
     ) -> Result<std::result::Result<ComparedColumn, String>> {
         let label = type_of(session, released, &self.column).await?;
         if plain_type(&label).is_nested() || plain_type(&label).is_binary() {
-            return Ok(Err("its labels in the release are no texts or numbers".into()));
+            return Ok(Err("its labels in the release are neither texts nor numbers".into()));
         }
         let value = type_of(session, source, &self.column).await?;
         let is_own = self.is_own(&label, &value);
