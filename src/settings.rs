@@ -48,7 +48,7 @@ impl NodeExecution {
     }
 }
 
-/// Where the objects of `s3://` are. What is not set here is taken from the environment.
+/// The place of the objects of `s3://`. Fields that are not set are taken from the environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct S3 {
     /// The URL of the server.
@@ -69,16 +69,16 @@ pub struct Settings {
     pub strict: bool,
     /// The time limit of a search whose statement has none.
     pub time_limit: Option<Duration>,
-    /// Whether statements do all but write.
+    /// Whether statements do everything except writing.
     pub dry_run: bool,
     /// About the most combinations of quasi-identifier values that local recoding compares one by
-    /// one. Of a larger table it divides the classes of coarser levels.
+    /// one. For a larger table it divides the classes of coarser levels.
     pub divided_combinations: usize,
-    /// Where the objects of `s3://` are.
+    /// The place of the objects of `s3://`.
     pub s3: S3,
     /// The addresses of the workers that a statement may use, with commas between them.
     pub cluster: Option<String>,
-    /// The folder with the certificate that workers are shown.
+    /// The folder with the certificate that is shown to workers.
     pub cluster_tls: Option<String>,
 }
 
@@ -242,7 +242,7 @@ fn cluster(text: &str) -> Result<Option<String>> {
 #[cfg(not(feature = "cluster"))]
 use built as cluster;
 
-/// Returns what is given for the cluster, if this build has it.
+/// Returns the setting for the cluster. Fails if this build does not have the cluster.
 fn built(text: &str) -> Result<Option<String>> {
     match given(text) {
         Some(_) if !cfg!(feature = "cluster") => Err(Error::usage(
@@ -304,7 +304,7 @@ impl ExtensionOptions for Settings {
         Ok(())
     }
 
-    /// Returns the entries with the prefix in their names: DataFusion adds no prefix, and SHOW
+    /// Returns the entries with the prefix in their names. DataFusion adds no prefix, and SHOW
     /// looks for the name that SET takes.
     fn entries(&self) -> Vec<ConfigEntry> {
         let entry = |setting: &Setting| ConfigEntry {
