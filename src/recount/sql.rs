@@ -13,8 +13,9 @@ use std::sync::Arc;
 /// - Files and row groups are skipped by the maximum that a plain column has reached, even if the
 ///   same query asks for the maximum of an expression. `max(a + b), max(c)` is then too small.
 /// - If a query reads a field of a struct, a subquery's column that is computed under the name of a
-///   column of its table is replaced by that column itself: in `SELECT name, s['x'] FROM (SELECT
-///   md5(name) AS name, s FROM t)` the names are raw (apache/datafusion issue 25414).
+///   column of its table is replaced by that column itself: in
+///   `SELECT name, s['x'] FROM (SELECT md5(name) AS name, s FROM t)` the names are raw
+///   (apache/datafusion issue 25414).
 ///
 /// Two more have no setting. DataFusion believes the claims of a table, a file or a node about its
 /// rows, whether they hold or not: the plans of a session forget them
