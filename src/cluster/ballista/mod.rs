@@ -1,7 +1,7 @@
 //! The engine of Ballista: jobs that a scheduler hands out to executors (feature `ballista`).
 //!
-//! The scheduler and the executors are this command (`anonsql cluster scheduler`, `anonsql cluster
-//! executor`), with the services of Ballista 55 in them. Ballista's own recovery from a lost
+//! The scheduler and the executors are this command, with the services of Ballista 55 in them:
+//! `anonsql cluster scheduler` and `anonsql cluster executor`. Ballista's own recovery from a lost
 //! executor cannot be trusted with a release: in a trial of 8 kills, 5 jobs succeeded with up to
 //! four times their rows. Its recovery is therefore turned off: the scheduler never considers an
 //! executor lost, and a job fails with the first failure of one of its tasks. The driver watches

@@ -29,7 +29,7 @@ fn is_computable(job: &Job, q: &QuasiIdentifier) -> Result<()> {
     if let Some(c) = job.constraints.iter().find(|c| c.model.reads().labels) {
         return Err(Error::usage(format!(
             "column {column}: {} counts the values under each label of a hierarchy's level, and LABELS {form} does not \
-             release them; write LABELS TEXT",
+             release those labels; write LABELS TEXT",
             c.call
         )));
     }
