@@ -47,6 +47,8 @@
 //! 6. recounts the written files with SQL that shares no code with the search, writes the manifest
 //!    and the report, and exchanges the staging folder with the target at once.
 //!
+//! The page `docs/src/how.md` of the book follows one statement through these stages.
+//!
 //! # Where things are
 //!
 //! A module uses only those above it, and only some name DataFusion. A test reads this table and

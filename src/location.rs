@@ -139,7 +139,9 @@ pub(crate) fn compression_name(compression: FileCompressionType) -> &'static str
 /// Returns the error for a compressed file whose content cannot be decompressed.
 pub(crate) fn not_decompressed(compression: FileCompressionType) -> Error {
     let name = compression_name(compression);
-    Error::data(format!("the file is no {name}, or it is damaged or cut off"))
+    Error::data(format!(
+        "the file is not compressed with {name}, or it is damaged or cut off"
+    ))
 }
 
 /// Opens a file for reading, decompressed as the end of its name tells.

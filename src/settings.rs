@@ -48,7 +48,7 @@ impl NodeExecution {
     }
 }
 
-/// Where the objects of `s3://` are. What is not set here is taken from the environment.
+/// The place of the objects of `s3://`. Fields that are not set are taken from the environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct S3 {
     /// The URL of the server.
@@ -69,16 +69,16 @@ pub struct Settings {
     pub strict: bool,
     /// The time limit of a search whose statement has none.
     pub time_limit: Option<Duration>,
-    /// Whether statements do all but write.
+    /// Whether statements do everything except writing.
     pub dry_run: bool,
     /// About the most combinations of quasi-identifier values that local recoding compares one by
-    /// one. Of a larger table it divides the classes of coarser levels.
+    /// one. For a larger table it divides the classes of coarser levels.
     pub divided_combinations: usize,
-    /// Where the objects of `s3://` are.
+    /// The place of the objects of `s3://`.
     pub s3: S3,
     /// The addresses of the workers that a statement may use, with commas between them.
     pub cluster: Option<String>,
-    /// The folder with the certificate that workers are shown.
+    /// The folder with the certificate that is shown to workers.
     pub cluster_tls: Option<String>,
 }
 
@@ -130,7 +130,7 @@ const SETTINGS: &[Setting] = &[
     Setting {
         name: "time_limit",
         summary: "When a search ends with the best node so far, such as '60s', '5m' or '500ms', unless its statement has \
-                  a limit of its own: WITH (time_limit = '60s'); '' is no limit",
+                  a limit of its own: WITH (time_limit = '60s'); '' means no limit",
         set: |settings, text| {
             settings.time_limit = match text.trim() {
                 "" => None,
@@ -157,7 +157,7 @@ const SETTINGS: &[Setting] = &[
         set: |settings, text| {
             let number = text.trim().parse().ok().filter(|n| *n > 0);
             settings.divided_combinations =
-                number.ok_or_else(|| Error::usage(format!("{text:?} is no whole number of 1 or more")))?;
+                number.ok_or_else(|| Error::usage(format!("{text:?} is not a whole number of 1 or more")))?;
             Ok(())
         },
         get: |settings| Some(settings.divided_combinations.to_string()),
@@ -193,8 +193,8 @@ const SETTINGS: &[Setting] = &[
     Setting {
         name: "cluster",
         summary: "The addresses of workers (anonsql worker) that read and write parts of a release, such as \
-                  'http://127.0.0.1:8000,http://127.0.0.1:8001', or of a scheduler of Ballista: 'df://127.0.0.1:50050'; '' is \
-                  none; only in a build with the feature cluster (or ballista)",
+                  'http://127.0.0.1:8000,http://127.0.0.1:8001', or of a scheduler of Ballista: 'df://127.0.0.1:50050'; \
+                  '' means none; only in a build with the feature cluster (or ballista)",
         set: |settings, text| {
             settings.cluster = cluster(text)?;
             Ok(())
@@ -204,7 +204,7 @@ const SETTINGS: &[Setting] = &[
     Setting {
         name: "cluster_tls",
         summary: "The folder with the certificate that workers at https:// are shown (tls.crt, tls.key), and the authority of \
-                  theirs (ca.crt); '' is none; only in a build with the feature cluster",
+                  theirs (ca.crt); '' means none; only in a build with the feature cluster",
         set: |settings, text| {
             settings.cluster_tls = built(text)?;
             Ok(())
@@ -227,7 +227,7 @@ fn endpoint(text: &str) -> Result<Option<String>> {
             None => Ok(Some(text)),
         },
         _ => Err(Error::usage(format!(
-            "{text:?} is no server; write its URL: 'https://minio.example.org:9000'"
+            "{text:?} is not a server; write its URL: 'https://minio.example.org:9000'"
         ))),
     }
 }
@@ -242,7 +242,7 @@ fn cluster(text: &str) -> Result<Option<String>> {
 #[cfg(not(feature = "cluster"))]
 use built as cluster;
 
-/// Returns what is given for the cluster, if this build has it.
+/// Returns the setting for the cluster. Fails if this build does not have the cluster.
 fn built(text: &str) -> Result<Option<String>> {
     match given(text) {
         Some(_) if !cfg!(feature = "cluster") => Err(Error::usage(
@@ -255,7 +255,7 @@ fn built(text: &str) -> Result<Option<String>> {
 fn limit(text: &str) -> Result<Duration> {
     duration(&Value::Text(text.into())).ok_or_else(|| {
         Error::usage(format!(
-            "{text:?} is no time; write '60s', '5m' or '500ms', or '' for no limit"
+            "{text:?} is not a time; write '60s', '5m' or '500ms', or '' for no limit"
         ))
     })
 }
@@ -304,7 +304,7 @@ impl ExtensionOptions for Settings {
         Ok(())
     }
 
-    /// Returns the entries with the prefix in their names: DataFusion adds no prefix, and SHOW
+    /// Returns the entries with the prefix in their names. DataFusion adds no prefix, and SHOW
     /// looks for the name that SET takes.
     fn entries(&self) -> Vec<ConfigEntry> {
         let entry = |setting: &Setting| ConfigEntry {
@@ -368,11 +368,11 @@ mod tests {
         for (key, value, said) in [
             ("anonsql.node_executor", "fused", "did you mean \"node_execution\"?"),
             ("anonsql.node_execution", "fuse", "did you mean \"fused\"?"),
-            ("anonsql.time_limit", "soon", "\"soon\" is no time"),
-            ("anonsql.time_limit", "-1s", "\"-1s\" is no time"),
+            ("anonsql.time_limit", "soon", "\"soon\" is not a time"),
+            ("anonsql.time_limit", "-1s", "\"-1s\" is not a time"),
             ("anonsql.dry_run", "maybe", "neither true nor false"),
-            ("anonsql.divided_combinations", "0", "\"0\" is no whole number"),
-            ("anonsql.divided_combinations", "many", "\"many\" is no whole number"),
+            ("anonsql.divided_combinations", "0", "\"0\" is not a whole number"),
+            ("anonsql.divided_combinations", "many", "\"many\" is not a whole number"),
             (
                 "anonsql.cluster",
                 "http://10.0.0.7:8000",
@@ -381,7 +381,7 @@ mod tests {
                     false => "built without the cluster",
                 },
             ),
-            ("anonsql.s3.endpoint", "minio", "is no server"),
+            ("anonsql.s3.endpoint", "minio", "is not a server"),
             ("anonsql.s3.endpoint", "http://a:b@minio", "in the environment"),
             ("anonsql.s3.regoin", "eu", "did you mean \"s3.region\"?"),
         ] {

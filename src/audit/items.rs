@@ -31,7 +31,7 @@ pub(super) async fn check(session: &SessionContext, claim: &Claim) -> Result<Vec
              OR array_position({items}, NULL) IS NOT NULL"
         );
         checks.push(none_of(
-            format!("lists of {column} that are no ascending sets"),
+            format!("lists of {column} that are not ascending sets"),
             count(session, &sql).await?,
         ));
     }

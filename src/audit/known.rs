@@ -114,7 +114,8 @@ pub(super) async fn generalized(session: &SessionContext, table: &str, columns: 
             LabelForm::Text => cast(&own.labels, &DataType::Utf8)?,
             form if form.is_of_class() => {
                 return Err(Error::usage(format!(
-                    "column {}: LABELS {form} is of a class of the release, and no label of other rows; leave POPULATION out",
+                    "column {}: LABELS {form} belongs to a class of the release and cannot label other rows; leave \
+                     POPULATION out",
                     known.column
                 )));
             }

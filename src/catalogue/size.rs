@@ -20,7 +20,7 @@ pub fn size(text: &str) -> Result<usize> {
         "tib" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
         _ => {
             return Err(Error::usage(format!(
-                "the unit {unit:?} is none of B, KB, MB, GB, KiB, MiB, GiB"
+                "the unit {unit:?} is not one of B, KB, MB, GB, KiB, MiB, GiB"
             )));
         }
     };

@@ -1,7 +1,7 @@
 //! What a worker answers: rows, signs of life, or what went wrong.
 //!
-//! On its way an error becomes a text. Errors of ours are therefore written with their kind, and
-//! read again by the driver. Everything else that ends an answer is a lost worker.
+//! An error travels as text. Errors of this crate are therefore written with their kind, and read
+//! again by the driver. Any other end of an answer means that the worker was lost.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::operator::{Operator, Parcel, Rows, Travels};
@@ -15,11 +15,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What precedes the kind and the message of an error in its text.
+/// The mark before the kind and the message of an error in its text.
 const MARK: &str = "anonsql-error/";
-/// What ends the message.
+/// The mark after the message.
 const END: &str = "/anonsql-end";
-/// How often a task shows that it goes on.
+/// How often a task reports that it makes progress.
 const BEAT: Duration = Duration::from_secs(5);
 
 const KINDS: [(ErrorKind, &str); 11] = [
@@ -36,7 +36,7 @@ const KINDS: [(ErrorKind, &str); 11] = [
     (ErrorKind::Internal, "internal"),
 ];
 
-/// Returns the error that a worker told, or `None` if the worker was lost.
+/// Returns the error that a worker reported, or `None` if the worker was lost.
 pub(super) fn told(error: &DataFusionError) -> Option<Error> {
     let text = error.to_string();
     let (_, marked) = text.split_once(MARK)?;
@@ -46,13 +46,14 @@ pub(super) fn told(error: &DataFusionError) -> Option<Error> {
     Some(Error::new(*kind, message))
 }
 
-/// Returns an error of this worker as it travels. What another crate says of data is left out.
+/// Returns an error of this worker in the form in which it travels. Messages of other crates about
+/// the data are left out.
 fn marked(error: DataFusionError) -> DataFusionError {
     if told(&error).is_some() || is_lost(&error) {
         return error;
     }
     let error = match Error::from_data(error) {
-        // It is not the memory of the driver.
+        // The memory that ran out is not the driver's.
         error if error.kind() == ErrorKind::Resources => error.context("on a worker"),
         error => error,
     };
@@ -60,7 +61,8 @@ fn marked(error: DataFusionError) -> DataFusionError {
     DataFusionError::Execution(error.message().into())
 }
 
-/// Returns an error as it travels, for those that come before there is an answer.
+/// Returns an error in the form in which it travels, for errors that occur before there is an
+/// answer.
 pub(crate) fn telling(error: &Error) -> Error {
     let name = KINDS.iter().find(|(kind, _)| *kind == error.kind());
     let name = name.map_or("internal", |(_, name)| name);
@@ -73,15 +75,15 @@ fn is_lost(error: &DataFusionError) -> bool {
     error.to_string().contains(LOST)
 }
 
-/// Returns the error of rows that another worker did not send, as one of ours: operators keep what
-/// those say.
+/// Returns the error for rows that another worker did not send, as an error of this crate, because
+/// operators pass those on unchanged.
 pub(super) fn lost(error: &DataFusionError) -> DataFusionError {
     told(error)
         .unwrap_or_else(|| Error::new(ErrorKind::Unavailable, LOST))
         .into()
 }
 
-/// What a task has done so far, in any unit: it changes as long as the task goes on.
+/// A counter of the work of a task, in any unit. It changes for as long as the task makes progress.
 #[derive(Debug, Default)]
 pub(crate) struct Pulse(AtomicU64);
 
@@ -91,7 +93,7 @@ impl Pulse {
         context.session_config().get_extension::<Self>().unwrap_or_default()
     }
 
-    /// Notes that the task goes on.
+    /// Records that the task makes progress.
     pub(crate) fn beat(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
@@ -101,7 +103,8 @@ impl Pulse {
     }
 }
 
-/// Returns the rows of a task, with empty batches between them while it goes on without rows.
+/// Returns the rows of a task. While the task makes progress without rows, empty batches take their
+/// place.
 #[derive(Debug)]
 pub(crate) struct Answer;
 
@@ -127,7 +130,7 @@ impl Operator for Answer {
         });
         let beats = beats.map(move |()| Some(Ok(RecordBatch::new_empty(Arc::clone(&schema)))));
         let rows = input.map(|rows| Some(rows.map_err(marked)));
-        // The end of the rows ends the answer, and not that of the beats, which have none.
+        // The answer ends with the rows. The beats never end.
         let rows = rows.chain(stream::once(async { None }));
         let all = stream::select(rows, beats).take_while(|next| futures::future::ready(next.is_some()));
         Ok(all.filter_map(futures::future::ready).boxed())
@@ -174,7 +177,7 @@ mod tests {
     fn all_else_is_a_lost_worker() {
         let broken = || DataFusionError::Execution("transport error".into());
         assert!(told(&broken()).is_none());
-        // A sort on the way reads the error as one of the data.
+        // An operator such as a sort passes the error on as an error of the data.
         let sent = marked(Error::from_data(lost(&broken())).into());
         assert!(told(&sent).is_none() && is_lost(&sent));
     }

@@ -19,11 +19,11 @@ pub(crate) const SILENCE: Duration = Duration::from_secs(10);
 /// How often a connection is pinged.
 const PING: Duration = Duration::from_secs(5);
 
-/// What connects to workers.
+/// The interface that connects to workers.
 pub(super) type Connect = dyn ChannelResolver + Send + Sync;
 
-/// The connections of a process, each opened when it is first needed. A connection that was lost is
-/// opened anew.
+/// The connections of a process. Each is opened when it is first needed, and opened again after it
+/// was lost.
 #[derive(Default)]
 pub(super) struct Channels {
     open: Mutex<HashMap<Url, Channel>>,
@@ -31,7 +31,8 @@ pub(super) struct Channels {
 }
 
 impl Channels {
-    /// Creates the connections of a process, with the certificate that it shows if it has one.
+    /// Creates the connections of a process. The process shows the certificate of `tls`, if there
+    /// is one.
     pub(super) fn new(tls: Option<Tls>) -> Self {
         Self { tls, ..Self::default() }
     }
@@ -42,7 +43,7 @@ impl Channels {
         }
         let failed = |e: Box<dyn std::error::Error + Send + Sync>| DataFusionError::External(e);
         let is_encrypted = url.scheme() == "https";
-        // The protocol inside an encrypted connection is the plain one.
+        // The URL inside an encrypted connection is the plain one.
         let inside = url.as_str().replacen("https:", "http:", 1);
         let inside = inside.split('#').next().unwrap_or_default().to_string();
         let endpoint = Endpoint::from_shared(inside).map_err(|e| failed(Box::new(e)))?;

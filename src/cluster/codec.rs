@@ -1,7 +1,7 @@
-//! How operators of ours are written into a plan for another machine, and read from it there.
+//! How operators of this crate are written into a plan for another machine, and read there.
 //!
-//! A plan travels as DataFusion writes it. For an operator of ours it asks a codec: here a list of
-//! kinds, one for each operator that may stand in such a plan.
+//! A plan travels as DataFusion writes it. For operators of this crate, DataFusion asks a codec:
+//! here a list of kinds, one for each operator that may stand in such a plan.
 
 use crate::error::{Error, Result};
 use crate::operator::bytes::{next, put, stream, unpackable};
@@ -41,7 +41,8 @@ impl Kind {
         }
     }
 
-    /// Returns the kind of an operator that becomes another plan over its input where it arrives.
+    /// Returns the kind of an operator that is replaced by another plan over its input where it
+    /// arrives.
     pub(crate) const fn becoming<O: Travels>(
         unpack: fn(Parcel, SchemaRef, Input) -> Result<Arc<dyn ExecutionPlan>>,
     ) -> Self {
@@ -52,12 +53,12 @@ impl Kind {
     }
 }
 
-/// Writes operators and functions of ours into plans, and reads them.
+/// Writes operators and functions of this crate into plans, and reads them.
 #[derive(Clone, Copy)]
 pub(crate) struct Codec {
-    /// The operators of ours that may stand in a plan.
+    /// The operators of this crate that may stand in a plan.
     pub(crate) kinds: &'static [Kind],
-    /// Returns the function of ours with this name.
+    /// Returns the function of this crate with this name.
     pub(crate) function: fn(&str) -> Option<Arc<ScalarUDF>>,
 }
 
@@ -67,33 +68,33 @@ impl fmt::Debug for Codec {
     }
 }
 
-/// What precedes the parcel of an operator.
+/// The label before the parcel of an operator.
 #[derive(Debug, Serialize, Deserialize)]
 struct Label {
     name: String,
-    /// The version of anonsql that has written the operator.
+    /// The version of anonsql that wrote the operator.
     version: String,
 }
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What is seen of an operator that is not read.
+/// The label of an operator that is not read.
 #[cfg(feature = "ballista")]
 pub(crate) struct Seen {
     pub(crate) name: String,
     pub(crate) schema: SchemaRef,
 }
 
-/// Looks at an operator without reading it. Fails with `ErrorKind::Usage` if it is of another
-/// version.
+/// Reads the label of an operator, but not the operator. Fails with `ErrorKind::Usage` if another
+/// version wrote it.
 #[cfg(feature = "ballista")]
 pub(crate) fn seen(mut bytes: &[u8]) -> Result<Seen> {
     let (name, schema) = labelled(&mut bytes)?;
     Ok(Seen { name, schema })
 }
 
-/// Reads what precedes the parcel of an operator: its name and its schema. Fails with
-/// `ErrorKind::Usage` if it is of another version.
+/// Reads the label before the parcel of an operator: its name and its schema. Fails with
+/// `ErrorKind::Usage` if another version wrote it.
 fn labelled(bytes: &mut &[u8]) -> Result<(String, SchemaRef)> {
     let label: Label = serde_json::from_slice(next(bytes)?).map_err(unpackable)?;
     if label.version != VERSION {

@@ -1,4 +1,4 @@
-//! A plan of one partition, executed over each partition of its input by itself.
+//! A plan of one partition that is executed over each partition of its input.
 
 use super::answer::lost;
 use super::codec::Codec;
@@ -27,8 +27,8 @@ pub(crate) struct Each {
 }
 
 impl Each {
-    /// Returns what `plan` makes of each partition of `input`. `plan` is over [`Rest::of`] the
-    /// schema of `input`.
+    /// Returns the rows that `plan` makes of each partition of `input`. `plan` is over [`Rest::of`]
+    /// the schema of `input`.
     pub(super) fn over(
         input: Arc<dyn ExecutionPlan>,
         plan: Arc<dyn ExecutionPlan>,
@@ -77,7 +77,8 @@ impl Operator for Each {
     const NAME: &'static str = "EachExec";
 
     fn run(&self, input: SendableRecordBatchStream, _: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
-        // What another executor does not send is lost with it, and no fault of the rows.
+        // Rows that another executor does not send were lost with it. This is not a fault of the
+        // rows.
         let schema = input.schema();
         let input = RecordBatchStreamAdapter::new(schema, input.map_err(|e| lost(&e)));
         let rest = Rest(Mutex::new(Some(Box::pin(input))));
@@ -93,11 +94,11 @@ impl Operator for Each {
     }
 }
 
-/// A source: the rows of a partition, once.
+/// A source: the rows of a partition, which are read once.
 pub(crate) struct Rest(Mutex<Option<SendableRecordBatchStream>>);
 
 impl Rest {
-    /// Returns the place of the rows in a plan.
+    /// Returns the placeholder for the rows in a plan.
     pub(super) fn of(schema: SchemaRef) -> Arc<dyn ExecutionPlan> {
         Arc::new(OperatorExec::source(Arc::new(Self(Mutex::new(None))), schema))
     }

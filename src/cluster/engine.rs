@@ -1,4 +1,4 @@
-//! The seam to what executes plans on other machines.
+//! The interface to the systems that execute plans on other machines.
 
 use super::answer::told;
 use super::greet::Member;
@@ -15,24 +15,24 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long a task may move nothing before it is given up.
+/// How long a task may make no progress before the driver gives it up.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What executes plans on other machines. An error that is `None` is a lost machine: what it had is
-/// asked for again.
+/// A system that executes plans on other machines. The error `None` means that a machine was lost:
+/// its part is asked for again.
 pub(super) trait Engine: Send + Sync {
     /// Returns the members that answer. Fails with `ErrorKind::Usage` if one is of another version,
     /// and with `ErrorKind::Unavailable` if none answers.
     fn greet(&self) -> BoxFuture<'_, Result<Vec<Member>>>;
 
-    /// Returns those of these members that still answer. Fails as [`Engine::greet`] does.
+    /// Returns those of these members that still answer. Fails like [`Engine::greet`].
     fn living<'a>(&'a self, members: &'a [Member]) -> BoxFuture<'a, Result<Vec<Member>>>;
 
-    /// Returns into how many parts rows are dealt out for these members.
+    /// Returns the number of parts into which rows are dealt out for these members.
     fn parts(&self, members: &[Member]) -> usize;
 
-    /// Returns the rows of a plan of one partition, which a member executes. `attempts` is how
-    /// often it was tried before.
+    /// Returns the rows of a plan of one partition, which a member executes. `attempts` is the
+    /// number of earlier attempts.
     fn rows<'a>(
         &'a self,
         member: &'a Member,
@@ -49,31 +49,31 @@ pub(super) trait Engine: Send + Sync {
     ) -> BoxFuture<'a, Result<Answers, Option<Error>>>;
 }
 
-/// Rows that are made, dealt out by a hash, and taken.
+/// Rows that are made, dealt out by a hash, and processed by part.
 pub(crate) struct Shuffle<'a> {
     /// The plans that make the rows, with the same schema.
     pub(crate) makes: Vec<Arc<dyn ExecutionPlan>>,
-    /// What the hash is of.
+    /// The expression whose hash decides the part of a row.
     pub(crate) by: Arc<dyn PhysicalExpr>,
-    /// Into how many parts the rows are dealt out.
+    /// The number of parts into which the rows are dealt out.
     pub(crate) parts: usize,
-    /// What is executed over the rows of a part, or over those of each part if no number is given.
+    /// The plan over the rows of a part, or over those of each part if no number is given.
     pub(crate) take: &'a Take<'a>,
 }
 
-/// Returns the plan, of one partition, over a source of the rows of a part; of any part if no
-/// number is given.
+/// Returns the plan, of one partition, over a source of the rows of a part. Without a number it is
+/// the plan for any part.
 pub(crate) type Take<'a> =
     dyn Fn(Option<usize>, Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> + Send + Sync + 'a;
 
-/// The rows that members answer with. What they compute ends when this is dropped.
+/// The rows with which members answer. Dropping this ends their computation.
 pub(crate) struct Answers {
     rows: BoxStream<'static, DfResult<RecordBatch>>,
     _known: Box<dyn Any + Send>,
 }
 
 impl Answers {
-    /// Returns answers that come as long as `known` is kept.
+    /// Returns answers that last for as long as `known` exists.
     pub(super) fn new(rows: BoxStream<'static, DfResult<RecordBatch>>, known: impl Any + Send) -> Self {
         Self {
             rows,
@@ -81,7 +81,8 @@ impl Answers {
         }
     }
 
-    /// Returns the next rows; `None` after the last. An error that is `None` is a lost machine.
+    /// Returns the next rows; `None` after the last. The error `None` means that a machine was
+    /// lost.
     pub(crate) async fn next(&mut self) -> Result<Option<RecordBatch>, Option<Error>> {
         match timeout(PATIENCE, self.rows.next()).await {
             Ok(Some(Ok(batch))) => Ok(Some(batch)),

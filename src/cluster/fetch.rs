@@ -23,8 +23,8 @@ pub(crate) struct Fetch {
     pub(super) from: Vec<(Url, Key)>,
     /// The number of the partition.
     pub(super) partition: usize,
-    /// Whether the rows were fetched. There is no second time: other workers do not keep what they
-    /// have sent.
+    /// Whether the rows were fetched. They cannot be fetched again: other workers do not keep the
+    /// rows that they have sent.
     #[serde(skip)]
     pub(super) fetched: Fetched,
 }
@@ -33,7 +33,8 @@ pub(crate) struct Fetch {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fetched(Arc<AtomicBool>);
 
-/// The error of rows that are asked for a second time, as by a sort that needs another way.
+/// The error for rows that are asked for a second time, for example by a sort that tries another
+/// way.
 pub(crate) const FETCHED_ONCE: &str = "rows of other workers are sent once";
 
 impl fmt::Display for Fetch {

@@ -1,4 +1,4 @@
-//! Greeting the workers: which are there, and of which version.
+//! Greeting the workers: finding out which workers there are, and their versions.
 
 use super::channels::{Connect, SILENCE};
 use super::server::{NAME, version};
@@ -16,14 +16,13 @@ use url::Url;
 pub(crate) struct Member {
     /// Its address.
     pub(crate) url: Url,
-    /// The threads that it computes with.
+    /// The number of threads with which it computes.
     pub(crate) threads: NonZeroUsize,
 }
 
-/// Returns the URLs of workers, with those that are now behind the names that are looked up. A
-/// worker that is known by an address alone has the name that its certificate is for as the
-/// fragment of its URL. Fails with `ErrorKind::Usage` if a name leads to other machines without
-/// encryption.
+/// Returns the URLs of workers. Names that are looked up are replaced by the addresses that they
+/// have now. The URL of such an address has the name that the certificate is for as its fragment.
+/// Fails with `ErrorKind::Usage` if a name leads to other machines without encryption.
 pub(super) async fn found(addresses: &Addresses) -> Result<Vec<Url>> {
     let mut urls = vec![];
     for Address { url, is_looked_up, .. } in addresses.all() {
@@ -32,7 +31,7 @@ pub(super) async fn found(addresses: &Addresses) -> Result<Vec<Url>> {
             urls.push(url.clone());
             continue;
         };
-        // A name that nobody knows yet has no workers.
+        // A name that cannot be looked up yet has no workers.
         let Ok(behind) = lookup_host((name, port)).await else {
             continue;
         };
@@ -82,7 +81,7 @@ pub(super) async fn greet(channels: &Connect, urls: &[Url]) -> Result<Vec<Member
     }
 }
 
-/// Returns what a worker says that it is; `None` if it does not answer.
+/// Returns a worker's description of itself; `None` if it does not answer.
 async fn ask(channels: &Connect, url: &Url) -> Option<String> {
     let asked = async {
         let mut client = channels.get_worker_client_for_url(url).await.ok()?;
@@ -95,7 +94,7 @@ async fn ask(channels: &Connect, url: &Url) -> Option<String> {
 fn member(url: &Url, answer: &str) -> Result<Member> {
     let words: Vec<&str> = answer.split(' ').collect();
     let [NAME, theirs, threads] = words[..] else {
-        return Err(Error::usage(format!("{url} is no worker of anonsql")));
+        return Err(Error::usage(format!("{url} is not a worker of anonsql")));
     };
     if theirs != version() {
         return Err(Error::usage(format!(

@@ -14,7 +14,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Returns the name as the protocol has it.
+    /// Returns the name in the form of the protocol.
     pub(super) fn task(&self) -> DfResult<TaskKey> {
         let query_id = Uuid::parse_str(&self.run).map_err(|e| DataFusionError::External(Box::new(e)))?;
         Ok(TaskKey {

@@ -1,4 +1,4 @@
-//! The worker: a server that executes the plans that it is sent.
+//! The worker: a server that executes the plans that drivers send.
 
 use super::answer::Pulse;
 use super::channels::{Channels, Connect};
@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 
-/// The first word of what a worker says that it is.
+/// The first word of a worker's description of itself.
 pub(super) const NAME: &str = "anonsql";
 
 /// Returns the version that workers and drivers compare.
@@ -29,8 +29,9 @@ pub(super) const fn version() -> &'static str {
 }
 
 /// Listens on `address` and executes plans with the memory, the threads and the temporary files of
-/// `session`, until the process ends. With a folder of certificates, only who shows one is
-/// answered; without, only this machine. `ready` is told the address once plans are accepted.
+/// `session`, until the process ends. With a folder of certificates, only drivers that show a
+/// certificate are answered; without one, only this machine. `ready` is called with the address
+/// once plans are accepted.
 pub(crate) async fn serve(
     session: &SessionContext,
     (address, certificates): (&str, Option<&Path>),
@@ -78,7 +79,8 @@ fn session_of(
 ) -> SessionStateBuilder {
     let config = context.builder.config().get_or_insert_default();
     let set = std::mem::take(config);
-    // What the protocol has set for the task stays, and what the worker was started with is added.
+    // The settings of the protocol for the task stay, and those with which the worker was started
+    // are added.
     let mut merged = set.with_target_partitions(own.config().target_partitions());
     if let Some(pool) = own.config().get_extension::<SessionPool>() {
         merged.set_extension(pool);
@@ -88,7 +90,7 @@ fn session_of(
     }
     merged.set_extension(Arc::new(Pulse::default()));
     *config = merged;
-    // The protocol asks its own codec for a function that the session does not have, and never
+    // For a function that the session does not have, the protocol asks its own codec, and never
     // ours.
     let known = context.builder.scalar_functions().get_or_insert_default();
     known.extend(functions());

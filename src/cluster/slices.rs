@@ -1,4 +1,4 @@
-//! Slices of a source: plans of some of its files each, whose rows together are those of the
+//! Slices of a source: plans that read some of its files each. Together their rows are those of the
 //! source.
 
 use super::answer::Pulse;
@@ -27,14 +27,14 @@ use std::sync::Arc;
 
 /// The least bytes of a slice. A smaller one takes longer to send than to read.
 const LEAST_BYTES: usize = 1 << 20;
-/// About the most bytes of a slice: what is lost with a worker, and what the driver holds until a
-/// slice is complete.
+/// About the most bytes of a slice. A slice is lost with its worker, and the driver holds the
+/// slice's answer until it is complete.
 const MOST_BYTES: u64 = 1 << 26;
 
 /// Returns about `wanted` plans of one partition each, whose rows together are those of `plan`.
-/// Returns `None` if `plan` is anything else than Parquet files, in this file system or a store
-/// that others reach, with some columns, computed columns and conditions on rows: what a row
-/// becomes must not depend on other rows.
+/// Returns `None` unless `plan` reads Parquet files, in this file system or in a store that other
+/// machines reach, with some columns, computed columns and conditions on rows. The result of a row
+/// must not depend on other rows.
 pub(crate) fn slices(
     plan: &Arc<dyn ExecutionPlan>,
     wanted: usize,
@@ -72,7 +72,7 @@ pub(crate) fn by_file(
 /// A plan that reads files row by row.
 struct Reading {
     files: FileScanConfig,
-    /// The operators above the reader, the last first.
+    /// The operators above the reader, the topmost first.
     above: Vec<Arc<dyn ExecutionPlan>>,
 }
 
@@ -114,7 +114,8 @@ impl Reading {
     }
 }
 
-/// Returns the files of a reader of Parquet files that others reach, if it reads them all.
+/// Returns the files of a reader of Parquet files that other machines reach, if it reads all of
+/// them.
 fn files<'a>(plan: &'a Arc<dyn ExecutionPlan>, session: &SessionConfig) -> Option<&'a FileScanConfig> {
     let source = plan.downcast_ref::<DataSourceExec>()?;
     let (config, _) = source.downcast_to_file_source::<ParquetSource>()?;
@@ -134,7 +135,7 @@ fn divided(groups: &[FileGroup], wanted: usize) -> Vec<FileGroup> {
         .with_repartition_file_min_size(LEAST_BYTES)
         .repartition_file_groups(groups);
     let divided = even.unwrap_or_else(|| {
-        // Small files: each by itself.
+        // Small files are one slice each.
         let files = groups.iter().flat_map(|group| group.files().iter().cloned());
         files.map(|file| FileGroup::new(vec![file])).collect()
     });
@@ -159,19 +160,18 @@ fn size(file: &PartitionedFile) -> u64 {
         .map_or(whole, |range| u64::try_from(range.end - range.start).unwrap_or(whole))
 }
 
-/// A slice on its way to a worker, which reads it there as sources are read: see
-/// `source::read_again`.
+/// A slice on its way to a worker, which reads it like any source: see `source::read_again`.
 #[derive(Debug)]
 pub(crate) struct Sent;
 
 impl Sent {
-    /// Returns a slice that can be sent.
+    /// Returns the slice in a form that can be sent.
     pub(crate) fn over(slice: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
         Arc::new(OperatorExec::looking(slice, Self))
     }
 }
 
-/// Returns what becomes of a slice where it arrives.
+/// Returns the plan that replaces a slice where it arrives.
 pub(crate) fn guarded_again(
     _: Parcel,
     _: SchemaRef,

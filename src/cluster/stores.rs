@@ -1,8 +1,8 @@
-//! The object stores of a worker: what a plan names is opened here, with the credentials of this
-//! machine's environment.
+//! The object stores of a worker. The stores that a plan names are opened here, with the
+//! credentials of this machine's environment.
 //!
-//! With a plan comes where the objects of `s3://` are (`anonsql.s3.*`), which is no secret. So the
-//! stores of drivers that say different things are apart.
+//! A plan brings the place of the objects of `s3://` (`anonsql.s3.*`), which is not a secret.
+//! Drivers with different places get different stores.
 
 use crate::error::{Error, Result};
 use crate::settings::S3;
@@ -22,14 +22,14 @@ const S3_IS: HeaderName = HeaderName::from_static("anonsql-s3");
 
 /// Returns the headers of plans of a session with these settings.
 pub(super) fn headers_of(s3: &S3) -> Result<HeaderMap> {
-    let refused = || Error::internal("settings of s3:// that are no header");
+    let refused = || Error::internal("settings of s3:// that cannot be a header");
     let text = serde_json::to_string(s3).map_err(|_| refused())?;
     let value = HeaderValue::from_str(&text).map_err(|_| refused())?;
     Ok(HeaderMap::from_iter([(S3_IS, value)]))
 }
 
-/// The environments of a worker, which share its memory and its disk, by what drivers say of
-/// `s3://`.
+/// The environments of a worker, one for each place of `s3://` that drivers name. They share the
+/// worker's memory and disk.
 #[derive(Debug)]
 pub(super) struct Environments {
     own: Arc<RuntimeEnv>,
@@ -37,7 +37,7 @@ pub(super) struct Environments {
 }
 
 impl Environments {
-    /// Creates the environments of a worker with this one.
+    /// Creates the environments of a worker from this one.
     pub(super) fn over(own: Arc<RuntimeEnv>) -> Self {
         Self {
             own,
@@ -52,7 +52,7 @@ impl Environments {
         self.at(&s3.unwrap_or_default())
     }
 
-    /// Returns the environment of a plan whose objects of `s3://` are there.
+    /// Returns the environment of a plan whose objects of `s3://` are at this place.
     pub(super) fn at(&self, s3: &S3) -> Arc<RuntimeEnv> {
         let mut known = self.known.lock();
         let environment = known.entry(s3.clone()).or_insert_with(|| {
@@ -69,7 +69,7 @@ impl Environments {
     }
 }
 
-/// Stores that are opened when they are first asked for.
+/// Stores that are opened when they are first needed.
 #[derive(Debug)]
 struct Opens {
     known: DefaultObjectStoreRegistry,

@@ -1,4 +1,4 @@
-//! Tasks: plans that others execute for the driver.
+//! Tasks: plans that other machines execute for the driver.
 
 use super::codec::Codec;
 use super::engine::{Answers, Engine, Shuffle};
@@ -29,12 +29,12 @@ pub(crate) struct Cluster {
     engine: Arc<dyn Engine>,
     memory: Arc<dyn MemoryPool>,
     told: Option<Arc<Told>>,
-    /// The workers whose trouble was told.
+    /// The troubles of workers that the observer was told about.
     troubled: Arc<Mutex<BTreeSet<(String, Trouble)>>>,
 }
 
 impl Cluster {
-    /// Tells a session how its plans are written for workers.
+    /// Sets the codec with which the plans of a session are written for workers.
     pub(crate) fn enable(config: &mut SessionConfig, codec: Codec) {
         config.set_extension(Arc::new(codec));
     }
@@ -59,7 +59,7 @@ impl Cluster {
         }))
     }
 
-    /// Tells the observer of the statement of a worker, once.
+    /// Tells the observer of the statement about the trouble of a worker, once.
     pub(crate) fn tell(&self, worker: &str, trouble: Trouble) {
         if let Some(told) = &self.told
             && self.troubled.lock().insert((worker.to_string(), trouble))
@@ -68,7 +68,8 @@ impl Cluster {
         }
     }
 
-    /// Tells of those of these members that are not among the others: one of them was lost.
+    /// Tells the observer about the members of `before` that are not in `now`. One of the members
+    /// of `before` was lost.
     pub(crate) fn tell_lost(&self, before: &[Member], now: &[Member]) {
         let gone = |member: &&Member| !now.iter().any(|other| other.url == member.url);
         let mut gone = before.iter().filter(gone).peekable();
@@ -83,7 +84,8 @@ impl Cluster {
         self.engine.greet().await
     }
 
-    /// Returns those of these members that still answer, or all that do if none of these does.
+    /// Returns those of these members that still answer. If none does, returns all workers that
+    /// answer.
     pub(crate) async fn living(&self, members: &[Member]) -> Result<Vec<Member>> {
         match self.engine.living(members).await {
             Err(e) if e.kind() == ErrorKind::Unavailable => self.engine.greet().await,
@@ -91,12 +93,12 @@ impl Cluster {
         }
     }
 
-    /// Returns into how many parts rows are dealt out for these members.
+    /// Returns the number of parts into which rows are dealt out for these members.
     pub(crate) fn parts(&self, members: &[Member]) -> usize {
         self.engine.parts(members)
     }
 
-    /// Returns the rows of a shuffle. Fails with `None` if a machine is lost.
+    /// Returns the rows of a shuffle. Fails with `None` if a machine was lost.
     pub(crate) async fn shuffle(
         &self,
         members: &[Member],
@@ -106,8 +108,8 @@ impl Cluster {
         self.engine.shuffle(members, shuffle, attempts).await
     }
 
-    /// Executes a plan of one partition, and returns all of its rows. An error that is `None` is a
-    /// lost machine.
+    /// Executes a plan of one partition, and returns all of its rows. The error `None` means that a
+    /// machine was lost.
     async fn execute(
         &self,
         member: &Member,
@@ -127,8 +129,8 @@ impl Cluster {
     }
 
     /// Executes plans of one partition each on workers. The rows of a plan are received together
-    /// once they are complete, in any order of the plans. A plan whose worker was lost is given to
-    /// another.
+    /// once they are complete; the plans may come in any order. If a worker is lost, its plan is
+    /// given to another.
     pub(crate) fn gather(&self, members: &[Member], plans: Vec<Arc<dyn ExecutionPlan>>) -> Gathered {
         let left = plans.len();
         let queue = Arc::new(Queue {
@@ -145,8 +147,7 @@ impl Cluster {
             }
         }
         let done = SpawnedTask::spawn(async move {
-            // What is left of the tasks is dropped with the first error, and so nothing more is
-            // received.
+            // The first error drops the remaining tasks, so nothing more is received.
             while let Some(ended) = tasks.join_next().await {
                 ended.map_err(|e| Error::from_task("a task of the cluster", &e))??;
             }
@@ -213,15 +214,16 @@ impl Gathered {
 /// Plans that wait for a worker.
 struct Queue {
     waiting: Mutex<VecDeque<(Arc<dyn ExecutionPlan>, usize)>>,
-    /// The plans that are not done, those that a worker has included.
+    /// The number of plans that are not done, including those that a worker is executing.
     left: Mutex<usize>,
 }
 
-/// How long a worker without a plan waits before it looks whether another worker lost one.
+/// How often a worker without a plan checks whether another worker lost one.
 const LOOK: Duration = Duration::from_millis(20);
 
 impl Queue {
-    /// Returns the next plan, with the number of its attempts so far; `None` once all are done.
+    /// Returns the next plan, with the number of its earlier attempts; `None` once all plans are
+    /// done.
     async fn next(&self) -> Option<(Arc<dyn ExecutionPlan>, usize)> {
         loop {
             if let Some(next) = self.waiting.lock().pop_front() {
@@ -247,7 +249,7 @@ impl Queue {
     }
 }
 
-/// Returns the error of a part of the statement that no worker has done as it was asked.
+/// Returns the error for a part of the statement that no worker completed as it was asked.
 pub(crate) fn left_undone() -> Error {
     Error::new(
         ErrorKind::Unavailable,

@@ -1,8 +1,8 @@
 //! Encrypted connections on which both sides show a certificate.
 //!
-//! A folder has what one side needs, under the names that a secret of Kubernetes or cert-manager
-//! gives it: its certificate (`tls.crt`), its key (`tls.key`), and the authority that has signed
-//! the certificates of all (`ca.crt`).
+//! A folder contains what one side needs, under the names that a secret of Kubernetes or
+//! cert-manager uses: its certificate (`tls.crt`), its key (`tls.key`), and the authority that
+//! signed the certificates of both sides (`ca.crt`).
 
 use crate::error::{Error, ErrorKind, Result};
 use futures::{Stream, stream};
@@ -29,16 +29,17 @@ use url::Url;
 const CERTIFICATE: &str = "tls.crt";
 const KEY: &str = "tls.key";
 const AUTHORITY: &str = "ca.crt";
-/// The protocol that is spoken inside: HTTP/2.
+/// The protocol inside the encrypted connection: HTTP/2.
 const PROTOCOL: &[u8] = b"h2";
-/// The connections that wait until the server takes them up.
+/// The number of connections that may wait for the server.
 const WAITING: usize = 16;
 /// How long the other side may take to show its certificate.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How long nobody is let in after the system refused a connection, as for too many open files.
+/// How long no connection is accepted after the system refused one, for example because of too many
+/// open files.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The certificate of this side, and the authority of the other's.
+/// The certificate of this side, and the authority for the certificate of the other side.
 #[derive(Clone)]
 pub(super) struct Tls {
     connector: TlsConnector,
@@ -46,8 +47,8 @@ pub(super) struct Tls {
 }
 
 impl Tls {
-    /// Reads the files of a folder. Fails with `ErrorKind::Usage` if one of them is not what it
-    /// should be.
+    /// Reads the files of a folder. Fails with `ErrorKind::Usage` if one of them is missing or
+    /// cannot be used.
     pub(super) fn read(folder: &Path) -> Result<Self> {
         let file = |name: &str| folder.join(name);
         let chain = certificates(&file(CERTIFICATE))?;
@@ -78,8 +79,8 @@ impl Tls {
         })
     }
 
-    /// Connects to a worker, whose certificate must be for its name: the fragment of its URL, or
-    /// else the host.
+    /// Connects to a worker. Its certificate must be for its name: the fragment of its URL, or else
+    /// the host.
     pub(super) async fn connect(self, url: Url) -> io::Result<TokioIo<client::TlsStream<TcpStream>>> {
         let wrong = || io::Error::from(io::ErrorKind::InvalidInput);
         let (host, port) = url.host_str().zip(url.port_or_known_default()).ok_or_else(wrong)?;
@@ -90,8 +91,8 @@ impl Tls {
         Ok(TokioIo::new(self.connector.connect(name, open).await?))
     }
 
-    /// Returns the connections whose other side has shown a certificate. What has not for a while
-    /// is closed.
+    /// Returns the connections whose other side has shown a certificate. A connection without one
+    /// is closed after a while.
     pub(super) fn accepted(self, listener: TcpListener) -> impl Stream<Item = io::Result<Accepted>> {
         let (ready, connections) = mpsc::channel(WAITING);
         tokio::spawn(async move {
@@ -128,7 +129,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
     }
 }
 
-/// The error of a file, of which nothing is quoted: it may be a key.
+/// Returns the error for a file. It quotes nothing of the file, which may be a key.
 fn unusable(path: &Path) -> Error {
     Error::new(
         ErrorKind::Usage,

@@ -1,22 +1,22 @@
-//! Who is told of workers that fail: a statement goes on without them, and somebody has to look at
-//! them.
+//! The function that is called for workers that fail: the statement goes on without them, and
+//! somebody has to look at them.
 
 use datafusion::prelude::SessionConfig;
 use std::sync::Arc;
 
-/// What is wrong with a worker.
+/// The trouble with a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Trouble {
-    /// It does not answer, or did not send what it had.
+    /// It does not answer, or did not send all of its rows.
     Lost,
-    /// It reported something else than it was asked.
+    /// It reported something other than what it was asked for.
     Distrusted,
 }
 
 /// A function of the address of a worker and its trouble.
 type Tell = dyn Fn(&str, Trouble) + Send + Sync;
 
-/// What is called with the address of a worker and its trouble.
+/// The function that is called with the address of a worker and its trouble.
 pub(crate) struct Told(Box<Tell>);
 
 impl Told {
@@ -25,7 +25,7 @@ impl Told {
         config.set_extension(Arc::new(Self(Box::new(tell))));
     }
 
-    /// Tells of a worker.
+    /// Calls the function for a worker.
     pub(super) fn tell(&self, worker: &str, trouble: Trouble) {
         (self.0)(worker, trouble);
     }

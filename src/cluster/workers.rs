@@ -1,5 +1,5 @@
-//! The engine of `anonsql worker`: tasks by the protocol of `datafusion-distributed`, given by the
-//! driver itself.
+//! The engine of `anonsql worker`: tasks by the protocol of `datafusion-distributed`, which the
+//! driver itself assigns.
 
 use super::answer::{Answer, told};
 use super::channels::{Channels, Connect};
@@ -33,7 +33,7 @@ use tokio::time::timeout;
 use url::Url;
 use uuid::Uuid;
 
-/// A task that a worker knows. The worker forgets it when this is dropped.
+/// A task that a worker has. The worker forgets the task when this value is dropped.
 struct Known {
     _ends: tokio::sync::oneshot::Sender<()>,
     _answers: BoxStream<'static, DfResult<WorkerToCoordinatorMsg>>,
@@ -45,7 +45,7 @@ pub(super) struct Workers {
     addresses: Addresses,
     channels: Arc<Connect>,
     context: Arc<TaskContext>,
-    /// What plans are sent with.
+    /// The headers with which plans are sent.
     headers: HeaderMap,
 }
 
@@ -107,7 +107,7 @@ impl Workers {
         })
     }
 
-    /// Returns the rows of one partition of a task that a worker knows.
+    /// Returns the rows of one partition of a task that a worker has.
     async fn take(&self, url: &Url, key: Key) -> DfResult<BoxStream<'static, DfResult<RecordBatch>>> {
         let mut client = self.channels.get_worker_client_for_url(url).await?;
         let request = partition_of(key, 0)?;
@@ -151,8 +151,8 @@ impl Engine for Workers {
         })
     }
 
-    /// Gives each worker one of the plans that make rows, and over the rows that it fetches from
-    /// all of them the plan of its part.
+    /// Gives each worker one of the plans that make rows. Then gives each worker the plan of its
+    /// part, over the rows that it fetches from all workers.
     fn shuffle<'a>(
         &'a self,
         members: &'a [Member],
@@ -171,7 +171,7 @@ impl Engine for Workers {
                 schema = Some(make.schema());
                 let by = Partitioning::Hash(vec![Arc::clone(&shuffle.by)], shuffle.parts);
                 let dealt = RepartitionExec::try_new(make, by).map_err(failed)?;
-                // The protocol would take a repartition at the head of a task for its own, and
+                // The protocol would consider a repartition at the head of a task its own, and
                 // remove it.
                 let plan = Arc::new(OperatorExec::looking(Arc::new(dealt), Answer));
                 known.push(self.give(&member.url, &key(number), plan).await.map_err(failed)?);

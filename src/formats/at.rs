@@ -1,24 +1,24 @@
-//! Which version of a table is meant.
+//! The version of a table that a statement asks for.
 
 use crate::error::{Error, Result};
 use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
 use std::fmt;
 
-/// Which version of a table is meant.
+/// The version of a table that a statement asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum At {
-    /// The newest one when the statement begins.
+    /// The newest version when the statement begins.
     #[default]
     Newest,
-    /// The one with this number.
+    /// The version with this number.
     Version(u64),
-    /// The one that was the newest at this time, as it is written.
+    /// The version that was the newest at this time, which is kept as text.
     Timestamp(String),
 }
 
-/// What stands in a quoted name between the path and the version or time: `delta.'people@v3'`.
+/// The character in a quoted name between the path and the version or time: `delta.'people@v3'`.
 const AT: char = '@';
-/// The forms of a time without a zone, which is in UTC.
+/// The forms of a time without a zone. Such a time is in UTC.
 const TIMES: &[&str] = &["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f"];
 
 impl At {
@@ -36,7 +36,7 @@ impl At {
     }
 }
 
-/// Returns the time that a text names. Fails with `ErrorKind::Usage` if it names none.
+/// Returns the time that a text names. Fails with `ErrorKind::Usage` if the text is not a time.
 pub(crate) fn time(text: &str) -> Result<DateTime<Utc>> {
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
         return Ok(time.to_utc());
@@ -47,7 +47,8 @@ pub(crate) fn time(text: &str) -> Result<DateTime<Utc>> {
     let day = || NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0);
     plain.or_else(day).map(|time| time.and_utc()).ok_or_else(|| {
         Error::usage(format!(
-            "TIMESTAMP AS OF {text:?} is no time; write '2026-01-31 18:00:00', which is in UTC, or '2026-01-31T18:00:00+01:00'"
+            "TIMESTAMP AS OF {text:?} is not a time; write '2026-01-31 18:00:00', which is in UTC, or \
+             '2026-01-31T18:00:00+01:00'"
         ))
     })
 }

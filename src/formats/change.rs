@@ -4,14 +4,14 @@ use crate::error::Error;
 use arrow::datatypes::SchemaRef;
 use std::collections::BTreeMap;
 
-/// Of what an entry says of a release, the property that names its run. An entry without it is of
+/// The property of an entry that names the run of its release. An entry without it was written by
 /// another tool.
 pub(crate) const RELEASE: &str = "anonsql.release";
-/// What an entry calls the text of the manifest. The properties of the table do not have it: other
-/// tools show and share them.
+/// The name of the manifest's text in an entry. The properties of the table do not contain it,
+/// because other tools show and share them.
 pub(super) const MANIFEST_TEXT: &str = "anonsql.manifest_text";
 
-/// A data file that was written, and that the log is to name.
+/// A written data file that the log is to name.
 #[derive(Debug, Clone)]
 pub(crate) struct Addition {
     /// The path relative to the table.
@@ -20,38 +20,38 @@ pub(crate) struct Addition {
     pub(crate) bytes: u64,
     /// The value of each partition column, as text.
     pub(crate) partition: Vec<(String, Option<String>)>,
-    /// The counts and bounds of the file's columns, as the log has them.
+    /// The counts and bounds of the file's columns, in the form of the log.
     pub(crate) statistics: String,
 }
 
-/// What the next version of a table has that the one before does not.
+/// The changes from one version of a table to the next.
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
-    /// Whether the files of the version before stay. Otherwise all of them are removed, and the
-    /// columns may be others.
+    /// Whether the files of the version before stay. If not, all of them are removed, and the
+    /// columns may be different.
     pub(crate) adds: bool,
     /// The data files.
     pub(crate) additions: Vec<Addition>,
-    /// The columns, including those of partitions, in types that a table can hold
+    /// The columns, including those of partitions, in types that a table can store
     /// ([`super::stored`]).
     pub(crate) schema: SchemaRef,
     /// The partition columns, outermost first.
     pub(crate) partitioned_by: Vec<String>,
-    /// What the properties of the table, and the entry of the commit, say of the release.
+    /// The properties that describe the release, for the table and for the entry of the commit.
     pub(crate) properties: BTreeMap<String, String>,
-    /// The text of the manifest, which only the entry of the commit says.
+    /// The text of the manifest, which is written only to the entry of the commit.
     pub(crate) manifest: String,
 }
 
-/// What became of a commit.
+/// The outcome of a commit.
 #[derive(Debug)]
 pub(crate) enum Verdict {
-    /// The log has it.
+    /// The log contains the entry.
     Committed,
     /// Another commit came first.
     Late,
-    /// The log does not have it.
+    /// The log does not contain the entry.
     Failed(Error),
-    /// Whether the log has it is not known.
+    /// It is not known whether the log contains the entry.
     Unknown(Error),
 }

@@ -1,4 +1,4 @@
-//! What the list of table formats says of one, also in a build without it.
+//! An entry of the list of table formats. Builds without the format also have its entry.
 
 use super::at::At;
 use super::pinned::{LogFormat, PinnedTable};
@@ -15,12 +15,11 @@ pub struct Entry {
     pub word: &'static str,
     /// The cargo feature of the format.
     pub(super) feature: &'static str,
-    /// What a build without the feature does not do.
+    /// What a build without the feature cannot do, for errors.
     pub(super) lacks: &'static str,
-    /// Checks what stands behind the word, and returns it as errors quote it.
+    /// Checks the name behind the word, and returns it in the form in which errors quote it.
     pub(super) called: fn(&str) -> Result<String>,
-    /// Returns true for the name of a table of the format in a manifest, and for the name of no
-    /// file.
+    /// Returns true if a name in a manifest is that of a table of the format, and not of a file.
     pub(super) is_table: fn(&str) -> bool,
     /// How its tables are read; `None` in a build without it.
     pub(super) format: Option<&'static dyn TableFormat>,
@@ -31,9 +30,9 @@ pub struct Entry {
 /// The log of the tables of a format.
 #[derive(Clone, Copy)]
 pub(super) struct Log {
-    /// The folder of the log, by which a table is found.
+    /// The folder of the log. A table is found by it.
     pub(super) folder: &'static str,
-    /// What a table is called.
+    /// The name of a table of the format, for errors.
     pub(super) table: &'static str,
     /// How it is read and committed to; `None` in a build without the format.
     pub(super) format: Option<&'static dyn LogFormat>,
@@ -42,14 +41,14 @@ pub(super) struct Log {
 /// How the tables of a format are read.
 #[async_trait]
 pub(crate) trait TableFormat: Send + Sync {
-    /// Opens a version of the table that a statement calls so. Fails with `ErrorKind::Usage` if
-    /// there is none.
+    /// Opens a version of the table with this name in a statement. Fails with `ErrorKind::Usage` if
+    /// there is no such table or version.
     async fn open(&self, state: &SessionState, name: &str, at: &At) -> Result<Arc<dyn PinnedTable>>;
 }
 
 impl Entry {
-    /// Opens a version of the table that a statement calls so. Fails with `ErrorKind::Usage` if
-    /// there is none, or if this build does not have the format.
+    /// Opens a version of the table with this name in a statement. Fails with `ErrorKind::Usage` if
+    /// there is no such table or version, or if this build does not have the format.
     pub(crate) async fn open(&self, state: &SessionState, name: &str, at: &At) -> Result<Arc<dyn PinnedTable>> {
         let called = (self.called)(name)?;
         let format = self
@@ -69,8 +68,8 @@ impl Entry {
         self.log.map(|log| log.folder)
     }
 
-    /// Returns how releases are committed to tables of the format. Fails with `ErrorKind::Usage`,
-    /// in an error about `what`, if this build does not have the format.
+    /// Returns the interface for commits to tables of the format. Fails with `ErrorKind::Usage`, in
+    /// an error about `what`, if this build does not have the format.
     pub(crate) fn committing(&self, what: impl fmt::Display) -> Result<&'static dyn LogFormat> {
         let log = self.log.and_then(|log| log.format);
         log.ok_or_else(|| self.missing(what))

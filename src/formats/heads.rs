@@ -1,5 +1,5 @@
-//! Looking up the files that a version of a table names: they must be there, with the sizes that it
-//! says.
+//! Looking up the files that a version of a table names: they must exist with the sizes that it
+//! names.
 
 use super::pinned::PinnedFile;
 use crate::error::{Error, Result};
@@ -9,13 +9,13 @@ use futures::{StreamExt, TryStreamExt, stream};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The files whose state is looked up at once.
+/// The number of files whose state is looked up at the same time.
 const AT_ONCE: usize = 16;
 
-/// A file as a version names it.
+/// A file in the description of a version.
 #[derive(Debug)]
 pub(super) struct NamedFile {
-    /// What errors call the file.
+    /// The name of the file in errors.
     pub(super) called: String,
     /// The path of a local file, or the URL of an object.
     pub(super) name: String,
@@ -27,9 +27,9 @@ pub(super) struct NamedFile {
     pub(super) bytes: u64,
 }
 
-/// Returns the state of files, in their order. `version` is what errors call the version, and
-/// `gone` says why a file of it may be gone. Fails with `ErrorKind::Data` if one is gone, or has
-/// another size.
+/// Returns the state of files, in their order. `version` is the name of the version in errors, and
+/// `gone` says why one of its files may be gone. Fails with `ErrorKind::Data` if a file is gone, or
+/// has another size.
 pub(super) async fn looked_up(
     store: &Arc<dyn ObjectStore>,
     files: Vec<NamedFile>,

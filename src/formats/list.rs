@@ -8,12 +8,11 @@ use super::{delta, ducklake};
 use crate::error::Result;
 use std::sync::Arc;
 
-/// Every table format, also those that this build does not have.
+/// Every table format, including those that this build does not have.
 pub static FORMATS: &[Entry] = &[delta::ENTRY, ducklake::ENTRY];
 
-/// Opens a version of the table at a place, of whichever format it is; `None` if there is no table.
-/// Fails with `ErrorKind::Usage` if there is no such version, or if this build does not have the
-/// format.
+/// Opens a version of the table at a place, whatever its format; `None` if there is no table. Fails
+/// with `ErrorKind::Usage` if there is no such version, or if this build does not have the format.
 pub(crate) async fn find(place: &Place, at: &At) -> Result<Option<Arc<dyn LoggedTable>>> {
     for entry in FORMATS {
         let Some(log) = entry.log else { continue };
@@ -25,7 +24,7 @@ pub(crate) async fn find(place: &Place, at: &At) -> Result<Option<Arc<dyn Logged
     Ok(None)
 }
 
-/// Returns true if an input of a manifest that is called so is a table, and not a file.
+/// Returns true if an input with this name in a manifest is a table, and not a file.
 pub(crate) fn is_table(name: &str) -> bool {
     FORMATS.iter().any(|entry| (entry.is_table)(name))
 }

@@ -1,13 +1,13 @@
-//! Table formats: tables of which each version stays as it is, as sources of statements and as
+//! Table formats. Each version of a table stays as it is. Tables are sources of statements and
 //! targets of releases.
 //!
-//! A format is a folder here and a line of [`FORMATS`], as a privacy model is a file and a line of
-//! its list. Its folder implements `TableFormat` and [`PinnedTable`], and `LogFormat` and
-//! [`LoggedTable`] if releases are committed to its tables. The rest of the crate reads tables by
-//! these traits alone. A build without the feature of a format knows its line: it finds a table,
-//! and its error names the feature.
+//! A format is a folder here and a line of [`FORMATS`], like a privacy model is a file and a line
+//! of its list. Its folder implements `TableFormat` and [`PinnedTable`], and also `LogFormat` and
+//! [`LoggedTable`] if releases are committed to its tables. The rest of the crate uses tables
+//! through these traits alone. A build without the feature of a format has its line: it finds a
+//! table, and its error names the feature.
 
-// What only a commit reads is written by every build.
+// Every build writes the fields that only a commit reads.
 #![cfg_attr(not(feature = "delta"), allow(dead_code))]
 
 mod at;

@@ -1,4 +1,4 @@
-//! One version of a table, which stays as it is whatever is committed later.
+//! One version of a table. It stays as it is, whatever is committed later.
 
 use super::at::At;
 use super::change::{Change, Verdict};
@@ -24,11 +24,11 @@ pub(crate) struct PinnedFile {
     pub(crate) name: String,
     /// The path of a local file.
     pub(crate) local: Option<PathBuf>,
-    /// What tells the file from another of its name.
+    /// The metadata that tells the file from another of its name.
     pub(crate) meta: ObjectMeta,
 }
 
-/// What a scan is asked for.
+/// The request for a scan.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub(crate) projection: Option<&'a Vec<usize>>,
@@ -46,7 +46,7 @@ pub(crate) trait PinnedTable: fmt::Debug + Send + Sync {
     /// there.
     fn name(&self) -> String;
 
-    /// Returns what a manifest calls the table.
+    /// Returns the name of the table in a manifest.
     fn input(&self) -> String {
         self.name()
     }
@@ -57,16 +57,16 @@ pub(crate) trait PinnedTable: fmt::Debug + Send + Sync {
     /// Returns the size of all files together.
     fn bytes(&self) -> u64;
 
-    /// Returns a checksum of the rows that no file has; `None` if all are in files.
+    /// Returns a checksum of the rows that are not in a file; `None` if all rows are in files.
     fn tag(&self) -> Option<&str> {
         None
     }
 
-    /// Returns true if a file with this name is one of the table's.
+    /// Returns true if the table has a file with this name.
     fn has_file(&self, name: &str) -> bool;
 
-    /// Looks up the state of each file. Fails with `ErrorKind::Data` if one is gone, or is not the
-    /// one of the version.
+    /// Looks up the state of each file. Fails with `ErrorKind::Data` if a file is gone, or is not
+    /// the one of this version.
     async fn files(&self) -> Result<Vec<PinnedFile>>;
 
     /// Returns the rows of the version as a table of the session.
@@ -80,8 +80,9 @@ pub(crate) trait PinnedTable: fmt::Debug + Send + Sync {
         asked: Asked<'_>,
     ) -> Result<Arc<dyn ExecutionPlan>>;
 
-    /// Returns true if what the table says of its files decides whether a row of this schema in
-    /// them can pass a filter. A filter that is not decided stays outside of the scan.
+    /// Returns true if the table's information about its files alone decides whether a row of this
+    /// schema in them can pass a filter. A filter that is not decided is applied outside of the
+    /// scan.
     fn decides(&self, filter: &Expr, schema: &Schema) -> bool {
         let _ = (filter, schema);
         false
@@ -118,7 +119,7 @@ pub(crate) trait LoggedTable: PinnedTable {
     /// not have it any more.
     async fn manifest_in_log(&self, run: &str) -> Result<Option<String>>;
 
-    /// Makes a change the version after this one.
+    /// Commits a change as the version after this one.
     async fn commit(&self, change: Change) -> Verdict;
 }
 
@@ -129,9 +130,9 @@ pub(crate) trait LogFormat: fmt::Debug + Send + Sync {
     /// is no such version.
     async fn at(&self, place: &Place, at: &At) -> Result<Arc<dyn LoggedTable>>;
 
-    /// Makes a change the first version of the table at a place.
+    /// Commits a change as the first version of the table at a place.
     async fn create(&self, place: &Place, change: Change) -> Verdict;
 
-    /// Returns what the log says of a written file: counts and bounds.
+    /// Returns the statistics of a written file in the form of the log: counts and bounds.
     fn statistics(&self, file: &File) -> Result<String>;
 }

@@ -1,4 +1,4 @@
-//! Where a table is: a local folder, or a prefix of an object store of the session.
+//! The place of a table: a local folder, or a prefix of an object store of the session.
 
 use crate::error::{Error, Result};
 use crate::location::{folder_url, is_url, resolved};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// The folder of the log of a Delta table.
 pub(crate) const LOG: &str = "_delta_log";
 
-/// Where a table is.
+/// The place of a table.
 #[derive(Clone)]
 pub(crate) struct Place {
     pub(crate) store: Arc<dyn ObjectStore>,

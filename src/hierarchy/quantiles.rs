@@ -126,7 +126,7 @@ impl Quantiles {
         match bounds.null_count() {
             0 => ground::positive_zero(&bounds),
             n => Err(Error::usage(format!(
-                "QUANTILES: {n} of {} bounds are no values of type {data_type}",
+                "QUANTILES: {n} of {} bounds are not values of type {data_type}",
                 bounds.len()
             ))),
         }
@@ -401,7 +401,7 @@ mod tests {
             q.accepts(&DataType::Int64)
                 .unwrap_err()
                 .to_string()
-                .contains("1 of 2 bounds are no values")
+                .contains("1 of 2 bounds are not values")
         );
         assert!(q.accepts(&DataType::Float32).is_ok() && q.accepts(&DataType::Utf8).is_err());
         assert!(

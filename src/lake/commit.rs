@@ -42,7 +42,7 @@ impl Run {
         self.put_own(manifest).await?;
         self.seal().await?;
         let outcome = &self.shared.outcome;
-        // Whoever gives up waiting does not know either.
+        // A caller that stops waiting does not know the outcome either.
         *outcome.lock() = Outcome::Unknown;
         let verdict = match (standing.and_then(Standing::table), DELTA.committing("a commit")) {
             (Some(table), _) => table.commit(change).await,
@@ -62,7 +62,7 @@ impl Run {
         result
     }
 
-    /// Moves the files of a run for a local folder to where the log will name them.
+    /// Moves the files of a run for a local folder to the place where the log will name them.
     async fn show(&self) -> Result<()> {
         let shared = Arc::clone(&self.shared);
         let show = move || match &shared.record {
@@ -76,7 +76,7 @@ impl Run {
         blocking("putting the release in its place", show).await
     }
 
-    /// Puts the manifest of the run to its own place.
+    /// Puts the run's own copy of the manifest.
     async fn put_own(&self, manifest: &str) -> Result<()> {
         let (shared, prefix) = (&self.shared, &self.shared.prefix);
         let own = prefix.inside(&shared.layout.manifest(&shared.run));
@@ -104,7 +104,7 @@ impl Run {
             Some(Version::Object(version)) => PutMode::Update(version.clone()),
             Some(Version::Table(_)) => return Err(Error::internal("a Delta table is committed to by its log")),
         };
-        // Whoever gives up waiting does not know either.
+        // A caller that stops waiting does not know the outcome either.
         *shared.outcome.lock() = Outcome::Unknown;
         let put = prefix
             .store()
@@ -133,15 +133,15 @@ impl Run {
         Ok(())
     }
 
-    /// Finds out what became of a put that failed. A request whose answer was lost is sent again,
-    /// and then finds what it did itself.
+    /// Finds out whether a put that failed was done. A request whose answer was lost is sent again,
+    /// and then finds its own result.
     async fn found_out(&self, path: &Path, manifest: &str, error: &object_store::Error) -> Outcome {
         let store = self.shared.prefix.store().as_ref();
         let found = read_small(store, path, manifest.len() as u64, "").await;
         match found {
             Ok(Some(found)) if found.bytes == manifest.as_bytes() => Outcome::Committed,
             _ if is_condition(error) => Outcome::Open,
-            // A put may still arrive whose answer did not.
+            // A put whose answer did not arrive may still arrive itself.
             _ => Outcome::Unknown,
         }
     }

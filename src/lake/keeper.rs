@@ -1,7 +1,7 @@
 //! The task beside a run: it renews the lease while the run works, and deletes what the run leaves.
 //!
-//! A run that fails is dropped, and dropping cannot wait. So what is left to do is done by a task
-//! of its own. A statement waits for that of its own run, and a command that ends waits for those
+//! A run that fails is dropped, and dropping cannot wait. So a separate task does the remaining
+//! work. A statement waits for the task of its own run, and a command that ends waits for all tasks
 //! of its session ([`Keeper::cleaned_up`]).
 
 use super::lease::Lease;
@@ -20,8 +20,8 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 /// How often a lease is renewed.
 pub(super) const RENEWAL: Duration = Duration::from_secs(20);
 
-/// How many runs have ended and are not cleaned up yet: runs of one session, whose configuration
-/// keeps it, or a single run.
+/// The number of runs that have ended and are not cleaned up yet: of all runs of a session, whose
+/// configuration holds the keeper, or of a single run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Keeper(Arc<watch::Sender<usize>>);
 
@@ -54,7 +54,7 @@ impl Keeper {
 pub(super) struct Ending([Keeper; 2]);
 
 impl Ending {
-    /// Ends a run that these keepers count.
+    /// Marks the end of a run that these keepers count.
     pub(super) fn begin(keepers: [Keeper; 2]) -> Self {
         keepers
             .iter()
@@ -69,8 +69,8 @@ impl Drop for Ending {
     }
 }
 
-/// Keeps a run until it ends, and then deletes its lease, and its files unless it is committed.
-/// `busy` ends when nothing writes any more.
+/// Keeps a run alive until it ends. Then deletes its lease, and also its files unless the run was
+/// committed. `busy` ends when nothing writes to the store any more.
 pub(super) async fn keep(
     shared: Arc<Shared>,
     lease: Option<Arc<Mutex<Lease>>>,
@@ -84,7 +84,7 @@ pub(super) async fn keep(
             ending = &mut ended => break ending,
             _ = ticks.tick() => {
                 if let Some(lease) = &lease {
-                    // A lease that cannot be renewed is found out when it is sealed: nothing is
+                    // A lease that cannot be renewed is noticed when it is sealed: nothing is
                     // committed without it.
                     let _ = lease.lock().await.renew().await;
                 }
@@ -114,29 +114,29 @@ pub(super) async fn keep(
             shared.record.iter().for_each(Record::end);
             Ok(())
         };
-        // An empty folder that stays is in nobody's way.
+        // An empty folder that stays does no harm.
         let _ = blocking("removing empty folders", remove).await;
     }
     if let (true, Some(lease)) = (is_clean, &lease) {
-        // The lease says that there may be files, so it goes last.
+        // The lease says that there may be files, so it is deleted last.
         let _ = shared.prefix.store().delete(lease.lock().await.path()).await;
     }
     drop(ending);
 }
 
-/// Returns all objects that were put or may have been.
+/// Returns all objects that were put, or may have been put.
 async fn written(shared: &Shared) -> Vec<Path> {
     let own: Vec<Path> = shared.written.lock().iter().cloned().collect();
     if shared.is_lent.load(std::sync::atomic::Ordering::Relaxed) {
-        // What cannot be listed now is found by VACUUM.
+        // Files that cannot be listed now are found by VACUUM.
         let others = shared.landed().await;
         return own.into_iter().chain(others.unwrap_or_default()).collect();
     }
     own
 }
 
-/// Removes the folders below `root` that are empty without these files. A store has no folders, and
-/// a file system has.
+/// Removes the folders below `root` that are empty without these files. A store has no folders, but
+/// a file system does.
 fn remove_folders(root: &std::path::Path, files: &[Path]) {
     for file in files {
         let file = PathBuf::from(format!("/{file}"));

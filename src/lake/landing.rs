@@ -1,8 +1,8 @@
-//! Files that others write into the folder of a run: workers of a cluster.
+//! Files that workers of a cluster write into the folder of a run.
 //!
-//! The name of a file has a part of its checksum in it. Whoever writes a file a second time,
-//! because it was taken for lost, writes the same bytes to the same name. What is there after all
-//! that was not accepted is deleted when the run ends.
+//! The name of a file contains a part of its checksum. If a file is written a second time because
+//! the first was considered lost, it has the same bytes and the same name. Files that were not
+//! accepted are deleted when the run ends.
 
 use super::names::Layout;
 use super::outbox::summed;
@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::sync::watch;
 
-/// The folder of a run, as a worker is told of it.
+/// The folder of a run in the form in which it is sent to a worker.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Landing {
     /// The URL of the prefix.
@@ -44,8 +44,8 @@ impl Landing {
         Layout::Runs.file(&self.run, partition, number, sha256, "parquet")
     }
 
-    /// Uploads a file to the store that this process has for the URL, and returns its summary with
-    /// its name relative to the prefix.
+    /// Uploads a file to the store that this process opens for the URL, and returns its summary
+    /// with its name relative to the prefix.
     pub(crate) async fn send(
         &self,
         environment: &RuntimeEnv,
@@ -73,7 +73,7 @@ impl Landing {
     }
 }
 
-/// An object that the footer of a Parquet file is read from.
+/// An object from which the footer of a Parquet file is read.
 struct Object<'a>(&'a Arc<dyn ObjectStore>, &'a Path);
 
 impl MetadataFetch for Object<'_> {
@@ -100,8 +100,8 @@ async fn found(prefix: &Prefix, path: &Path) -> Result<Option<ObjectMeta>> {
 }
 
 impl Run {
-    /// Returns the folder of the run for others to write into; `None` if the run has no folder, or
-    /// is not in a store that others reach.
+    /// Returns the folder of the run for other machines to write into; `None` if the run has no
+    /// folder, or its store is not reached by other machines.
     pub(crate) fn landing(&self) -> Option<Landing> {
         let shared = &self.shared;
         if shared.layout != Layout::Runs || shared.prefix.is_local() {
@@ -114,7 +114,8 @@ impl Run {
         })
     }
 
-    /// Returns true if a file that others have written is there, as they say, and has these rows.
+    /// Returns true if a file that a worker wrote is in the store as the worker reported it, and
+    /// has these rows.
     pub(crate) async fn has_landed(&self, file: &FileSummary) -> Result<bool> {
         let prefix = &self.shared.prefix;
         let path = prefix.file(&file.name)?;
@@ -130,7 +131,7 @@ impl Run {
         Ok(rows.is_some() && rows == file.rows)
     }
 
-    /// Deletes what others have written, but for the accepted files.
+    /// Deletes the files that workers wrote, except the accepted ones.
     pub(crate) async fn keep_landed(&self, accepted: &[&str]) -> Result<()> {
         let prefix = &self.shared.prefix;
         let accepted: BTreeSet<Path> = accepted.iter().map(|name| prefix.file(name)).collect::<Result<_>>()?;

@@ -1,4 +1,4 @@
-//! The lease of a run: an object that only who has its last version can change.
+//! The lease of a run: an object that can be changed only by a process that has its last version.
 
 use super::names::lease;
 use super::prefix::Prefix;
@@ -12,15 +12,15 @@ use serde::{Deserialize, Serialize};
 /// The most bytes of a lease.
 const LARGEST: u64 = 1 << 16;
 
-/// What the owner of a lease is at.
+/// The state of a run, as its lease says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum State {
-    /// It writes.
+    /// The run writes.
     Open,
-    /// It commits.
+    /// The run commits.
     Sealed,
-    /// It was found dead, and what it wrote is being deleted.
+    /// The run was found dead, and its files are being deleted.
     Abandoned,
 }
 
@@ -41,12 +41,12 @@ pub(super) struct Lease {
     path: Path,
     version: UpdateVersion,
     text: Text,
-    /// When the store says that it was last changed.
+    /// The time of the last change, by the clock of the store.
     changed: DateTime<Utc>,
 }
 
 impl Lease {
-    /// Takes the lease of a new run. Fails with `ErrorKind::Usage` if the store does not heed the
+    /// Takes the lease of a new run. Fails with `ErrorKind::Usage` if the store does not obey the
     /// conditions of a put.
     pub(super) async fn take(prefix: &Prefix, run: &str) -> Result<Self> {
         let now = Utc::now();
@@ -69,7 +69,7 @@ impl Lease {
         lease.put(PutMode::Create).await.map_err(|e| lease.not_taken(&e))?;
         let heeds = lease.heeds_conditions().await;
         if !matches!(heeds, Ok(true)) {
-            // A failure here leaves a lease that is deleted like that of a killed run.
+            // If this fails, it leaves a lease that is deleted like that of a killed run.
             let _ = prefix.store().delete(&lease.path).await;
         }
         match heeds {
@@ -79,14 +79,13 @@ impl Lease {
         }
     }
 
-    /// Returns true if puts whose conditions do not hold fail, and those whose conditions hold do
-    /// not.
+    /// Returns true if puts fail exactly when their conditions do not hold.
     async fn heeds_conditions(&mut self) -> object_store::Result<bool> {
         if !is_refused(self.send(PutMode::Create).await)? {
             return Ok(false);
         }
         let before = self.version.clone();
-        // A store may tell contents apart and not puts, so the second content is another.
+        // The e_tag of a store may depend on the content alone, so the second content is different.
         self.text.renewed = Utc::now() + chrono::Duration::milliseconds(1);
         self.put(PutMode::Update(before.clone())).await?;
         self.text.renewed += chrono::Duration::milliseconds(1);
@@ -109,15 +108,15 @@ impl Lease {
         ))
     }
 
-    /// Puts the lease again, so that everybody sees that the run is alive. Fails if the lease is
-    /// another's.
+    /// Puts the lease again, to show that the run is alive. Fails if the lease belongs to another
+    /// process.
     pub(super) async fn renew(&mut self) -> object_store::Result<()> {
         self.text.renewed = Utc::now();
         self.put(PutMode::Update(self.version.clone())).await
     }
 
-    /// Records that the run commits: nobody can take the lease away any more. Fails with
-    /// `ErrorKind::Unavailable` if somebody has.
+    /// Records that the run commits. From then on nobody can take the lease away. Fails with
+    /// `ErrorKind::Unavailable` if somebody already has.
     pub(super) async fn seal(&mut self) -> Result<()> {
         self.text.state = State::Sealed;
         self.text.renewed = Utc::now();
@@ -143,7 +142,7 @@ impl Lease {
         let Some(found) = read_small(prefix.store().as_ref(), &path, LARGEST, &what).await? else {
             return Ok(None);
         };
-        let damaged = |_| Error::data(format!("{what}: it is no lease; delete {path}"));
+        let damaged = |_| Error::data(format!("{what}: it is not a lease; delete {path}"));
         Ok(Some(Self {
             prefix: prefix.clone(),
             text: serde_json::from_slice(&found.bytes).map_err(damaged)?,
@@ -184,14 +183,14 @@ impl Lease {
 
     async fn put(&mut self, mode: PutMode) -> object_store::Result<()> {
         self.version = match self.send(mode).await {
-            // A request whose answer was lost is sent again, and then finds what it did itself.
+            // A request whose answer was lost is sent again, and then finds its own result.
             Err(e) if is_condition(&e) => self.own().await.ok_or(e)?,
             sent => sent?.into(),
         };
         Ok(())
     }
 
-    /// Returns the version of the lease in the store if its content is this one.
+    /// Returns the version of the lease in the store if its content is the one of this lease.
     async fn own(&self) -> Option<UpdateVersion> {
         let found = read_small(self.prefix.store().as_ref(), &self.path, LARGEST, "lease").await;
         let found = found.ok().flatten()?;
@@ -222,7 +221,8 @@ pub(super) fn is_condition(error: &object_store::Error) -> bool {
     )
 }
 
-/// Returns whether a put was refused for its condition. Fails if it failed for another reason.
+/// Returns whether a put was refused because of its condition. Fails if it failed for another
+/// reason.
 fn is_refused(put: object_store::Result<PutResult>) -> object_store::Result<bool> {
     match put {
         Ok(_) => Ok(false),

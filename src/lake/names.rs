@@ -4,25 +4,26 @@ use crate::folder::MANIFEST;
 use chrono::{DateTime, Utc};
 use datafusion::object_store::path::Path;
 
-/// How the files of a release lie under its prefix.
+/// Where the files of a release are under its prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Layout {
-    /// In a folder of each run. A release can be replaced, and readers go by the manifest.
+    /// In one folder for each run. A release can be replaced, and readers use the manifest.
     #[default]
     Runs,
     /// Directly under the prefix, for readers that list folders. A release cannot be replaced.
     Plain,
-    /// In a folder of each run, as files of a Delta table, whose log says which are its content.
+    /// In one folder for each run, as files of a Delta table. Its log says which files are its
+    /// content.
     Delta,
 }
 
-/// The folder of everything that is no data.
+/// The folder of all objects that are not data.
 pub(super) const OWN: &str = "_anonsql";
 /// The folder of the leases.
 pub(super) const RUNS: &str = "_anonsql/runs";
 /// The start of the name of a run's folder.
 pub(super) const RUN: &str = "run=";
-/// The object that tells readers which list folders that a release is complete.
+/// The object that tells readers that list folders that a release is complete.
 pub(super) const SUCCESS: &str = "_SUCCESS";
 
 /// The number of random hex digits in the id of a run.
@@ -32,25 +33,25 @@ const TIME: &str = "%Y%m%dT%H%M%SZ";
 /// The length of that time.
 const TIME_LENGTH: usize = 16;
 
-/// Returns the id of a new run: when it began, and random digits.
+/// Returns the id of a new run: its start time and random digits.
 pub(super) fn new_run(now: DateTime<Utc>) -> String {
     format!("{}{:08x}", now.format(TIME), rand::random::<u32>())
 }
 
 /// Returns the folder of the manifest of a run, relative to the prefix of a Delta table. Tools of
-/// Delta delete what no entry of the log names, in all folders but those that are hidden: this one,
-/// and not the folder of the run.
+/// Delta delete files that no entry of the log names from all folders that are not hidden. This
+/// folder is hidden, and the folder of the run is not.
 pub(super) fn beside_table(run: &str) -> String {
     format!("{OWN}/manifests/{run}/")
 }
 
-/// Returns the names that the manifest of a run in a Delta table can have: of today, and of earlier
-/// versions of anonsql.
+/// Returns the names that the manifest of a run in a Delta table can have: the current name, and
+/// that of earlier versions of anonsql.
 pub(super) fn manifests_in_table(run: &str) -> [String; 2] {
     [Layout::Delta, Layout::Runs].map(|layout| layout.manifest(run))
 }
 
-/// Returns true for the id of a run.
+/// Returns true if a text has the form of the id of a run.
 pub(super) fn is_run(id: &str) -> bool {
     let Some((time, random)) = id.split_at_checked(TIME_LENGTH) else {
         return false;
@@ -74,13 +75,13 @@ impl Layout {
         let digest = &sha256[..sha256.len().min(12)];
         match self {
             Self::Runs | Self::Delta => format!("{RUN}{run}/{partition}part-{number:05}-{digest}.{extension}"),
-            // Two runs may write the same bytes, and each deletes its own.
+            // Two runs may write the same bytes, and each run deletes its own files.
             Self::Plain => format!("{partition}part-{number:05}-{digest}-{run}.{extension}"),
         }
     }
 }
 
-/// Returns true for the name of the folder of a run.
+/// Returns true if a name is that of the folder of a run.
 pub(crate) fn is_folder_of_run(name: &str) -> bool {
     name.strip_prefix(RUN).is_some_and(is_run)
 }
@@ -101,8 +102,8 @@ pub(super) fn run_of(name: &str) -> Option<&str> {
     Some(run).filter(|run| is_run(run))
 }
 
-/// Returns the folder with the files of the run that a file is of, by the file's name relative to
-/// the prefix. It ends in a slash, and is empty for a file of no run.
+/// Returns the folder of the run that a file belongs to, by the file's name relative to the prefix.
+/// It ends in a slash, and is empty if the file belongs to no run.
 pub(crate) fn folder_of_run(name: &str) -> String {
     match name.split_once('/') {
         Some((first, _)) if is_folder_of_run(first) => format!("{first}/"),
@@ -110,7 +111,8 @@ pub(crate) fn folder_of_run(name: &str) -> String {
     }
 }
 
-/// Returns the run whose lease an object is, by its name relative to the prefix.
+/// Returns the run of a lease, by the name of the object relative to the prefix; `None` if the
+/// object is not a lease.
 pub(super) fn run_of_lease(name: &str) -> Option<&str> {
     let run = name.strip_prefix(OWN)?.strip_prefix("/runs/")?.strip_suffix("/lease")?;
     Some(run).filter(|run| is_run(run))
@@ -121,11 +123,11 @@ pub(super) fn lease(prefix: &Path, run: &str) -> Path {
     inside(prefix, &format!("{OWN}/runs/{run}/lease"))
 }
 
-/// Returns the path of an object with this name under a prefix. The name is already in the form of
-/// a path.
+/// Returns the path of an object with this name under a prefix. The name must already have the form
+/// of a path.
 pub(super) fn inside(prefix: &Path, name: &str) -> Path {
     let inside = name.split('/').filter(|part| !part.is_empty());
-    // Parts made of text would be encoded a second time.
+    // Parts that are made from text would be encoded a second time.
     let parts: Vec<&str> = prefix
         .as_ref()
         .split('/')

@@ -1,4 +1,4 @@
-//! The way of a run's files to the store.
+//! The upload of a run's files to the store.
 
 use super::prefix::Prefix;
 use super::release::is_same;
@@ -19,16 +19,17 @@ use tokio::task::JoinHandle;
 pub(crate) struct Outbox {
     pub(super) shared: Arc<Shared>,
     pub(super) stop: Stopped,
-    /// Held by everything that may still write to the store.
+    /// Every part of the run that may still write to the store holds a clone of this sender.
     pub(super) _busy: mpsc::Sender<()>,
 }
 
-/// A file on its way. Its upload goes on if this is dropped, until the run ends.
+/// A file that is being uploaded. If this value is dropped, the upload goes on until the run ends.
 #[derive(Debug)]
 pub(crate) struct OnWay(JoinHandle<Result<FileSummary>>);
 
 impl OnWay {
-    /// Waits until the file is there, and returns its summary with its name relative to the prefix.
+    /// Waits until the file is in the store, and returns its summary with its name relative to the
+    /// prefix.
     pub(crate) async fn arrived(self) -> Result<FileSummary> {
         self.0.await.map_err(|e| Error::from_task("an upload", &e))?
     }
@@ -46,7 +47,7 @@ pub(super) async fn summed(mut file: File, rows: u64) -> Result<(File, FileSumma
 }
 
 impl Outbox {
-    /// Starts to upload a file with so many rows. `partition` is empty, or ends in a slash.
+    /// Starts to upload a file with this number of rows. `partition` is empty, or ends in a slash.
     pub(crate) fn send(
         &self,
         file: File,
@@ -62,7 +63,7 @@ impl Outbox {
                 .layout
                 .file(&shared.run, &partition, number, &summary.sha256, extension);
             let path = shared.at.file(&name)?;
-            // It is to be deleted even if it is not known whether it arrived.
+            // The file must be deleted even if it is not known whether it arrived.
             shared.written.lock().insert(path.clone());
             let (store, what) = (
                 shared.prefix.store(),
@@ -79,7 +80,7 @@ impl Outbox {
         OnWay(tokio::spawn(send))
     }
 
-    /// Returns the first bytes of a file, at most so many.
+    /// Returns the first bytes of a file, at most `most`.
     pub(crate) async fn beginning(&self, name: &str, most: u64) -> Result<Vec<u8>> {
         let prefix = &self.shared.at;
         let failed = |e| prefix.failed("cannot read what was written to", &e);
@@ -89,8 +90,8 @@ impl Outbox {
         Ok(bytes.map_err(failed)?.to_vec())
     }
 
-    /// Fails with `ErrorKind::Io` if the files of the release that stands are others than these.
-    /// The tag of a local file tells one copy of it from another, and is left out.
+    /// Fails with `ErrorKind::Io` if the files of the existing release are different from these.
+    /// The e_tag of a local file depends on the copy, and is left out.
     pub(crate) async fn confirm_standing(&self, files: &[FileSummary]) -> Result<()> {
         let untagged = |file: &FileSummary| FileSummary {
             e_tag: None,
@@ -105,7 +106,7 @@ impl Outbox {
         }
     }
 
-    /// Fails with `ErrorKind::Io` if the files under the run's folder are others than these.
+    /// Fails with `ErrorKind::Io` if the files in the run's folder are different from these.
     pub(crate) async fn confirm(&self, files: &[FileSummary]) -> Result<()> {
         self.confirm_at(files, &self.shared.at).await
     }

@@ -13,7 +13,7 @@ use datafusion::object_store::path::Path;
 use datafusion::object_store::{ObjectStore, UpdateVersion};
 use std::sync::Arc;
 
-/// The most bytes of a manifest; a larger object was not written by anonsql.
+/// The most bytes of a manifest. A larger object was not written by anonsql.
 pub(super) const LARGEST: u64 = 64 << 20;
 /// The most names that an error lists.
 const TOLD: usize = 5;
@@ -24,25 +24,25 @@ pub(crate) struct Prefix {
     place: Place,
 }
 
-/// The release that stands under a prefix.
+/// The existing release under a prefix.
 #[derive(Debug, Clone)]
 pub(crate) struct Standing {
     /// The manifest.
     pub(crate) manifest: Manifest,
     /// Whether the manifest is unchanged since it was written.
     pub(crate) is_sealed: bool,
-    /// What makes it the release that stands.
+    /// The object or table version that makes it the current release.
     pub(super) version: Version,
-    /// When it was put.
+    /// The time when it was put.
     pub(super) since: DateTime<Utc>,
 }
 
-/// What makes a release the one that stands.
+/// The object or table version that makes a release the current one.
 #[derive(Debug, Clone)]
 pub(super) enum Version {
-    /// Its manifest is the one of the prefix; this tells it from any other.
+    /// The manifest of the prefix, in this version.
     Object(UpdateVersion),
-    /// This version of a Delta table has its files.
+    /// This version of a Delta table, which has its files.
     Table(Arc<dyn LoggedTable>),
 }
 
@@ -56,8 +56,8 @@ impl Standing {
     }
 }
 
-/// Fails with `ErrorKind::Verification` if a version of a Delta table has not exactly the files
-/// that the manifest names.
+/// Fails with `ErrorKind::Verification` if the files of a version of a Delta table are not exactly
+/// those that the manifest names.
 pub(super) fn check_files(manifest: &Manifest, table: &dyn LoggedTable) -> Result<()> {
     let mut named: Vec<(&str, u64)> = vec![];
     named.extend(manifest.output.iter().map(|file| (file.name.as_str(), file.bytes)));
@@ -69,8 +69,8 @@ pub(super) fn check_files(manifest: &Manifest, table: &dyn LoggedTable) -> Resul
     Err(changed(table, "its rows or files"))
 }
 
-/// Checks that the properties of a table say what the manifest of its release does. Fails with
-/// `ErrorKind::Verification`.
+/// Checks that the properties of a table agree with the manifest of its release. Fails with
+/// `ErrorKind::Verification` if they do not.
 pub(super) fn check_properties(manifest: &Manifest, text: &str, table: &dyn LoggedTable) -> Result<()> {
     for place in manifests_in_table(run_of(manifest)?) {
         let expected = properties_at(manifest, text, place)?;
@@ -121,7 +121,7 @@ impl Prefix {
         object.is_below(&self.place.store, &self.place.path)
     }
 
-    /// Returns true if it is a folder of this machine.
+    /// Returns true if the prefix is a folder of this machine.
     pub(super) fn is_local(&self) -> bool {
         self.place.local().is_some()
     }
@@ -147,13 +147,14 @@ impl Prefix {
     }
 
     /// Returns the path of a file with this name relative to the prefix. Fails with
-    /// `ErrorKind::Data` for a name that leads out of it.
+    /// `ErrorKind::Data` for a name that leads out of the prefix.
     pub(super) fn file(&self, name: &str) -> Result<Path> {
         let whole = match self.place.path.as_ref() {
             "" => name.to_string(),
             path => format!("{path}/{name}"),
         };
-        Path::parse(whole).map_err(|_| Error::data(format!("{name:?} is no name of a file under {}", self.place.url)))
+        Path::parse(whole)
+            .map_err(|_| Error::data(format!("{name:?} is not the name of a file under {}", self.place.url)))
     }
 
     /// Returns the name of an object relative to the prefix; `None` if it is not under it.
@@ -190,8 +191,8 @@ impl Prefix {
     }
 
     /// Reads the manifest of the release that is a version of the Delta table at the prefix.
-    /// Returns the version alone if anonsql did not write it, and nothing if there is no table.
-    /// Fails with `ErrorKind::Verification` if the table was changed since the release.
+    /// Returns only the version if anonsql did not write it, and nothing if there is no table.
+    /// Fails with `ErrorKind::Verification` if the table was changed after the release.
     pub(crate) async fn in_table(&self, at: &At) -> Result<(Option<Standing>, Option<Arc<dyn LoggedTable>>)> {
         let Some(table) = find(&self.place, at).await? else {
             return Ok((None, None));
@@ -223,9 +224,9 @@ impl Prefix {
         ))
     }
 
-    /// Fails with `ErrorKind::TargetExists` if there are objects under the prefix that no run with
-    /// a folder of its own wrote: readers that list folders would take them for the release. With
-    /// layout `plain` these are all objects.
+    /// Fails with `ErrorKind::TargetExists` if there are objects under the prefix that were not
+    /// written by a run with a folder of its own: readers that list folders would consider them
+    /// part of the release. With layout `plain`, all objects are such objects.
     pub(crate) async fn check_strangers(&self, layout: Layout) -> Result<()> {
         let listed = self.place.store.list_with_delimiter(Some(&self.place.path)).await;
         let listed = listed.map_err(|e| self.failed("cannot list", &e))?;

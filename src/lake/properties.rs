@@ -1,5 +1,5 @@
-//! What the properties of a Delta table, and the entry of its commit, say of the release that it
-//! has.
+//! The properties of a Delta table and of the entry of its commit that describe the release in the
+//! table.
 
 use super::names::Layout;
 use crate::error::{Error, Result};
@@ -13,11 +13,11 @@ pub(super) const NAMES_MANIFEST: &str = "anonsql.manifest";
 /// The property with the checksum of the manifest.
 pub(super) const SUM_OF_MANIFEST: &str = "anonsql.manifest_sha256";
 
-/// Returns the properties of a release whose manifest has this text, and is at this place: none of
-/// them is a value of the data.
+/// Returns the properties of a release whose manifest has this text, and is at this place. They
+/// contain no value of the data.
 pub(super) fn properties_at(manifest: &Manifest, text: &str, place: String) -> Result<BTreeMap<String, String>> {
     let run = run_of(manifest)?;
-    // The checks of the models come first, and after them that of each permuted column.
+    // The checks of the models come first, and then one check for each permuted column.
     let models = manifest.checks.len().saturating_sub(manifest.randomized.len());
     let models: Vec<&str> = manifest.checks[..models]
         .iter()

@@ -1,11 +1,11 @@
-//! Runs for a Delta table in a local folder: what a killed one leaves is hidden, and goes with the
-//! next run.
+//! Runs for a Delta table in a local folder. The files of a killed run are hidden, and the next run
+//! removes them.
 //!
-//! Until it commits, a run has its files in `_anonsql/runs/<run>`, a folder that no reader of
-//! tables looks into and that it holds by a lock. Before the entry of the log names them, they are
-//! moved to `run=<run>` beside it in one step. The folder stays until the run has ended, so that a
-//! folder without a lock is of a run that was killed. Its files are deleted, those beside the log
-//! too unless the log has an entry of them.
+//! Until it commits, a run has its files in `_anonsql/runs/<run>`. Readers of tables ignore this
+//! folder, and the run holds it by a lock. Before the entry of the log names the files, they are
+//! moved to `run=<run>` beside the log in one step. The folder stays until the run has ended, so a
+//! folder without a lock belongs to a run that was killed. The files of such a run are deleted.
+//! Those beside the log are deleted only if no entry of the log names them.
 
 use super::names::{OWN, RUN, RUNS, beside_table, is_run};
 use super::prefix::Prefix;
@@ -18,7 +18,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The first entry of a log: while it is there, none was cleaned up.
+/// The first entry of a log. While it exists, no entry was cleaned up.
 const FIRST: &str = "00000000000000000000.json";
 
 /// The folder of a run that has not ended.
@@ -33,10 +33,10 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Begins a run for the table in a local folder, and deletes what killed runs left there.
+    /// Begins a run for the table in a local folder, and deletes the files of killed runs there.
     pub(super) fn begin(table: PathBuf, run: &str) -> Result<Self> {
         let failed = |e| Error::io(format!("cannot write to {}", table.display()), e);
-        // What is another user's stays, hidden as it is.
+        // The files of another user stay. They are hidden.
         let _ = sweep(&table);
         let is_new = !table.exists();
         fs::create_dir_all(table.join(RUNS)).map_err(failed)?;
@@ -63,7 +63,7 @@ impl Record {
         })
     }
 
-    /// Moves the files beside the log, and returns their new paths instead of the old ones.
+    /// Moves the files beside the log, and returns their new paths.
     pub(super) fn show(&self, prefix: &Prefix, written: &BTreeSet<ObjectPath>) -> Result<BTreeSet<ObjectPath>> {
         let name = format!("{RUN}{}", self.run);
         let to = self.table.join(&name);
@@ -76,22 +76,22 @@ impl Record {
 
     /// Ends the run, whose files were deleted or committed.
     pub(super) fn end(&self) {
-        // What stays is found by the next run.
+        // A folder that stays is found by the next run.
         let _ = fs::remove_dir_all(&self.folder);
         remove_if_empty(&self.table);
         if self.is_new {
-            // Nothing was committed if it is empty.
+            // If the folder is empty, nothing was committed.
             let _ = fs::remove_dir(&self.table);
         }
     }
 }
 
-/// Removes the folders of runs if none is left.
+/// Removes the folder of runs if it is empty.
 fn remove_if_empty(table: &Path) {
     let _ = fs::remove_dir(table.join(RUNS)).and_then(|()| fs::remove_dir(table.join(OWN)));
 }
 
-/// Deletes what runs left that ended without deleting it.
+/// Deletes the files that runs left behind when they ended.
 fn sweep(table: &Path) -> io::Result<()> {
     for entry in fs::read_dir(table.join(RUNS))? {
         let folder = entry?.path();
@@ -117,8 +117,8 @@ fn sweep(table: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns true if an entry of a log has files of a run, or may have had them before it was cleaned
-/// up.
+/// Returns true if an entry of a log names files of a run, or if such an entry may have been
+/// cleaned up.
 fn may_be_named(log: &Path, run: &str) -> io::Result<bool> {
     if !log.is_dir() {
         return Ok(false);
@@ -173,7 +173,7 @@ mod tests {
         assert!(!manifest(DEAD).exists() && manifest(NAMED).is_dir());
         assert!(alive.folder.is_dir() && next.folder.is_dir());
         assert_eq!(fs::read_dir(table.join(RUNS)).unwrap().count(), 2);
-        // Of a log whose entries were cleaned up, nobody knows what they named.
+        // If entries of a log were cleaned up, it is not known which files they named.
         drop(alive);
         fs::create_dir_all(table.join(format!("{RUN}{ALIVE}"))).unwrap();
         fs::rename(

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 
-/// A release that stands under a prefix.
+/// The existing release under a prefix.
 #[derive(Debug, Clone)]
 pub(crate) struct Release {
     prefix: Prefix,
@@ -59,8 +59,8 @@ impl Release {
         runs.map(|folder| format!("{}{folder}", self.prefix.url())).collect()
     }
 
-    /// Returns what a table of DataFusion is given to read the release: its files, or its folder if
-    /// folders in it are columns. Fails as a usage error if several folders are.
+    /// Returns the locations from which a table of DataFusion reads the release: its files, or its
+    /// folder if folders in it are columns. Fails with a usage error if several folders are.
     pub(crate) fn locations(&self) -> Result<Vec<String>> {
         if self.manifest().partitioned_by.is_empty() {
             let files = self.manifest().output.iter();
@@ -90,8 +90,7 @@ impl Release {
         folders
     }
 
-    /// Fails with `ErrorKind::Data` if these objects are others than the files that the manifest
-    /// names.
+    /// Fails with `ErrorKind::Data` if these objects are not the files that the manifest names.
     pub(crate) fn confirm(&self, listed: &[ObjectMeta]) -> Result<()> {
         let listed = listed
             .iter()
@@ -157,16 +156,16 @@ impl Release {
     }
 }
 
-/// Returns true if an object is of the protocol of runs: it holds no data.
+/// Returns true if an object belongs to the protocol of runs, and so is not data.
 fn is_of_protocol(name: &str) -> bool {
     name.split('/').next() == Some(OWN)
 }
 
-/// Returns true if an object is the one that a manifest describes.
+/// Returns true if an object is the one that the manifest describes.
 pub(super) fn is_same(file: &FileSummary, meta: &ObjectMeta) -> bool {
     let bare = |tag: &String| tag.trim_matches('"').to_string();
     let tags = (file.e_tag.as_ref().map(bare), meta.e_tag.as_ref().map(bare));
-    // A store may tell its e_tags only here or only there.
+    // A store may return e_tags for only one of the two requests.
     let is_tagged = !matches!(&tags, (Some(one), Some(other)) if one != other);
     file.bytes == meta.size && is_tagged
 }

@@ -1,8 +1,8 @@
-//! Making the lost manifest of a release in a Delta table again.
+//! Restoring the lost manifest of a release in a Delta table.
 //!
-//! The entry of the log that committed a release has the text of its manifest, too, whose checksum
-//! is a property of the table. The entry is there for as long as the table keeps its log; the
-//! property is part of every checkpoint.
+//! The entry of the log that committed a release also contains the text of its manifest, and the
+//! checksum of that text is a property of the table. The entry exists for as long as the table
+//! keeps its log; the property is part of every checkpoint.
 
 use super::prefix::{LARGEST, Prefix, check_files, check_properties};
 use super::properties::{NAMES_MANIFEST, SUM_OF_MANIFEST};
@@ -12,7 +12,7 @@ use crate::formats::{At, RELEASE, find};
 use crate::store::read_small;
 use datafusion::object_store::{self, PutMode, PutOptions};
 
-/// What became of the manifest of a release.
+/// The result of restoring a manifest.
 #[derive(Debug)]
 pub(crate) struct Restored {
     /// The path or URL of the manifest.
@@ -21,12 +21,12 @@ pub(crate) struct Restored {
     pub(crate) version: u64,
     /// The run of the release.
     pub(crate) run: String,
-    /// False if the manifest was there.
+    /// False if the manifest was not lost.
     pub(crate) was_lost: bool,
 }
 
 impl Prefix {
-    /// Puts the manifest of the release that is a version of the Delta table at the prefix back to
+    /// Puts the manifest of the release that is a version of the Delta table at the prefix back in
     /// its place. Fails with `ErrorKind::Usage` if there is no such release, and with
     /// `ErrorKind::Data` if the log does not have the manifest any more, or if the files of the
     /// version are not those that it names.

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot, watch};
 
-/// A run for a prefix. Dropping it ends it: what it wrote is deleted unless it was committed.
+/// A run for a prefix. Dropping it ends it: its files are deleted unless they were committed.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(super) shared: Arc<Shared>,
@@ -73,19 +73,20 @@ impl Run {
             busy,
         };
         if run.lease.is_some() {
-            // Whoever may write to a prefix may still not delete; the run itself needs nothing of
-            // this.
+            // A user that may write to a prefix may not be allowed to delete. The run itself does
+            // not need this to succeed.
             let _ = vacuum::sweep(prefix).await;
         }
         Ok(run)
     }
 
-    /// Returns what waits until this run, once it has ended, is cleaned up.
+    /// Returns the keeper with which a caller waits until this run, once it has ended, is cleaned
+    /// up.
     pub(crate) fn keeper(&self) -> Keeper {
         self.own.clone()
     }
 
-    /// Returns the way of files to the store.
+    /// Returns the outbox that uploads files to the store.
     pub(crate) fn outbox(&self) -> Outbox {
         Outbox {
             shared: Arc::clone(&self.shared),
@@ -94,7 +95,7 @@ impl Run {
         }
     }
 
-    /// Returns the id of the run, if its files are in a folder of their own.
+    /// Returns the id of the run if its files are in a folder of their own.
     pub(crate) fn id(&self) -> Option<&str> {
         (self.shared.layout != Layout::Plain).then_some(self.shared.run.as_str())
     }
@@ -105,7 +106,7 @@ impl Run {
         format!("{}{name}", self.shared.at.url())
     }
 
-    /// Returns the URL of a file of the release that stands by its name relative to the prefix.
+    /// Returns the URL of a file of the existing release, by its name relative to the prefix.
     pub(crate) fn url_of_standing(&self, name: &str) -> String {
         format!("{}{name}", self.shared.prefix.url())
     }

@@ -1,4 +1,4 @@
-//! What the parts of a run share.
+//! The state that the parts of a run share.
 
 use super::names::Layout;
 use super::names::RUN;
@@ -11,32 +11,32 @@ use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
-/// What is known of the commit of a run.
+/// The outcome of the commit of a run, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// It has not been tried, or it failed: no manifest names the files of the run.
+    /// The commit has not been tried, or it failed: no manifest names the files of the run.
     Open,
     /// The manifest of the prefix names the files of the run.
     Committed,
-    /// The store did not say whether it took the manifest.
+    /// The store did not say whether it accepted the manifest.
     Unknown,
 }
 
-/// What the parts of a run share.
+/// The state that the parts of a run share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) prefix: Prefix,
-    /// Where the files of the run are until they are committed: the prefix itself, but for a local
-    /// folder.
+    /// The prefix of the files of the run until they are committed: the prefix itself, except for a
+    /// local folder.
     pub(super) at: Prefix,
     /// The record of a run for a local folder.
     pub(super) record: Option<Record>,
     pub(super) run: String,
     pub(super) layout: Layout,
-    /// Every object that was put or may have been.
+    /// All objects that were put, or may have been put.
     pub(super) written: Mutex<BTreeSet<Path>>,
     pub(super) outcome: Mutex<Outcome>,
-    /// Whether others write into the folder of the run, too.
+    /// Whether workers also write into the folder of the run.
     pub(super) is_lent: AtomicBool,
 }
 

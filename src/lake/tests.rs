@@ -1,4 +1,4 @@
-//! The protocol on a store in memory: who wins, what is left, and what is refused.
+//! The protocol on a store in memory: which run wins, what is left behind, and what is refused.
 
 use super::vacuum::{ALIVE, Why, clear, left, remove};
 use super::{Keeper, Layout, Prefix, Run, Standing};
@@ -85,8 +85,8 @@ async fn release(prefix: &Prefix, standing: Option<&Standing>, content: &[u8]) -
     released
 }
 
-/// A run waits for what it left itself, and not for what another run of the session left; the
-/// session waits for all.
+/// A run waits for its own files to be deleted, and not for those of another run of the session;
+/// the session waits for all.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_waits_for_its_own_cleaning_alone() {
     let (session, stuck, other) = (
@@ -109,8 +109,8 @@ async fn a_run_waits_for_its_own_cleaning_alone() {
     assert!(is_clean(&keeper) && names(&stuck).await.is_empty());
 }
 
-/// Of runs at the same time one wins, for an empty prefix and for one with a release, and the
-/// others leave nothing.
+/// Of several runs at the same time one wins, for an empty prefix and for one with a release, and
+/// the others leave nothing behind.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn one_of_many_runs_wins() {
     let prefix = prefix(Arc::new(InMemory::new()));
@@ -142,7 +142,7 @@ async fn one_of_many_runs_wins() {
     }
 }
 
-/// A run that is dropped deletes what it wrote; one that is taken for dead publishes nothing.
+/// A run that is dropped deletes its files; a run that is considered dead publishes nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_run_leaves_is_deleted() {
     let prefix = prefix(Arc::new(InMemory::new()));
@@ -166,7 +166,7 @@ async fn what_a_run_leaves_is_deleted() {
         left(&prefix, NOW, Duration::from_secs(60)).await.unwrap().is_empty(),
         "it is alive"
     );
-    // On its way when the run ends.
+    // This file is being uploaded when the run ends.
     let _on_way = run.outbox().send(file(&large), ("", 4), "csv", 9);
     let keeper = run.keeper();
     drop(run);
@@ -199,7 +199,7 @@ async fn what_a_run_leaves_is_deleted() {
     assert!(prefix.standing().await.unwrap().is_none());
 }
 
-/// A release that stands is never taken for something left, nor is one that has just been replaced.
+/// The current release is never deleted as left over, nor is one that has just been replaced.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_release_that_stands_is_kept() {
     let prefix = prefix(Arc::new(InMemory::new()));
@@ -220,8 +220,8 @@ async fn a_release_that_stands_is_kept() {
     assert_eq!(e.kind(), ErrorKind::TargetExists);
 }
 
-/// Stores that have no conditional puts, or take them and do not heed them, are refused before
-/// anything is written.
+/// Stores that have no conditional puts, or accept them and ignore the conditions, are refused
+/// before anything is written.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_store_without_conditions_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -240,7 +240,7 @@ async fn a_store_without_conditions_is_refused() {
 }
 
 /// Whichever request fails, before or after the store did it, the run ends with a whole release or
-/// with none, and every file that a manifest names is there.
+/// with none, and every file that a manifest names exists.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_that_fails_publishes_nothing_by_halves() {
     for is_done in [false, true] {
@@ -282,8 +282,8 @@ async fn a_request_that_fails_publishes_nothing_by_halves() {
     }
 }
 
-/// What is old is told by the clock of the store: a run is alive though the clock of this machine
-/// is hours ahead or behind.
+/// Ages are measured by the clock of the store: a run is alive even if the clock of this machine is
+/// hours ahead or behind.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_clock_of_the_store_counts() {
     for hours in [-5, 0, 5] {
@@ -300,8 +300,8 @@ async fn the_clock_of_the_store_counts() {
         assert_eq!(left(&prefix, NOW, NOW).await.unwrap().len(), 1, "{hours}");
         let day = Duration::from_secs(24 * 60 * 60);
         assert!(left(&prefix, day, NOW).await.unwrap().is_empty(), "{hours}");
-        // With layout plain, the next run deletes what a dead one left, and waits for one that may
-        // be alive.
+        // With layout plain, the next run deletes the files of a dead run, and waits for a run that
+        // may be alive.
         assert_eq!(clear(&prefix, ALIVE).await.unwrap(), 1, "{hours}");
         assert_eq!(names(&prefix).await.len(), 2, "{hours}");
         assert_eq!(clear(&prefix, NOW).await.unwrap(), 0, "{hours}");
@@ -309,17 +309,17 @@ async fn the_clock_of_the_store_counts() {
     }
 }
 
-/// A store that may overwrite whatever it is told, and may fail one request.
+/// A store that may ignore conditions, and may fail one request.
 #[derive(Debug)]
 struct Odd {
     inner: InMemory,
-    /// Whether it heeds the conditions of a put.
+    /// Whether it obeys the conditions of a put.
     heeds: bool,
     /// How many requests succeed before one fails.
     fails: AtomicI64,
-    /// Whether the request that fails is done all the same.
+    /// Whether the request that fails is done nevertheless.
     is_done: bool,
-    /// How far its clock is behind the one of this machine.
+    /// How far its clock is behind the clock of this machine.
     behind: TimeDelta,
 }
 

@@ -1,5 +1,5 @@
-//! Uploading one staged file: whole if it is small, and else in parts. Parts that nobody completes
-//! cost money for ever, so an upload that fails or is stopped takes them back.
+//! Uploading one staged file: as a whole if it is small, and otherwise in parts. Parts of an upload
+//! that is never completed cost money for ever, so an upload that fails or is stopped deletes them.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pool::blocking;
@@ -14,22 +14,22 @@ use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// The least bytes of a part, and the most of an object that is put whole.
+/// The least bytes of a part, and the most bytes of an object that is put as a whole.
 const PART: u64 = 8 << 20;
 /// The most parts of an object; stores allow 10,000.
 const PARTS: u64 = 9_000;
-/// The parts that are on their way at once.
+/// The number of parts that are uploaded at the same time.
 const AT_ONCE: usize = 4;
 
-/// Tells an upload that nobody waits for it any more: its sender is gone.
+/// Tells an upload that nobody waits for it any more, because its sender was dropped.
 pub(super) type Stopped = watch::Receiver<()>;
 
-/// Waits until nobody waits for the run any more.
+/// Waits until the run does not need its uploads any more.
 pub(super) async fn stopped(stop: &mut Stopped) {
     while stop.changed().await.is_ok() {}
 }
 
-/// Puts the whole content of `file`, which has so many bytes, at `path`. Errors begin with `what`.
+/// Puts the whole content of `file`, whose length is given, at `path`. Errors begin with `what`.
 pub(super) async fn upload(
     store: &Arc<dyn ObjectStore>,
     path: &Path,
@@ -52,7 +52,7 @@ pub(super) async fn upload(
         () = stopped(stop) => Err(interrupted()),
     };
     if sent.is_err() {
-        // What this leaves is for a life-cycle rule of the bucket.
+        // Parts that stay after this are removed by a life-cycle rule of the bucket.
         let _ = parts.abort().await;
     }
     sent

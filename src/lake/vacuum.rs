@@ -1,5 +1,5 @@
-//! What runs left under a prefix and no manifest names: files of killed runs, and of releases that
-//! were replaced.
+//! The files under a prefix that no manifest names: those of killed runs, and of releases that were
+//! replaced.
 
 use super::lease::{Lease, State};
 use super::names::{RUNS, run_of, run_of_lease};
@@ -14,21 +14,22 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
-/// How long what was left is kept if nobody says otherwise.
+/// How long such files are kept if the statement does not say.
 pub(crate) const RETAIN: Duration = Duration::from_secs(24 * 60 * 60);
-/// A run that renewed its lease within this time is alive. It renews it several times as often.
+/// A run that renewed its lease within this time is alive. A run renews its lease several times
+/// within it.
 pub(crate) const ALIVE: Duration = Duration::from_secs(180);
 /// A run that sealed its lease may still commit within this time.
 const COMMITTING: Duration = Duration::from_secs(60 * 60);
-/// The objects that are deleted at once.
+/// The number of objects that are deleted at the same time.
 const AT_ONCE: usize = 16;
 
-/// Why nothing needs the files of a run.
+/// Why the files of a run are not needed any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Why {
     /// The run ended without a release.
     Orphan,
-    /// Another release stands in the place of the run's.
+    /// Another release has taken the place of the run's release.
     Replaced,
 }
 
@@ -41,12 +42,12 @@ impl fmt::Display for Why {
     }
 }
 
-/// What a run left.
+/// The files that a run left behind.
 #[derive(Debug)]
 pub(crate) struct Left {
     /// The id of the run.
     pub(crate) run: String,
-    /// Why nothing needs it.
+    /// Why they are not needed.
     pub(crate) why: Why,
     /// The number of its files.
     pub(crate) files: u64,
@@ -70,15 +71,15 @@ struct Found {
     has_lease: bool,
 }
 
-/// Finds what can be deleted: what nobody has needed for `retain`, of runs that have not renewed
-/// their lease for `alive`.
+/// Finds the files that can be deleted: those that have not been needed for `retain`, of runs that
+/// have not renewed their lease for `alive`.
 pub(crate) async fn left(prefix: &Prefix, retain: Duration, alive: Duration) -> Result<Vec<Left>> {
     let listed = prefix.store().list(Some(prefix.path())).try_collect::<Vec<_>>().await;
     let listed = listed.map_err(|e| prefix.failed("cannot list", &e))?;
     let mut runs: BTreeMap<String, Found> = BTreeMap::new();
     let is_in_log =
         |meta: &ObjectMeta| prefix.name(&meta.location).and_then(|name| name.split('/').next()) == Some(LOG);
-    // What the log of a Delta table named once is for tools of its own to delete.
+    // Files that the log of a Delta table once named are left to tools of Delta.
     let is_table = listed.iter().any(is_in_log);
     for meta in listed {
         let Some(name) = prefix.name(&meta.location) else {
@@ -94,14 +95,14 @@ pub(crate) async fn left(prefix: &Prefix, retain: Duration, alive: Duration) -> 
         return Ok(vec![]);
     }
     let now = prefix.clock().await?;
-    // Read after the list: a run that is in the list without a lease has committed by now, if it
-    // ever will.
+    // The manifest is read after the list: a run that is in the list without a lease has committed
+    // by now, or never will.
     let standing = prefix.standing().await?;
     let named: HashSet<&str> = standing.iter().flat_map(named).collect();
     let mut all = vec![];
     for (run, found) in runs.iter().filter(|(_, found)| found.has_lease || !is_table) {
         if let Some(left) = of_run(prefix, (run, found), &named, standing.as_ref(), (now, retain, alive)).await?
-            // A run that commits to a log may have done so.
+            // A run that commits to a log may already have committed.
             && (!is_table || left.is_of_open_run())
         {
             all.push(left);
@@ -133,13 +134,13 @@ async fn of_run(
     };
     let is_named = named.contains(run.as_str());
     if found.has_lease && lease.is_none() || is_named && lease.is_none() {
-        // It ended just now, or it is the release that stands.
+        // The run has just ended, or it is the current release.
         return Ok(None);
     }
     let newest = found.files.iter().map(|meta| meta.last_modified).max();
     let (since, least, why) = match (&lease, standing) {
         (Some(lease), _) if lease.state() == State::Open => (lease.changed(), retain.max(alive), Why::Orphan),
-        // Whether it committed may not have been known, and then it was replaced since.
+        // It may not have been known whether the run committed, and its release was then replaced.
         (Some(lease), _) => {
             let since = standing.map_or(lease.changed(), |standing| standing.since.max(lease.changed()));
             (since, retain.max(COMMITTING), Why::Orphan)
@@ -154,7 +155,7 @@ async fn of_run(
     if (now - since).to_std().unwrap_or_default() < least {
         return Ok(None);
     }
-    // Of the release that stands, only a lease is left over.
+    // Of the current release, only a lease is left over.
     let files: &[ObjectMeta] = if is_named { &[] } else { &found.files };
     Ok(Some(Left {
         run: run.clone(),
@@ -166,14 +167,14 @@ async fn of_run(
     }))
 }
 
-/// Deletes what a run left. Returns false if the run turned out to be alive.
+/// Deletes the files that a run left behind. Returns false if the run is found to be alive.
 pub(crate) async fn remove(prefix: &Prefix, mut left: Left) -> Result<bool> {
     if let Some(lease) = &mut left.lease
         && !lease.abandon().await?
     {
         return Ok(false);
     }
-    // The lease says that there may be files, so it goes last.
+    // The lease says that there may be files, so it is deleted last.
     for paths in [
         left.objects,
         left.lease.map(|lease| lease.path().clone()).into_iter().collect(),
@@ -193,7 +194,7 @@ pub(crate) async fn remove(prefix: &Prefix, mut left: Left) -> Result<bool> {
     Ok(true)
 }
 
-/// Deletes what was left long ago.
+/// Deletes files that runs left behind long ago.
 pub(super) async fn sweep(prefix: &Prefix) -> Result<()> {
     for left in left(prefix, RETAIN, ALIVE).await? {
         remove(prefix, left).await?;
@@ -201,11 +202,11 @@ pub(super) async fn sweep(prefix: &Prefix) -> Result<()> {
     Ok(())
 }
 
-/// Deletes what dead runs left under a prefix without a release. Returns how many runs there are
-/// that may be alive.
+/// Deletes the files of dead runs under a prefix without a release. Returns the number of runs that
+/// may be alive.
 pub(crate) async fn clear(prefix: &Prefix, alive: Duration) -> Result<usize> {
     for left in left(prefix, Duration::ZERO, alive).await? {
-        // What no lease tells of may be a copy of somebody's.
+        // Files without a lease may be somebody's copy.
         if left.lease.is_some() {
             remove(prefix, left).await?;
         }

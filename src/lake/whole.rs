@@ -1,4 +1,4 @@
-//! Whether what stands under a prefix is a whole release, which IF NOT EXISTS keeps.
+//! Whether the existing release under a prefix is whole. IF NOT EXISTS keeps a whole release.
 
 use super::names::{SUCCESS, folder_of_run};
 use super::prefix::{Prefix, Standing};
@@ -10,8 +10,8 @@ use futures::TryStreamExt;
 use std::collections::{BTreeSet, HashMap};
 
 impl Prefix {
-    /// Fails with `ErrorKind::TargetExists` if the files of the release that stands are others than
-    /// its manifest says.
+    /// Fails with `ErrorKind::TargetExists` if the files of the existing release are not those that
+    /// its manifest names.
     pub(crate) async fn check_whole(&self, standing: &Standing) -> Result<()> {
         if !standing.is_sealed {
             return Err(not_whole(
@@ -20,7 +20,7 @@ impl Prefix {
             ));
         }
         if let Some(table) = standing.table() {
-            // The manifest has the files that the log has: that was compared when it was read.
+            // The manifest names the files of the log: they were compared when it was read.
             return match table.files().await {
                 Err(e) if e.kind() == ErrorKind::Data => Err(not_whole(self.url(), e.message())),
                 listed => listed.map(drop),
@@ -56,8 +56,8 @@ impl Prefix {
         }
     }
 
-    /// Puts what tells readers that list a folder that a release with layout `plain` is whole, if a
-    /// run that was killed after its commit did not.
+    /// Puts the object that tells readers that list a folder that a release with layout `plain` is
+    /// whole, if a run was killed after its commit and before it put the object.
     pub(crate) async fn complete_plain(&self) -> Result<()> {
         let path = self.inside(SUCCESS);
         match self.store().head(&path).await {

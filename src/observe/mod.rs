@@ -1,5 +1,5 @@
-//! What a run tells its caller: its phases and their times, its progress, and the figures of its
-//! release.
+//! The interface through which a run informs its caller: phases and their times, progress, and the
+//! figures of its release.
 
 mod course;
 mod observer;

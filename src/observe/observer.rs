@@ -104,15 +104,15 @@ pub trait Observer: Send + Sync {
         let _ = (drift, stops);
     }
 
-    /// Called if another search would lose far less, if a replaced release adds to a budget of
-    /// differential privacy, or if the statement does what its author may not expect, with the
-    /// advice in one sentence.
+    /// Called with one sentence of advice: if another search would lose far less, if a replaced
+    /// release adds to a budget of differential privacy, or if the statement does something that
+    /// its author may not expect.
     fn advised(&self, advice: &str) {
         let _ = advice;
     }
 
-    /// Called for each worker of a cluster that a statement goes on without: it was lost, or is
-    /// distrusted because it reported something else than it was asked.
+    /// Called for each worker of a cluster that a statement goes on without: the worker was lost,
+    /// or is distrusted because it reported something other than what it was asked for.
     fn worker_failed(&self, worker: &str, is_distrusted: bool) {
         let _ = (worker, is_distrusted);
     }
@@ -129,7 +129,7 @@ pub trait Observer: Send + Sync {
     }
 
     /// Called with the figures of a release once it is in `target`, or once its rows are handed out
-    /// if there is no target. A dry run reports the figures that it foresees.
+    /// if there is no target. For a dry run these are the figures that it foresees.
     fn released(&self, release: &Release, target: Option<&Path>) {
         let _ = (release, target);
     }

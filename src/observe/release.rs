@@ -22,8 +22,7 @@ use crate::warning::Warning;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Release {
-    /// The number of rows read; `None` if nobody is to know how many there are (differential
-    /// privacy).
+    /// The number of rows read; `None` if it must stay unknown (differential privacy).
     pub rows_in: Option<u64>,
     /// The number of rows released.
     pub rows_out: u64,
@@ -42,7 +41,7 @@ pub struct Release {
     pub node: String,
     /// The name of the metric that was minimised.
     pub metric: String,
-    /// The value of the metric; `None` like [`Release::rows_in`], because a loss is one of the
+    /// The value of the metric; `None` like [`Release::rows_in`], because a loss depends on the
     /// source's rows.
     pub value: Option<f64>,
     /// The optimality proof of the search, in words.
@@ -59,15 +58,15 @@ pub struct Release {
     pub items: Vec<ItemSetSummary>,
     /// The warnings about the roles of the request, including those that it accepts.
     pub warnings: Vec<Warning>,
-    /// The advice of another search, if that would lose far less, or what a replaced release adds
-    /// to the budget.
+    /// The advice of another search that would lose far less, or the amount that a replaced release
+    /// adds to the budget.
     pub advice: Option<String>,
     /// The budget of a differentially private release.
     pub budget: Option<Budget>,
     /// How the node of an earlier release was used, with the drift since then (USING MANIFEST).
     pub replay: Option<ReplaySummary>,
-    /// The figures of the whole release, if the rows were added to one (APPEND). All others are of
-    /// these rows alone, and those that are suppressed wait.
+    /// The figures of the whole release, if the rows were added to one (APPEND). All other figures
+    /// are of these rows alone, and suppressed rows wait.
     pub growth: Option<Growth>,
 }
 

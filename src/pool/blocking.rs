@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 /// Starts `work` at once on a blocking thread, and returns its result. `what` names the work in the
-/// error if it panics. If the future is dropped, work that has not started never does, and work
-/// that has ends at its next [`check_cancelled`].
+/// error if it panics. If the future is dropped, work that has not started never starts, and work
+/// that has started ends at its next [`check_cancelled`].
 pub(crate) fn blocking<T: Send + 'static>(
     what: &'static str,
     work: impl FnOnce() -> Result<T> + Send + 'static,
@@ -76,8 +76,8 @@ mod tests {
         }
     }
 
-    /// A thread of the pool that takes up other work does not mistake its waiter for the one
-    /// before.
+    /// A thread of the pool that takes up other work does not confuse the waiter of that work with
+    /// the one before.
     #[tokio::test(flavor = "current_thread")]
     async fn work_that_is_waited_for_is_not_cancelled_with_other_work() {
         let pool = Pool::new(2);

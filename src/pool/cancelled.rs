@@ -1,7 +1,7 @@
 //! Cancellation: work on a blocking thread ends early once nobody waits for its result any more.
 //!
 //! The future that waits for the work has a [`Waiter`]. Dropping the future marks the waiter as
-//! gone. The work sees the mark on its own threads, those of the pool included, through
+//! gone. The work sees the mark on its own threads, including those of the pool, through
 //! [`check_cancelled`].
 
 use crate::error::{Error, ErrorKind, Result};
@@ -55,7 +55,7 @@ pub(crate) fn is_cancelled() -> bool {
 }
 
 /// Fails with `ErrorKind::Interrupted` if nobody waits for the result of the current work any more.
-/// Loops that compute for long call it between two steps.
+/// Long computations call it between two steps.
 pub(crate) fn check_cancelled() -> Result<()> {
     match is_cancelled() {
         true => Err(Error::new(ErrorKind::Interrupted, "interrupted")),

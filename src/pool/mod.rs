@@ -10,9 +10,9 @@
 //!   on that thread alone.
 //!
 //! **Work on the pool never waits** for a lock, for memory or for a channel that other work of the
-//! pool may hold. A thread of the pool that waits for a part of its work meanwhile takes up other
-//! work, on top of its own stack: if that work waited for something that the work below it holds,
-//! it would wait forever. Callers that have to wait do so before they hand work to the pool.
+//! pool may hold. A thread of the pool that waits for a part of its work takes up other work in the
+//! meantime, on top of its own stack. If that work waited for something that the work below it
+//! holds, it would wait forever. Callers that have to wait do so before they hand work to the pool.
 //!
 //! Work whose future was dropped is *cancelled*: its loops ask [`check_cancelled`] between two
 //! steps, and end.

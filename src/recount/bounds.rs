@@ -8,7 +8,7 @@ use arrow::datatypes::DataType;
 use datafusion::prelude::SessionContext;
 
 /// Replaces structs of `low` and `high` in these columns of a table of the session by the texts of
-/// their ranges. Equal bounds are equal texts.
+/// their ranges. Equal bounds give equal texts.
 pub(crate) async fn bounds_as_text(session: &SessionContext, table: &str, columns: &[String]) -> Result<()> {
     let rows = session.table(table).await?;
     let fields = rows.schema().fields().clone();

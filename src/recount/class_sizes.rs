@@ -1,6 +1,6 @@
 //! Counting equivalence classes by SQL, for the figures of [`crate::risk`].
 //!
-//! The queries return only numbers: how many classes have which size. The GROUP BYs are
+//! The queries return only numbers: how many classes there are of each size. The GROUP BYs are
 //! DataFusion's and use the session's memory pool, so a table of any size is measured in bounded
 //! memory.
 
@@ -21,7 +21,7 @@ const CLASSES: &str = "kept_classes";
 
 impl ReleasedTable {
     /// Describes the table called `name` with these roles, or with the roles in the release's
-    /// `manifest` if it is known. Rows that the manifest says are starred are no class.
+    /// `manifest` if it is known. Rows that the manifest says are starred do not form a class.
     pub fn of(name: &str, quasi_identifiers: &[String], sensitive: &[String], manifest: Option<&Manifest>) -> Self {
         let starred = manifest.filter(|m| m.suppressed_rows == SuppressedRows::Starred);
         Self {

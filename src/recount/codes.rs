@@ -1,8 +1,5 @@
-//! The proof that no released label tells apart what a code of its hierarchy hides (TOP CODE,
-//! BOTTOM CODE).
-//!
-//! The released texts are read as a reader reads them: the labels of the hierarchy, and how they
-//! were chosen, play no part.
+//! The proof that no released label distinguishes values that a code of its hierarchy hides (TOP
+//! CODE, BOTTOM CODE).
 
 use super::released::ReleasedTable;
 use crate::error::Result;
@@ -22,13 +19,13 @@ pub(crate) struct Coded<'a> {
     pub(crate) codes: Codes,
     /// The form of the labels.
     pub(crate) form: LabelForm,
-    /// The type of the column in the source; `None` if it is not known. Labels that are right for
-    /// some type then pass.
+    /// The type of the column in the source; `None` if it is not known. In that case a label passes
+    /// if it is right for some type.
     pub(crate) data_type: Option<DataType>,
 }
 
-/// Returns one check for each column whose labels are of a hierarchy with codes: quasi-identifiers,
-/// and the attribute that is generalized for limits of rows.
+/// Returns one check for each column whose labels are from a hierarchy with codes: the
+/// quasi-identifiers, and the attribute that is generalized for limits of rows.
 pub(crate) async fn check_codes(session: &SessionContext, released: &ReleasedTable, job: &Job) -> Result<Vec<Check>> {
     let quasi_identifiers = job
         .quasi_identifiers
@@ -55,7 +52,7 @@ pub(crate) async fn check_codes(session: &SessionContext, released: &ReleasedTab
 }
 
 impl Coded<'_> {
-    /// Counts the released rows whose label says more of a hidden value than its code.
+    /// Counts the released rows whose label reveals more about a hidden value than its code does.
     pub(crate) async fn check(&self, session: &SessionContext, released: &ReleasedTable) -> Result<Check> {
         let text = format!("arrow_cast({}, 'Utf8')", quote(self.column));
         let (labels, rows) = distinct_values(session, &text, &released.released()).await?;

@@ -75,17 +75,17 @@ pub struct ReleasedTable {
     pub sensitive: Vec<String>,
     /// The entity column, if classes count entities.
     pub entity: Option<String>,
-    /// The quasi-identifiers whose labels are released in another form than TEXT. A label that says
-    /// nothing is NULL there.
+    /// The quasi-identifiers whose labels are released in another form than TEXT. In these, a label
+    /// without information is NULL.
     pub null_labels: Vec<String>,
     /// The number of suppressed rows in the table. They have `*` in every quasi-identifier, or NULL
-    /// where labels have another form than TEXT, and are no class.
+    /// where labels have another form than TEXT, and do not form a class.
     pub starred: u64,
-    /// The column that is true for suppressed rows, if the table has one. Published files have
-    /// none.
+    /// The column that is true for suppressed rows, if the table has one. Published files do not
+    /// have one.
     pub suppressed: Option<String>,
     /// The session's table of the rows before suppression, if it is known. Distributions are
-    /// compared with this table, and else with the released rows.
+    /// compared with this table, or with the released rows if it is not known.
     pub whole: Option<String>,
     /// The session's table of the population, generalized like the release, if a model counts in
     /// it.
@@ -113,9 +113,9 @@ impl Answers {
 
 impl ReleasedTable {
     /// Returns the rows without the suppressed ones, as a relation to select from. Without a column
-    /// that marks them, a class that happens to be `*` in every quasi-identifier looks like
-    /// suppressed rows, so no more than their number is left out. If entities are counted, rows of
-    /// the entities with the most such rows are left out, so that the remaining rows have no fewer
+    /// that marks suppressed rows, a class with `*` in every quasi-identifier looks like them, so
+    /// no more rows than their number are left out. If entities are counted, the rows of the
+    /// entities with the most such rows are left out, so that the remaining rows have no fewer
     /// entities than the class.
     pub fn released(&self) -> String {
         let table = quote(&self.name);
@@ -204,8 +204,8 @@ impl ReleasedTable {
         Ok(checks)
     }
 
-    /// Recounts the second bound of each promise that has two, for whoever asks which of the two is
-    /// broken.
+    /// Recounts the second bound of each promise that has two, for callers that need to know which
+    /// of the two is broken.
     pub async fn check_second_bounds(&self, session: &SessionContext, promises: &[Promise<'_>]) -> Result<Vec<Check>> {
         let mut checks = vec![];
         let entity = self.entity_key(session).await?;
@@ -235,7 +235,8 @@ impl ReleasedTable {
         Ok(checks)
     }
 
-    /// Returns what an audit reads of a promise, but for its classes, trees and labels.
+    /// Returns the parts of a promise that an audit reads, except for its classes, trees and
+    /// labels.
     fn relation(&self, promise: &Promise<'_>, entity: &Option<String>) -> Relation {
         Relation {
             whole: self.whole.as_deref().map(quote),

@@ -1,8 +1,8 @@
 //! Sessions for recounting, which report how many rows they have read.
 //!
-//! Checks are SQL text over tables of such a session. In every plan of DataFusion rows enter at the
-//! leaves, so they are counted there. The last optimizer rule puts a counting operator above each
-//! leaf. The operator keeps all properties of its input.
+//! Checks are SQL text over tables of such a session. In every plan of DataFusion, rows enter at
+//! the leaves, so they are counted there. The last optimizer rule puts a counting operator above
+//! each leaf. The operator keeps all properties of its input.
 
 use super::sql::answer_rightly;
 use crate::error::Result;
@@ -33,18 +33,18 @@ pub fn recounting_session(state: &SessionState, progress: Arc<AtomicU64>) -> Ses
 /// How other machines compute a part of a session's queries.
 #[derive(Default)]
 pub(crate) struct Elsewhere {
-    /// The optimizer rules that leave parts of plans to them.
+    /// The optimizer rules that leave parts of plans to other machines.
     pub(crate) rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>,
-    /// Returns true for the sources that count the rows read for them themselves.
+    /// Returns true for sources that themselves count the rows that are read for them.
     pub(crate) counts_itself: Option<fn(&dyn ExecutionPlan) -> bool>,
 }
 
-/// Returns such a session of whose queries a part is computed elsewhere.
+/// Returns such a session, with a part of its queries computed elsewhere.
 pub(crate) fn session_with(state: &SessionState, progress: Arc<AtomicU64>, elsewhere: Elsewhere) -> SessionContext {
     let mut config = state.config().clone().with_create_default_catalog_and_schema(true);
-    // The statements of the recount quote names with ", which is a text in some dialects.
+    // The statements of the recount quote names with ", which begins a text in some dialects.
     config.options_mut().sql_parser.dialect = Dialect::Generic;
-    // A session of the library may have been set otherwise since.
+    // A session of the library may have been set differently since.
     answer_rightly(&mut config);
     let own = SessionStateBuilder::new()
         .with_config(config)
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use datafusion::prelude::CsvReadOptions;
 
-    /// Whatever order a file declares, its rows are counted each time they are read.
+    /// Rows are counted each time they are read, whatever order a file declares.
     #[tokio::test]
     async fn rows_are_told_and_nothing_else_changes() {
         let scratch = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! The ground values that released labels stand for, counted anew from the hierarchy and the values
-//! of the source.
+//! The ground values that released labels stand for, computed again from the hierarchy and the
+//! values of the source.
 
 use super::released::{Generalized, Promise, ReleasedTable};
 use super::sql::with_one_zero;
@@ -16,8 +16,8 @@ use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
 impl ReleasedTable {
-    /// Returns what the labels of the quasi-identifiers of a promise stand for. Fails as a usage
-    /// error if that is not known.
+    /// Returns the ground values of the labels of the quasi-identifiers of a promise. Fails with a
+    /// usage error if they are not known.
     pub(super) async fn label_spans(&self, session: &SessionContext, promise: &Promise<'_>) -> Result<Vec<LabelSpans>> {
         let Some(whole) = &self.whole else {
             return Err(Error::usage(format!(

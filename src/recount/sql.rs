@@ -9,19 +9,20 @@ use arrow::datatypes::{DataType, Float64Type, UInt64Type};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::sync::Arc;
 
-/// Disables optimizations of DataFusion 55.2 with wrong results:
+/// Disables optimizations of DataFusion 55.2 that give wrong results:
 /// - Files and row groups are skipped by the maximum that a plain column has reached, even if the
 ///   same query asks for the maximum of an expression. `max(a + b), max(c)` is then too small.
-/// - Of a query that reads a field of a struct, a subquery's column that is computed under the name
-///   of a column of its table is that column itself: in
+/// - If a query reads a field of a struct, a subquery's column that is computed under the name of a
+///   column of its table is replaced by that column itself: in
 ///   `SELECT name, s['x'] FROM (SELECT md5(name) AS name, s FROM t)` the names are raw
 ///   (apache/datafusion issue 25414).
 ///
-/// Two more have no setting. What a table, a file or a node claims of its rows is believed, whether
-/// it holds or not: the plans of a session forget it ([`crate::source::forget_claims`]). Clauses
-/// such as TABLESAMPLE are read and not done: the parser refuses them (`crate::sql`, `unheard.rs`).
+/// Two more have no setting. DataFusion believes the claims of a table, a file or a node about its
+/// rows, whether they hold or not: the plans of a session forget them
+/// ([`crate::source::forget_claims`]). Clauses such as TABLESAMPLE are parsed and then ignored: the
+/// parser refuses them (`crate::sql`, `unheard.rs`).
 ///
-/// Returns true if one was enabled.
+/// Returns true if one of the optimizations was enabled.
 pub(crate) fn answer_rightly(config: &mut SessionConfig) -> bool {
     let optimizer = &mut config.options_mut().optimizer;
     let maxima = std::mem::take(&mut optimizer.enable_aggregate_dynamic_filter_pushdown);

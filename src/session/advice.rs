@@ -61,7 +61,8 @@ pub(super) fn check_variables(query: &LogicalPlan) -> Result<()> {
     match names.iter().filter_map(|name| name.strip_prefix(':')).min() {
         None => Ok(()),
         Some(name) => Err(Error::usage(format!(
-            ":{name} is no variable; write ${name}, and give it a value by SET VARIABLE {name} = ... or anonsql -v {name}=..."
+            ":{name} is not a variable; write ${name}, and give it a value by SET VARIABLE {name} = ... or \
+             anonsql -v {name}=..."
         ))),
     }
 }
@@ -104,7 +105,7 @@ mod tests {
                 "a name with a hyphen stands in double quotes: \"education-num\"",
             ),
             ("SELECT * FROM read_csv('x.csv')", "a path in quotes is a table"),
-            ("SELECT :k", ":k is no variable; write $k"),
+            ("SELECT :k", ":k is not a variable; write $k"),
             ("SET time_limit = '5s'", "write SET anonsql.time_limit = ..."),
             ("SET tyme = '5s'", "there is no setting \"tyme\"; SHOW ALL lists them"),
         ] {

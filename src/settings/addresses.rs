@@ -5,18 +5,18 @@ use std::net::SocketAddr;
 use std::str::FromStr;
 use url::{Host, Url};
 
-/// How a URL begins whose host is looked up: every address behind it is a worker.
+/// The first characters of a URL whose host is looked up: every address of the host is a worker.
 const LOOKED_UP: &str = "dns+";
 
-/// How the URL of a scheduler of Ballista begins.
+/// The first characters of the URL of a scheduler of Ballista.
 const SCHEDULER: &str = "df://";
 
-/// Where workers are.
+/// The address of one or more workers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// The URL of one worker, of all that have this name, or of a scheduler.
+    /// The URL of one worker, of all workers with this name, or of a scheduler.
     pub(crate) url: Url,
-    /// Whether the host is the name of any number of workers.
+    /// Whether the host is a name that any number of workers share.
     pub(crate) is_looked_up: bool,
     /// Whether this is a scheduler of Ballista.
     is_scheduler: bool,
@@ -40,7 +40,7 @@ impl Addresses {
             .map(|address| &address.url)
     }
 
-    /// Returns true if a worker is asked for its certificate, and asks for one.
+    /// Returns true if drivers and workers ask each other for certificates.
     pub(crate) fn are_encrypted(&self) -> bool {
         self.0.iter().any(|address| address.url.scheme() == "https")
     }
@@ -49,8 +49,8 @@ impl Addresses {
 impl FromStr for Addresses {
     type Err = Error;
 
-    /// Reads addresses with commas between them. Fails with `ErrorKind::Usage` if one is none, or
-    /// is on another machine without encryption.
+    /// Reads addresses that are separated by commas. Fails with `ErrorKind::Usage` if a text is not
+    /// an address, or is on another machine without encryption.
     fn from_str(text: &str) -> Result<Self> {
         let mut all = vec![];
         for text in text.split(',').map(str::trim).filter(|text| !text.is_empty()) {
@@ -77,7 +77,7 @@ impl FromStr for Addresses {
 fn address(text: &str) -> Result<Address> {
     let wrong = |why: &str| {
         Err(Error::usage(format!(
-            "{text:?} is no address of a worker: {why}; write 'http://127.0.0.1:8000', 'https://worker:8000', or \
+            "{text:?} is not the address of a worker: {why}; write 'http://127.0.0.1:8000', 'https://worker:8000', or \
              'dns+https://workers:8000' for all that have a name"
         )))
     };
@@ -100,7 +100,7 @@ fn address(text: &str) -> Result<Address> {
         None => (false, text),
     };
     let Ok(url) = Url::parse(rest) else {
-        return wrong("it is no URL");
+        return wrong("it is not a URL");
     };
     if let Some(refused) = Error::of_credentials(&url) {
         return Err(refused);
@@ -126,7 +126,7 @@ fn address(text: &str) -> Result<Address> {
     }
 }
 
-/// Returns the error for a worker on another machine that is asked without encryption.
+/// Returns the error for a worker on another machine that would be used without encryption.
 pub(crate) fn elsewhere(text: &str) -> Error {
     Error::usage(format!(
         "the worker {text} is on another machine, and rows would travel there unencrypted. Start it with --tls FOLDER, and ask it \
@@ -143,13 +143,13 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Reads where a worker listens. Fails with `ErrorKind::Usage` if others than this machine could
-/// reach it unencrypted.
+/// Reads the address on which a worker listens. Fails with `ErrorKind::Usage` if other machines
+/// could reach it without encryption.
 pub(crate) fn listening(text: &str, is_encrypted: bool) -> Result<SocketAddr> {
     let text = text.replacen("localhost", "127.0.0.1", 1);
     let Ok(address) = text.parse::<SocketAddr>() else {
         return Err(Error::usage(format!(
-            "{text:?} is no address to listen on; write 127.0.0.1:8000"
+            "{text:?} is not an address to listen on; write 127.0.0.1:8000"
         )));
     };
     match is_encrypted || address.ip().is_loopback() {
@@ -192,7 +192,7 @@ mod tests {
             ("http://127.0.0.1", "a port"),
             ("http://127.0.0.1:8000/a", "nothing else"),
             ("http://a:b@127.0.0.1:8000", "a password"),
-            ("127.0.0.1:8000", "no address"),
+            ("127.0.0.1:8000", "not the address of a worker"),
         ] {
             let e = read(text).unwrap_err().to_string();
             assert!(e.contains(why), "{text}: {e}");

@@ -1,5 +1,5 @@
-//! Memory reservations, files for what the memory pool refuses, and temporary files of queries. No
-//! file has a name.
+//! Memory reservations, files for data that the memory pool refuses, and temporary files of
+//! queries. These files have no names.
 
 mod space;
 mod temporary;

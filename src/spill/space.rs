@@ -1,6 +1,6 @@
 //! Memory reservations, and spill files for data that the memory pool refuses.
 //!
-//! Spill files contain codes of values, never a text; the numbers of rows that are sorted are their
+//! Spill files contain codes of values, and never a text. Numbers in rows that are sorted are their
 //! own codes. The files have no name, and disappear with the process, however it ends.
 
 use crate::error::{Error, ErrorKind, Result};
@@ -26,7 +26,7 @@ pub(crate) struct TemporaryFolder {
 #[derive(Debug, Clone)]
 pub struct SpillSpace {
     pool: Arc<dyn MemoryPool>,
-    /// The folder of spill files; `None` if the session allows no files.
+    /// The folder of spill files; `None` if the session does not allow files.
     folder: Option<PathBuf>,
 }
 
@@ -87,7 +87,7 @@ impl SpillSpace {
         Overflow::create(folder)
     }
 
-    /// Creates an unnamed file for released rows that are on their way to an object store.
+    /// Creates an unnamed file for released rows that will be uploaded to an object store.
     pub(crate) fn unnamed(&self) -> Result<File> {
         let folder = self.folder.as_ref().ok_or_else(|| {
             Error::new(
@@ -125,7 +125,7 @@ pub(crate) struct Overflow {
 }
 
 impl Overflow {
-    /// The number of rows that is worth a write.
+    /// The least number of rows that is worth a write.
     pub(crate) const ROWS: usize = 1 << 16;
 
     pub(crate) fn create(folder: &Path) -> Result<Self> {

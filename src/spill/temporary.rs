@@ -1,6 +1,6 @@
 //! Temporary files of queries without names in the file system.
 //!
-//! DataFusion's operators spill rows as they are, including raw values, to files that outlive a
+//! DataFusion's operators spill rows unchanged, including raw values, to files that outlive a
 //! killed process. Files without a name disappear with the process, however it ends.
 
 use super::space::{Overflow, TemporaryFolder};
@@ -23,12 +23,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const CHUNK: usize = 1 << 17;
 
 /// Returns a copy of `environment` whose temporary files have no name. The files are in the first
-/// temporary folder of `environment`, which `config` remembers. Returns `None` if the files have no
-/// name already, or if temporary files are disabled. Use the returned environment and `config`
+/// temporary folder of `environment`, which `config` remembers. Returns `None` if the files already
+/// have no name, or if temporary files are disabled. Use the returned environment and `config`
 /// together, in [`SessionContext::new_with_config_rt`].
 ///
-/// The size limit of the files is that of `environment`; a query beyond it fails. Files of a
-/// backend of the caller's own ([`TempFileFactory`]) are replaced like others.
+/// The size limit of the files is that of `environment`; a query beyond it fails. Files of the
+/// caller's own backend ([`TempFileFactory`]) are also replaced.
 ///
 /// ```
 /// use anonsql::{AnonContext, with_unnamed_files};

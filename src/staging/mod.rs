@@ -1,4 +1,4 @@
-//! What is written and that nobody sees yet: a hidden folder that becomes its target at once, and
+//! Files that are written and not visible yet: a hidden folder that becomes its target at once, and
 //! the report beside it.
 
 mod report_file;

@@ -2,7 +2,7 @@
 //!
 //! A file at the report's path is replaced if a statement wrote it, or with OVERWRITE. The report
 //! appears only when its release is in place. Until then it is a hidden file beside its path, a
-//! part of the staged release, or in memory if it becomes an object, which is put whole.
+//! part of the staged release, or in memory if it becomes an object, which is put as a whole.
 
 use super::stage::Stage;
 use crate::error::{Error, Result};
@@ -14,7 +14,7 @@ use crate::store::SingleObject;
 use std::path::{Path, PathBuf};
 use tokio::runtime::Handle;
 
-/// A report that is written and not published yet. Dropping it leaves no file.
+/// A report that is written but not published. Dropping it leaves no file.
 #[derive(Debug)]
 #[must_use]
 pub struct StagedReport(Staged);
@@ -68,8 +68,9 @@ impl StagedReport {
         Ok(Self(Staged::File(stage, place, overwrite)))
     }
 
-    /// Moves the report to its path, or puts it to its store. Fails with `ErrorKind::TargetExists`
-    /// if there is something by now that may not be replaced. Runs where blocking work does.
+    /// Moves the report to its path, or puts it into its store. Fails with
+    /// `ErrorKind::TargetExists` if there is now something that may not be replaced. Must run where
+    /// blocking is allowed.
     pub fn publish(self) -> Result<()> {
         match self.0 {
             Staged::InRelease => Ok(()),

@@ -1,8 +1,8 @@
 //! Staging and swap: at every moment the target is either unchanged or complete.
 //!
 //! A run writes to a hidden folder beside the target and moves it to the target in one system call.
-//! What a killed run leaves is hidden, not held by any process, and removed by the next run for the
-//! same target.
+//! The folder of a killed run is hidden, not held by any process, and removed by the next run for
+//! the same target.
 //!
 //! # The protocol
 //!
@@ -21,12 +21,12 @@
 //!    to a name that begins with `.anonsql-swapping-`, and from there to the target, which fails if
 //!    the target exists. With OVERWRITE the run then checks whether the target may be replaced, and
 //!    exchanges the two names. If the target vanished in the meantime, this step begins again;
-//! 5. releases the lock on what is the target now, and discards the old target under the other
-//!    name.
+//! 5. releases the lock on the folder that is now the target, and discards the old target under the
+//!    other name.
 //!
 //! Two names are exchanged only by a run that holds the folder that is the target at this moment,
-//! so that no two runs do it at once. With APPEND a run then looks once more whether this folder
-//! has the manifest that the run began with. Another manifest is the release of another run, and
+//! so that no two runs do it at once. With APPEND a run then checks once more whether this folder
+//! has the manifest with which the run began. Another manifest is the release of another run, and
 //! this run fails: it adds rows to one release and to no other.
 //!
 //! *Discarding* holds the folder, gives it another name of its kind, and removes it. A `-staging-`
@@ -36,13 +36,13 @@
 //! name beside the target. The kind is part of the name, because a folder that is being removed
 //! loses its files in any order.
 //!
-//! A kill leaves the old target until the rename or the exchange, and the new one after it. Beside
-//! the target it leaves an unfinished folder, a finished one, or (the rest of) the old target. The
-//! next run discards all of these. If two runs write to one target, the second finds a target in
-//! step 4: it is refused, or exchanges what the first published. Neither run ever removes what the
-//! other holds.
+//! A kill leaves the old target if it comes before the rename or the exchange, and the new target
+//! if it comes after. Beside the target it leaves an unfinished folder, a finished one, or (the
+//! rest of) the old target. The next run discards all of these. If two runs write to one target,
+//! the second finds a target in step 4: it is refused, or replaces the first run's release. Neither
+//! run ever removes a folder that the other holds.
 //!
-//! A file, or a folder that COPY writes, is staged in such a folder and renamed from there. The
+//! A file, or a folder that COPY writes, is staged inside such a folder and renamed from there. The
 //! staging folder belongs to one run alone.
 //!
 //! Locks are those of `flock`. On file systems that several hosts share, a host may not see the
@@ -65,7 +65,7 @@ use std::time::Duration;
 const STAGING: &str = ".anonsql-staging-";
 /// The prefix of folders that are about to become the target, and of replaced targets.
 const SWAPPING: &str = ".anonsql-swapping-";
-/// The most attempts to create a folder that another run takes for abandoned.
+/// The most attempts to create a folder that another run considers abandoned.
 const ATTEMPTS: usize = 100;
 
 /// How often a run tries to hold the target, and how long it waits in between.
@@ -85,8 +85,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Opens a stage beside `target`, after removing the stages that killed runs for the same
-    /// target left.
+    /// Opens a stage beside `target`, after removing the stages of killed runs for the same target.
     pub fn open(target: &Path) -> Result<Self> {
         let (parent, name) = split(target)?;
         fs::create_dir_all(&parent).map_err(|e| Error::io(format!("cannot create {}", parent.display()), e))?;
@@ -166,7 +165,7 @@ impl Stage {
     }
 
     /// Makes the stage the target in place of the release with this manifest, and of no other.
-    /// Fails with `late` if the target is another.
+    /// Fails with `late` if the target has another manifest.
     pub fn publish_after(self, standing: &Manifest, late: Error) -> Result<()> {
         self.exchanged(Replaced::Only(standing), Some(late))
     }
@@ -246,7 +245,7 @@ impl Stage {
     }
 }
 
-/// What a stage may replace.
+/// The target that a stage may replace.
 #[derive(Debug, Clone, Copy)]
 enum Replaced<'a> {
     /// Nothing.
@@ -257,8 +256,8 @@ enum Replaced<'a> {
     Only(&'a Manifest),
 }
 
-/// Returns what is staged with `found`. If `found` is an error, removes what is staged on a
-/// blocking thread before returning the error. A stage that is simply dropped is removed on the
+/// Returns the staged value with `found`. If `found` is an error, removes the staged files on a
+/// blocking thread before returning the error. A stage that is only dropped is removed on the
 /// thread that drops it.
 pub(crate) async fn or_removed<S: Send + 'static, T>(staged: S, found: Result<T>) -> Result<(S, T)> {
     match found {
@@ -270,7 +269,7 @@ pub(crate) async fn or_removed<S: Send + 'static, T>(staged: S, found: Result<T>
     }
 }
 
-/// Removes what is staged on a blocking thread.
+/// Removes staged files on a blocking thread.
 pub(crate) async fn removed<S: Send + 'static>(staged: S) -> Result<()> {
     let remove = move || {
         drop(staged);
@@ -282,9 +281,9 @@ pub(crate) async fn removed<S: Send + 'static>(staged: S) -> Result<()> {
 impl Drop for Stage {
     fn drop(&mut self) {
         if self.held.is_some() {
-            // If the run was dropped, a file may appear once more while its folder is removed: it
-            // was being created when the folder got another name. A failure here leaves a hidden
-            // folder that the next run removes.
+            // If the run was dropped, a file may appear once more while its folder is removed,
+            // because it was being created when the folder was renamed. A failure here leaves a
+            // hidden folder that the next run removes.
             let remove = |folder: &Path| fs::remove_dir_all(folder).or_else(|_| fs::remove_dir_all(folder));
             let _ = self.call(STAGING).and_then(|()| remove(&self.folder));
         }
@@ -330,7 +329,8 @@ impl Names {
             let entry = entry.map_err(|e| failed("read", e))?;
             let kind = self.kind(&entry.file_name());
             if let Some(kind) = kind.filter(|_| entry.file_type().is_ok_and(|t| t.is_dir())) {
-                // What cannot be removed, as it is another user's, is hidden and in nobody's way.
+                // A stage that cannot be removed because it belongs to another user is hidden and
+                // does no harm.
                 if let Ok(Some(kept)) = self.discard(kind, &entry.path()) {
                     return Err(self.kept(&kept));
                 }
@@ -339,8 +339,8 @@ impl Names {
         Ok(())
     }
 
-    /// Removes a folder that no process holds, except files that no run wrote. Returns the visible
-    /// name of the folder if such files are kept.
+    /// Removes a folder that no process holds, except for files that no run wrote. Returns the
+    /// visible name of the folder if such files are kept.
     fn discard(&self, kind: &str, folder: &Path) -> io::Result<Option<PathBuf>> {
         let Some(_held) = hold(folder)? else {
             return Ok(None);

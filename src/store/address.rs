@@ -10,7 +10,7 @@ use datafusion::datasource::listing::ListingTableUrl;
 pub(crate) fn listing_url(path: &str) -> Result<ListingTableUrl> {
     if is_url(path) && path.contains('#') {
         return Err(Error::usage(format!(
-            "{path:?}: what follows # is no part of a name; write %23 for it"
+            "{path:?}: what follows # is not part of a name; write %23 for it"
         )));
     }
     if is_url(path) && is_pattern(path) {

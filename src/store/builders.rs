@@ -59,8 +59,8 @@ pub(crate) fn build(url: &Url, settings: &S3, traffic: &Arc<Traffic>) -> Result<
         }
         other => {
             return Err(Error::usage(format!(
-                "{other}:// is no place that this session reads from or writes to; known are {SCHEMES}: use a local path, or, \
-                 in Rust, register an object store for it"
+                "{other}:// is not a place that this session reads from or writes to; known are {SCHEMES}: use a \
+                 local path, or, in Rust, register an object store for it"
             )));
         }
     })
@@ -111,7 +111,7 @@ mod tests {
         assert!(open("https://example.org/a.csv", &plain).is_ok());
         for (url, said) in [
             ("s3://lake/a", "SET anonsql.s3.allow_http = true"),
-            ("hdfs://lake/a", "hdfs:// is no place"),
+            ("hdfs://lake/a", "hdfs:// is not a place"),
         ] {
             let e = open(url, &plain).unwrap_err();
             assert_eq!(e.kind(), ErrorKind::Usage);

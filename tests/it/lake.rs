@@ -143,7 +143,7 @@ async fn what_stands_is_replaced_only_on_demand() {
     );
     for (sql, said) in [
         ("VACUUM '/tmp/x'", "this is a local folder"),
-        ("VACUUM 's3://lake/out' RETAIN 'long'", "is no time"),
+        ("VACUUM 's3://lake/out' RETAIN 'long'", "is not a time"),
         (
             "ANONYMIZE p TO 'https://example.org/out' QUASI IDENTIFIERS (age, sex) SATISFYING k_anonymity(1)",
             "web server",

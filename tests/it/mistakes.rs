@@ -87,7 +87,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("CREATE HIERARCHY h FROM \"age.csv\"", "in single quotes: 'age.csv'"),
     (
         "SELECT * FROM 'hdfs://lake/people.parquet'",
-        "hdfs:// is no place that this session reads from",
+        "hdfs:// is not a place that this session reads from",
     ),
     (
         "ANONYMIZE people TO 'out.parquet' @ SATISFYING k_anonymity(2)",

@@ -177,7 +177,7 @@ async fn stated_types_go_before() {
         let error = place.context.sql(&refused("hive_types 'name DATE'")).await.unwrap_err();
         let text = error.to_string();
         assert!(
-            text.contains("3 of its 3 folder names are none") && !text.contains("50%"),
+            text.contains("3 of its 3 folder names are not of that type") && !text.contains("50%"),
             "{text}"
         );
         let error = place.context.sql(&refused("hive_types 'nme DATE'")).await.unwrap_err();

@@ -127,7 +127,7 @@ async fn what_cannot_be_read_is_refused() {
     for (sql, said) in [
         (
             release("hdfs://lake/people.csv"),
-            "hdfs:// is no place that this session reads from",
+            "hdfs:// is not a place that this session reads from",
         ),
         (release("s3://lake/nothing/"), "there is no file of data"),
         (release("https://127.0.0.1:1/people/"), "name one file"),

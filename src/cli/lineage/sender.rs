@@ -67,10 +67,10 @@ impl Place {
                 file.map_err(|e| Error::io(format!("cannot write {path}"), e))?,
             ));
         }
-        let mut url = Url::parse(place).map_err(|e| Error::usage(format!("{place:?} is no URL: {e}")))?;
+        let mut url = Url::parse(place).map_err(|e| Error::usage(format!("{place:?} is not a URL: {e}")))?;
         if !["http", "https"].contains(&url.scheme()) {
             return Err(Error::usage(format!(
-                "{}:// is no place for events; give a file, or http(s)://host",
+                "{}:// is not a place for events; give a file, or http(s)://host",
                 url.scheme()
             )));
         }

@@ -95,7 +95,7 @@ mod tests {
         assert!(!paged("no-such-pager-anywhere", b"a\n").unwrap());
         assert!(
             paged("true", &vec![b'a'; 1 << 20]).unwrap(),
-            "a pager that is left early is no error"
+            "a pager that is left early is not an error"
         );
     }
 }

@@ -1,8 +1,8 @@
-//! How plans are written for Ballista: operators of ours by our codec, and those of Ballista by its
-//! own.
+//! How plans are written for Ballista: operators of this crate by our codec, and those of Ballista
+//! by its own.
 //!
-//! The scheduler divides a plan into stages and hands them on. It does not read operators of ours:
-//! each is a sealed box to it, so that it needs neither the secrets of hashes nor the memory of
+//! The scheduler divides a plan into stages and hands them on. It does not read operators of this
+//! crate, but passes on their bytes. So it needs neither the secrets of hashes nor the memory of
 //! large recodings.
 
 use crate::canonical::function;
@@ -19,20 +19,20 @@ use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConve
 use std::fmt;
 use std::sync::Arc;
 
-/// What the bytes of an operator begin with.
+/// The first byte of an operator of this crate.
 const OURS: u8 = 1;
 const THEIRS: u8 = 0;
 
-/// Writes and reads operators of ours and of Ballista.
+/// Writes and reads operators of this crate and of Ballista.
 #[derive(Debug)]
 pub(super) struct BallistaCodec {
-    /// What reads operators of ours; `None` where they stay sealed.
+    /// The codec for operators of this crate; `None` where they are passed on unread.
     own: Option<Codec>,
     theirs: BallistaPhysicalExtensionCodec,
 }
 
 impl BallistaCodec {
-    /// Returns the codec of whoever executes plans or makes them.
+    /// Returns the codec for processes that make or execute plans.
     pub(super) fn reading(own: Codec) -> Self {
         Self {
             own: Some(own),
@@ -100,7 +100,7 @@ impl PhysicalExtensionCodec for BallistaCodec {
     }
 
     fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
-        // The scheduler looks at the expressions of a plan that it hands on.
+        // The scheduler reads the expressions of the plans that it hands on.
         match function(name) {
             Some(function) => Ok(function),
             None => self.theirs.try_decode_udf(name, bytes),
@@ -108,8 +108,8 @@ impl PhysicalExtensionCodec for BallistaCodec {
     }
 }
 
-/// An operator of ours that is handed on unread. In a plan for a scheduler each has the partitions
-/// of its input.
+/// An operator of this crate that is handed on unread. In a plan for a scheduler, each has the
+/// partitions of its input.
 #[derive(Debug)]
 struct Sealed {
     name: String,

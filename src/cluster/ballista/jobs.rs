@@ -1,4 +1,4 @@
-//! Jobs: plans that a scheduler hands out, which the driver looks after.
+//! Jobs: plans that a scheduler hands out, and that the driver watches.
 
 use super::codec::BallistaCodec;
 use crate::cluster::answer::{Answer, told};
@@ -42,22 +42,24 @@ use tonic::transport::{Channel, Endpoint};
 use url::Url;
 use uuid::Uuid;
 
-/// How many jobs of one task each wait at the scheduler at once, and how many parts a shuffle has.
-/// Who executes them is the scheduler's business, and nobody tells how many there are.
+/// The number of jobs of one task each that wait at the scheduler at once, and the number of parts
+/// of a shuffle. The scheduler decides who executes them, and does not report how many executors
+/// there are.
 const AT_ONCE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
-/// How often the state of a job is asked for: at first, and of a job that takes long.
+/// The shortest and the longest time between two requests for the state of a job. The time grows
+/// with the age of the job.
 const LOOK: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
-/// How often it is said that a job goes on.
+/// How often the caller is told that a job makes progress.
 const BEAT: Duration = Duration::from_secs(5);
-/// How long a job may stand still at first, beside the time for its bytes. It is twice as long each
-/// time it is tried again.
+/// How long a job may make no progress at its first attempt, in addition to the time for its bytes.
+/// The time doubles with each further attempt.
 const STILL: Duration = Duration::from_secs(20);
-/// How many bytes of its files a job has at least read in a second.
+/// The least number of bytes that a job is assumed to read in a second.
 const BYTES: u64 = 16 << 20;
-/// How long an executor may take to answer that it is there. It may have another task.
+/// How long an executor may take to answer a greeting. It may be busy with another task.
 const THERE: Duration = Duration::from_secs(30);
 
-/// An executor that cannot fetch the rows of another fails soon: the driver tries again.
+/// An executor that cannot fetch the rows of another fails soon, because the driver tries again.
 const FETCHING: [(&str, &str); 2] = [
     ("ballista.client.io_retries_times", "1"),
     ("ballista.client.io_retry_wait_time_ms", "200"),
@@ -68,7 +70,7 @@ const FETCHING: [(&str, &str); 2] = [
 pub(super) struct Ballista {
     scheduler: Url,
     codec: Codec,
-    /// The settings that executors need: where stores are.
+    /// The settings that executors need: where the stores are.
     settings: Vec<KeyValuePair>,
     session: String,
 }
@@ -132,7 +134,8 @@ impl Ballista {
         }
     }
 
-    /// Returns the rows of a plan. While the plan is executed, they are empty batches.
+    /// Returns the rows of a plan. While the plan is being executed, empty batches take their
+    /// place.
     async fn answers(&self, plan: Arc<dyn ExecutionPlan>, attempts: usize) -> Result<Answers, Option<Error>> {
         let schema = plan.schema();
         let read = Duration::from_secs(bytes_of(&plan) / BYTES);
@@ -158,7 +161,7 @@ impl Ballista {
         Ok(Answers::new(all.filter_map(futures::future::ready).boxed(), ()))
     }
 
-    /// Returns a plan of which the executor only has to read that it is of this version.
+    /// Returns a plan that makes an executor check that it has this version.
     fn greeting() -> Arc<dyn ExecutionPlan> {
         let nothing = Arc::new(EmptyExec::new(Arc::new(Schema::empty())));
         Arc::new(OperatorExec::looking(nothing, Answer))
@@ -233,14 +236,14 @@ impl Engine for Ballista {
 struct Job {
     client: SchedulerGrpcClient<Channel>,
     id: String,
-    /// How long it may stand still.
+    /// How long the job may make no progress.
     still: Duration,
     is_over: bool,
 }
 
 impl Job {
-    /// Waits until the job is done, and returns where its rows are. Fails if it failed or stands
-    /// still.
+    /// Waits until the job is done, and returns where its rows are. Fails if the job failed or
+    /// makes no progress.
     async fn done(&mut self) -> DfResult<Vec<PartitionLocation>> {
         let begun = Instant::now();
         let (mut before, mut since) = (None, begun);
@@ -311,8 +314,8 @@ async fn ended(mut client: SchedulerGrpcClient<Channel>, job: String) {
     let _ = timeout(SILENCE, clean).await;
 }
 
-/// Returns the places of a job's rows, of each partition one. The scheduler of a stage that was
-/// repeated may name more.
+/// Returns the places of a job's rows, one for each partition. Fails if a partition is named twice,
+/// as it may be after the scheduler repeated a stage.
 fn each_once(places: Vec<PartitionLocation>) -> DfResult<Vec<PartitionLocation>> {
     let partition = |place: &PartitionLocation| place.partition_id.as_ref().map(|id| (id.stage_id, id.partition_id));
     let distinct: HashSet<_> = places.iter().map(partition).collect();
@@ -342,9 +345,9 @@ async fn fetched(located: Vec<PartitionLocation>) -> DfResult<Vec<RecordBatch>> 
     Ok(batches)
 }
 
-/// Returns the error of what a scheduler says, which may be one of ours.
+/// Returns the error of a message of the scheduler, which may contain an error of this crate.
 fn refused(text: &str) -> DataFusionError {
-    // Errors are written as Rust writes them.
+    // The scheduler reports errors in Rust's debug form.
     DataFusionError::Execution(text.replace("\\\"", "\""))
 }
 

@@ -1,21 +1,21 @@
 //! The engine of Ballista: jobs that a scheduler hands out to executors (feature `ballista`).
 //!
-//! Scheduler and executors are this command (`anonsql cluster scheduler`,
-//! `anonsql cluster executor`), with the services of Ballista 55 in them. What Ballista does on its
-//! own when an executor is lost cannot be trusted with a release: in a trial of 8 kills, 5 jobs
-//! succeeded with up to four times their rows. So it is told to do nothing: the scheduler takes no
-//! executor for lost, and the first failure of a task for that of its job. The driver looks after
-//! each job ([`jobs`]), cancels what stands still, and asks for what is missing in another job.
-//! Executors fetch their tasks. Where a scheduler sends them, the slots of a lost executor's tasks
-//! are never free again.
+//! The scheduler and the executors are this command, with the services of Ballista 55 in them:
+//! `anonsql cluster scheduler` and `anonsql cluster executor`. Ballista's own recovery from a lost
+//! executor cannot be trusted with a release: in a trial of 8 kills, 5 jobs succeeded with up to
+//! four times their rows. Its recovery is therefore turned off: the scheduler never considers an
+//! executor lost, and a job fails with the first failure of one of its tasks. The driver watches
+//! each job ([`jobs`]), cancels a job that makes no progress, and asks for the missing rows in
+//! another job. Executors fetch their tasks. If the scheduler sent them instead, the slots of a
+//! lost executor's tasks would never be free again.
 //!
 //! A shuffle is one job. Its first stage makes the rows and deals them out, its second executes the
-//! plan of a part over each partition ([`each`](super::each)). The scheduler reads no operator of
-//! ours, and so needs no secret of a hash ([`codec`]).
+//! plan of a part over each partition ([`each`](super::each)). The scheduler does not read
+//! operators of this crate, and so does not need the secret of a hash ([`codec`]).
 //!
-//! Ballista cannot show certificates, so all of it is on one machine: loopback addresses only. Rows
-//! that are dealt out are in files while a job runs. They are removed with the job, and those of a
-//! killed executor by the next one ([`work`]).
+//! Ballista cannot show certificates, so all its processes are on one machine, on loopback
+//! addresses only. Rows that are dealt out are in files while a job runs. The files are removed
+//! with the job. Those of a killed executor are removed by the next executor ([`work`]).
 
 #[cfg(feature = "ballista")]
 mod codec;
@@ -44,7 +44,7 @@ pub(super) fn engine(state: &SessionState, scheduler: &Url, codec: Codec) -> Res
     Ok(Arc::new(jobs::Ballista::of(state, scheduler, codec)?))
 }
 
-/// Says that this build has no Ballista.
+/// Returns the error that this build does not have Ballista.
 #[cfg(not(feature = "ballista"))]
 pub(super) fn engine(_: &SessionState, scheduler: &Url, _: Codec) -> Result<Arc<dyn Engine>> {
     Err(crate::error::Error::usage(format!(

@@ -29,27 +29,27 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// The most bytes of a message: plans have the keys of all classes in them.
+/// The most bytes of a message. Plans contain the keys of all classes.
 const MESSAGE: u32 = i32::MAX as u32;
-/// How long nothing may be heard of an executor until the scheduler takes it for lost, in seconds:
-/// a day. What the scheduler does then is to execute whole stages again, and to count the rows of
-/// some of their tasks twice.
+/// The time in seconds without a sign of life after which the scheduler considers an executor lost:
+/// a day. The scheduler would then execute whole stages again, and count the rows of some of their
+/// tasks twice.
 const LOST: u64 = 24 * 3600;
-/// How long after its end a job's files are removed once more, in seconds: of a driver that is
-/// gone, and of tasks that went on.
+/// The time in seconds after the end of a job at which its files are removed once more, for a
+/// driver that has gone and for tasks that went on.
 const LEFT: u64 = 120;
-/// How old files of a job become that nobody has removed, and how often it is looked for them, in
-/// seconds.
+/// The age in seconds at which an executor removes files of a job that nobody else has removed, and
+/// the time between two checks.
 const OLD: u64 = 3600;
 const SWEEP: u64 = 60;
-/// How often it is looked whether the scheduler answers, and how long it may not until files of its
-/// jobs are removed.
+/// How often an executor checks whether the scheduler answers, and how long the scheduler may not
+/// answer before the files of its jobs are removed.
 const BEAT: Duration = Duration::from_secs(5);
 const ALONE: Duration = Duration::from_secs(60);
-/// How long an executor waits for its scheduler at its start, in seconds.
+/// How long an executor waits for its scheduler when it starts, in seconds.
 const WAIT: u16 = 30;
 
-/// Hands out jobs to executors until the process ends. `ready` is told the address.
+/// Hands out jobs to executors until the process ends. `ready` is called with the address.
 pub(crate) async fn schedule(address: &str, ready: impl FnOnce(SocketAddr)) -> Result<()> {
     let address = free(listening(address, false)?)?;
     let host = address.ip().to_string();
@@ -62,7 +62,7 @@ pub(crate) async fn schedule(address: &str, ready: impl FnOnce(SocketAddr)) -> R
         external_host: host,
         bind_port: address.port(),
         scheduling_policy: TaskSchedulingPolicy::PullStaged,
-        // The driver tries again, and it alone.
+        // Only the driver tries again.
         task_max_failures: 1,
         stage_max_failures: 1,
         executor_timeout_seconds: LOST,
@@ -95,12 +95,12 @@ pub(crate) struct Executor<'a> {
     pub(crate) scheduler: &'a str,
     /// The address from which others fetch rows.
     pub(crate) listen: &'a str,
-    /// The folder of what jobs keep on disk.
+    /// The folder of the files of jobs.
     pub(crate) folder: &'a Path,
 }
 
 /// Executes tasks with the memory, the threads and the temporary files of `session`, until the
-/// process ends. `ready` is told the address.
+/// process ends. `ready` is called with the address.
 pub(crate) async fn execute(
     session: &SessionContext,
     executor: Executor<'_>,
@@ -157,8 +157,8 @@ pub(crate) async fn execute(
     removed
 }
 
-/// Removes the files of all jobs once the scheduler does not answer for a minute: nobody else would
-/// have them removed.
+/// Removes the files of all jobs if the scheduler has not answered for a minute, because nobody
+/// else would have them removed.
 async fn cleaned(health: ExecutorHealth, work: PathBuf) {
     let mut silent = Duration::ZERO;
     loop {
@@ -170,7 +170,7 @@ async fn cleaned(health: ExecutorHealth, work: PathBuf) {
         if silent >= ALONE {
             silent = Duration::ZERO;
             let work = work.clone();
-            // What cannot be removed now is removed at the end, or by the next executor.
+            // Files that cannot be removed now are removed at the end, or by the next executor.
             let remove = move || {
                 remove_jobs(&work);
                 Ok(())
@@ -186,15 +186,16 @@ fn remove_jobs(work: &Path) {
     }
 }
 
-/// Returns what makes the configuration of a job: this one, with the settings that jobs may bring.
+/// Returns the function that makes the configuration of a job: this configuration, with the
+/// settings that a job may bring.
 fn producing(config: SessionConfig) -> ConfigProducer {
     let mut config = config.upgrade_for_ballista();
     Settings::extend(config.options_mut());
     Arc::new(move || config.clone())
 }
 
-/// Returns the address, with a port that is free if it has none. Ballista is told its port before
-/// it listens.
+/// Returns the address, with a free port if it has none. Ballista needs to know its port before it
+/// listens.
 fn free(address: SocketAddr) -> Result<SocketAddr> {
     let listener = TcpListener::bind(address);
     let bound = listener.and_then(|listener| listener.local_addr());

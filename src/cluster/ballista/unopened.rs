@@ -1,5 +1,5 @@
-//! The stores of a scheduler: it reads plans of readers, which ask for their store, and reads no
-//! file.
+//! The stores of a scheduler. A scheduler reads plans whose readers ask for their store, but reads
+//! no file.
 
 use datafusion::error::Result;
 use datafusion::execution::object_store::ObjectStoreRegistry;
@@ -8,7 +8,7 @@ use datafusion::object_store::memory::InMemory;
 use std::sync::Arc;
 use url::Url;
 
-/// Has an empty store for every URL, so that a scheduler needs no credentials.
+/// Returns an empty store for every URL, so that a scheduler needs no credentials.
 #[derive(Debug, Default)]
 pub(super) struct Unopened(Arc<InMemory>);
 

@@ -1,4 +1,4 @@
-//! The folder of an executor, with what its jobs keep on disk.
+//! The folder of an executor, with the files of its jobs.
 
 use crate::error::{Error, Result};
 use crate::folder::{create_private, hold};
@@ -8,18 +8,18 @@ use uuid::Uuid;
 
 const PREFIX: &str = ".anonsql-executor-";
 
-/// The folder of an executor, which holds it as long as this is kept.
+/// The folder of an executor. The executor holds the folder for as long as this value exists.
 pub(super) struct Work {
     path: PathBuf,
     _held: File,
 }
 
 impl Work {
-    /// Creates such a folder in `parent`. Folders there of executors that were killed are removed.
+    /// Creates such a folder in `parent`. Folders of killed executors in `parent` are removed.
     pub(super) fn create(parent: &Path) -> Result<Self> {
         for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
             let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
-            // That of another user stays.
+            // The folder of another user stays.
             if let (true, Ok(Some(_held))) = (is_ours, hold(&entry.path())) {
                 let _ = fs::remove_dir_all(entry.path());
             }
@@ -28,14 +28,14 @@ impl Work {
         loop {
             let path = parent.join(format!("{PREFIX}{}", Uuid::new_v4().simple()));
             create_private(&path).map_err(|e| failed(&path, e))?;
-            // Another executor may take it for one that was left, before it is held.
+            // Until it is held, another executor may consider it abandoned.
             if let Some(held) = hold(&path).map_err(|e| failed(&path, e))? {
                 return Ok(Self { path, _held: held });
             }
         }
     }
 
-    /// Returns where it is.
+    /// Returns the path of the folder.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

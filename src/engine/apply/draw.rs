@@ -264,8 +264,9 @@ async fn read_matrix(name: &str, rows: &DataFrame, released: u64) -> Result<Vec<
         for (row, number) in read.iter_mut().zip(numbers.as_primitive::<Float64Type>()) {
             let number = number.filter(|n| n.is_finite());
             row.push(
-                number
-                    .ok_or_else(|| Error::data(format!("the matrix {name} has an entry that is no finite number")))?,
+                number.ok_or_else(|| {
+                    Error::data(format!("the matrix {name} has an entry that is not a finite number"))
+                })?,
             );
         }
     }

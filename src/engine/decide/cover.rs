@@ -79,7 +79,7 @@ mod tests {
         };
         assert!(checked(Label::at(&lookup, 1, 0)));
         assert!(checked(Label::Range { low: 0, high: 1 }));
-        assert!(!checked(Label::at(&lookup, 0, 0)), "2 is no 1");
+        assert!(!checked(Label::at(&lookup, 0, 0)), "2 is not 1");
         assert!(!checked(Label::Range { low: 1, high: 2 }), "1 is not in [2, 5]");
     }
 }

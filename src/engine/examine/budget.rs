@@ -1,12 +1,12 @@
-//! The budget of a differentially private release, with what the releases that it replaces have
-//! spent.
+//! The budget of a differentially private release, together with the budget that the releases that
+//! it replaces have spent.
 
 use crate::error::Result;
 use crate::folder::Budget;
 use crate::job::Job;
 use crate::model::Sampling;
 
-/// What a release was made of, in the manifest.
+/// How a release was made, for the manifest.
 const MECHANISM: &str = "every row drawn by itself with probability beta, generalized to the given levels, and released if its \
                          class has at least k drawn rows: hides whether one row is in the source, as far as epsilon and delta say; \
                          rows of one person, and other releases of the same people, add up";

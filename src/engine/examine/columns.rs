@@ -34,8 +34,8 @@ pub(super) async fn examined(job: &Job, progress: &Arc<AtomicU64>) -> Result<Vec
     }
     let is_counted = |kind: Kind, fate: Fate| match kind {
         Kind::Nested | Kind::Binary => false,
-        // That an amount has many values is its nature; only kept columns are counted together with
-        // others.
+        // Amounts have many values by nature, so they are counted together with other columns only
+        // if they are kept.
         Kind::Number | Kind::Date | Kind::Other => matches!(fate, Fate::Kept | Fate::ClassLabel),
         Kind::Text | Kind::Integer => true,
     };
@@ -55,8 +55,8 @@ pub(super) async fn examined(job: &Job, progress: &Arc<AtomicU64>) -> Result<Vec
     Ok(examined.collect())
 }
 
-/// Returns true if most of these distinct values are texts with blanks around them. Values that are
-/// spread over all of them are looked at.
+/// Returns true if most of these distinct values are texts with blanks around them. It looks at a
+/// sample that is spread evenly over the values.
 pub(super) fn is_padded(values: &ArrayRef) -> Result<bool> {
     if Kind::of(values.data_type()) != Kind::Text {
         return Ok(false);
@@ -69,7 +69,7 @@ pub(super) fn is_padded(values: &ArrayRef) -> Result<bool> {
     Ok(warning::mostly_padded(texts.iter().map(String::as_str)))
 }
 
-/// Returns what the names of the columns alone warn of, without reading anything.
+/// Returns the warnings that follow from the names of the columns alone, without reading anything.
 pub fn named_warnings(job: &Job) -> Vec<String> {
     let fields = job.source.rows.schema().fields().iter();
     let warning = |field: &Arc<Field>| {
@@ -80,7 +80,7 @@ pub fn named_warnings(job: &Job) -> Vec<String> {
     fields.filter_map(warning).collect()
 }
 
-/// Returns what becomes of a column that is to be examined; `None` for any other column.
+/// Returns how a column that is to be examined is released; `None` for any other column.
 fn fate(job: &Job, name: &str) -> Option<Fate> {
     if let Some(identifier) = job.identifiers.iter().find(|i| i.column == name) {
         return match identifier.secret {
@@ -185,7 +185,7 @@ async fn count(job: &Job, columns: &[(&str, Kind)], progress: &Arc<AtomicU64>) -
     Ok(tallies.into_iter().map(|(_, tally)| tally.into_inner()).collect())
 }
 
-/// Adds the values of one batch. Of a dictionary, the values are added instead of the rows.
+/// Adds the values of one batch. For a dictionary, its values are added instead of the rows.
 fn add((kind, tally): &(Kind, Mutex<Tally>), array: &ArrayRef, hashes: &mut Vec<u64>) -> Result<()> {
     let mut hashed = |array: &ArrayRef| -> Result<()> {
         hashes.clear();

@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 /// The most combinations that the sample holds.
 const MOST: usize = 1 << 16;
 
-/// Who has a combination: one row or person, or several.
+/// The holder of a combination: one row or person, or several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holder {
     Row,
@@ -50,7 +50,7 @@ pub(super) async fn links(
         name: name.clone(),
         treatment: ColumnTreatment::Keep,
     });
-    // The order key says the class of a row, and a suppressed row is left out.
+    // The order key determines the class of a row. Suppressed rows are left out.
     let recoding = Arc::new(recoding_among(
         job,
         decision,
@@ -100,7 +100,7 @@ fn add(sketch: &Mutex<Sketch<Holder>>, batch: &RecordBatch, entity: Option<&(boo
 }
 
 /// Returns the hash of each row's class and kept columns, and the hash of each row's person if the
-/// job has an entity. An entity that is not a kept column is no part of the combination.
+/// job has an entity. An entity that is not a kept column is not part of the combination.
 fn hashes(batch: &RecordBatch, entity: Option<&(bool, String)>) -> Result<(Vec<u64>, Vec<u64>)> {
     let hashed = |arrays: Vec<&ArrayRef>| -> Result<Vec<u64>> {
         let mut hashes = vec![0; batch.num_rows()];

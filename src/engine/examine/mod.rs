@@ -22,19 +22,19 @@ use crate::pool::blocking;
 use crate::warning::{self, Evidence, Warning};
 use std::sync::Arc;
 
-/// What there is to say about a decision before it is applied.
+/// The findings about a decision before it is applied.
 #[derive(Debug, Clone, Default)]
 pub struct Findings {
     /// The warnings about the roles of the request.
     pub warnings: Vec<Warning>,
-    /// The advice of another search that would lose far less, or what the releases that are
-    /// replaced have spent.
+    /// The advice of another search that would lose far less, or the budget that the replaced
+    /// releases have spent.
     pub advice: Option<String>,
     /// The budget of a differentially private release.
     pub budget: Option<Budget>,
 }
 
-/// Examines the source of a job, and tells the observer what was found. Fails with
+/// Examines the source of a job, and informs the observer of the findings. Fails with
 /// `ErrorKind::Usage` if the job is strict and a warning is open.
 pub(super) async fn examine(job: &Arc<Job>, decision: &Decision, observer: &Arc<dyn Observer>) -> Result<Findings> {
     let findings = findings(job, decision, observer).await?;
@@ -57,7 +57,7 @@ fn check_replaced(job: &Job) -> Result<()> {
     let Some(target) = job.target.as_ref().filter(|target| target.replaces()) else {
         return Ok(());
     };
-    // What is no release is refused where it would be replaced.
+    // A target that is not a release is refused at the moment of replacing it.
     match target.manifest()? {
         Some(last) if last.rows_out > 0 => Err(Error::data(format!(
             "{}, and OVERWRITE would replace the {} rows in {} by none; check what was delivered, or \
@@ -77,7 +77,7 @@ fn check_replaced(job: &Job) -> Result<()> {
 pub async fn findings(job: &Arc<Job>, decision: &Decision, observer: &Arc<dyn Observer>) -> Result<Findings> {
     let progress = observer.begin(Phase::Measure);
     if let Some(sampling) = job.sampling().cloned() {
-        // The source is not looked at again, so no warning tells of its rows.
+        // The source is not read again, so no warning reveals anything about its rows.
         let own = Arc::clone(job);
         let budget = move || budget::budget(&own, &sampling);
         let (budget, advice) = blocking("looking at the target", budget).await?;

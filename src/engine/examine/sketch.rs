@@ -1,7 +1,7 @@
 //! A sample of distinct values that does not depend on the order in which the values come.
 //!
-//! A value is in the sample if its hash ends in enough zero bits. How many are enough grows when
-//! the sample is full. So the sample contains every distinct value of a small set, and a known
+//! A value is in the sample if its hash ends in at least a certain number of zero bits, which grows
+//! when the sample is full. So the sample contains every distinct value of a small set, and a known
 //! share of the values of a large one, each with all its occurrences: whether a sampled value
 //! occurs once is known exactly.
 //!

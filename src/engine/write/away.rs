@@ -1,12 +1,12 @@
 //! Writing the files of a release on other machines.
 //!
 //! The driver knows the buckets with their rows before anything is written. A bucket is *accepted*
-//! once, with exactly its rows and files; what is reported again is dropped, and what is reported
-//! otherwise is refused, and its worker asked no more. What is missing when all workers have ended,
-//! or one of them is lost, is asked for again. Workers write into a folder of its own beside the
-//! stage; only accepted files are moved from there into the stage, so that nothing that a lost
-//! worker still writes is ever published. In an object store they write into the folder of the run.
-//! The manifest names the accepted files, and others are deleted.
+//! once, with exactly its rows and files. A second report of it is dropped. A report that differs
+//! is refused, and its worker is not asked again. If a bucket is missing when all workers have
+//! ended, or when one of them is lost, the driver asks for it again. Workers write into a separate
+//! folder beside the stage; only accepted files are moved from there into the stage, so that
+//! nothing that a lost worker still writes is ever published. In an object store they write into
+//! the folder of the run. The manifest names the accepted files, and others are deleted.
 
 use super::buckets::{FileReport, Ground, Message, WriteBuckets, changed, messages, path_of};
 use super::files::FileColumns;
@@ -40,7 +40,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use url::Url;
 
-/// What is said of a release that workers do not write.
+/// The note for a release that workers do not write.
 pub(super) const WRITTEN_HERE: &str = "workers do not write this release, and it is written here: its source, its format or what is done to \
                                        its rows is not for them (the book's page on workers has the list)";
 
@@ -55,18 +55,18 @@ pub(super) enum Writers {
     Here(Option<Spool>),
 }
 
-/// What workers have written.
+/// The result of the workers.
 pub(super) struct ByWorkers {
     pub(super) files: Vec<WrittenFile>,
-    /// The rows that are recounted beside the files.
+    /// The rows that are recounted in addition to the files.
     pub(super) spool: Option<Spool>,
     /// The workers whose report was refused.
     pub(super) distrusted: Vec<Url>,
 }
 
-/// Writes the files of a release to its stage on the cluster of the session. Rows are added to
-/// `told` as they are accepted. Returns the spool as it was if there is no cluster, or the release
-/// can only be written here.
+/// Writes the files of a release to its stage on the cluster of the session. The number of accepted
+/// rows is added to `told`. Returns the spool unchanged if there is no cluster, or if the release
+/// can only be written on this machine.
 pub(super) async fn write_away(
     (job, decision): (&Job, &Decision),
     rewrite: &Rewrite,
@@ -134,12 +134,12 @@ pub(super) async fn write_away(
     }))
 }
 
-/// The release while it is written.
+/// The release while it is being written.
 struct Writing<'a> {
     away: Away,
     template: WriteBuckets,
     staging: &'a Staging,
-    /// The buckets that are not accepted yet.
+    /// The buckets that have not been accepted yet.
     missing: Vec<Bucket>,
     /// The accepted files with their numbers.
     files: Vec<(usize, WrittenFile)>,
@@ -150,7 +150,7 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// Asks for all buckets, and for those that are missing again.
+    /// Asks for all buckets, and again for those that are missing.
     async fn all(&mut self, cluster: &Cluster, mut members: Vec<Member>) -> Result<()> {
         let (mut packed, mut attempts) = (true, 0);
         loop {
@@ -159,8 +159,8 @@ impl Writing<'_> {
             match round {
                 Ok(()) if self.missing.is_empty() => return Ok(()),
                 Ok(()) | Err(None) => attempts += 1,
-                // A worker has no memory for the values of the rows: they are sorted in the other
-                // way.
+                // A worker does not have the memory for the values of the rows, so they are sorted
+                // in another way.
                 Err(Some(e)) if packed && e.message().contains(FETCHED_ONCE) => packed = false,
                 Err(Some(e)) => return Err(e),
             }
@@ -179,7 +179,7 @@ impl Writing<'_> {
         }
     }
 
-    /// Asks for the missing buckets once. Fails with `None` if a worker is lost.
+    /// Asks once for the missing buckets. Fails with `None` if a worker was lost.
     async fn round(
         &mut self,
         cluster: &Cluster,
@@ -233,15 +233,15 @@ impl Writing<'_> {
                 }
             }
         }
-        // All workers have ended well, and still there are buckets without a row.
+        // All workers have ended without an error, and yet some buckets have no rows.
         match self.missing.is_empty() || refused {
             true => Ok(()),
             false => Err(Some(changed())),
         }
     }
 
-    /// Accepts a bucket, unless it was accepted before. Returns false if the report is refused, and
-    /// the bucket stays missing.
+    /// Accepts a bucket, unless it was accepted before. Returns false if the report is refused; the
+    /// bucket then stays missing.
     async fn accept(&mut self, number: u64, reports: Vec<FileReport>, beside: Vec<Vec<u8>>) -> Result<bool> {
         let Some(at) = self.missing.iter().position(|bucket| bucket.range.bucket == number) else {
             return Ok(true);
@@ -283,7 +283,7 @@ impl Writing<'_> {
         Ok(true)
     }
 
-    /// Takes over the files of a bucket. Returns false if one is not as it was reported.
+    /// Takes over the files of a bucket. Returns false if a file differs from its report.
     async fn take(&self, bucket: &Bucket, files: &[FileSummary]) -> Result<bool> {
         let (stage, folder, prefix) = match (self.staging, &self.template.ground) {
             (Staging::Folder(stage), Ground::Folder { folder, prefix }) => {
@@ -347,8 +347,8 @@ fn reached(job: &Job, target: &Target) -> bool {
     url.is_some_and(|url| Stores::are_reached_by_others(state.config(), &url))
 }
 
-/// Returns the rows that a worker sent beside the files of a bucket; `None` if they are not as many
-/// as the files have.
+/// Returns the rows that a worker sent in addition to the files of a bucket; `None` if their number
+/// is not that of the files.
 fn decoded(encoded: Vec<Vec<u8>>, rows: u64, are_needed: bool) -> Option<Vec<RecordBatch>> {
     let mut batches = vec![];
     for bytes in encoded {
@@ -359,8 +359,8 @@ fn decoded(encoded: Vec<Vec<u8>>, rows: u64, are_needed: bool) -> Option<Vec<Rec
     (found == if are_needed { rows } else { 0 }).then_some(batches)
 }
 
-/// Returns true if a file has the rows and bytes of its report. Its checksum is compared when the
-/// release is summed up.
+/// Returns true if a file has the rows and bytes of its report. Its checksum is compared later, in
+/// [`Staging::outputs`].
 fn is_as_reported(path: &Path, report: &FileSummary) -> bool {
     let file = File::open(path)
         .ok()
@@ -371,8 +371,8 @@ fn is_as_reported(path: &Path, report: &FileSummary) -> bool {
     rows.is_some() && rows == report.rows
 }
 
-/// Moves a file into the stage. Its folders are created one by one, so that a stage that was
-/// removed is not created again.
+/// Moves a file into the stage. Folders are created one by one, so that a stage that was removed is
+/// not created again.
 fn moved(from: &Path, stage: &Path, to: &str) -> Result<()> {
     let mut folder = stage.to_path_buf();
     for part in Path::new(to).parent().into_iter().flat_map(Path::components) {
@@ -385,9 +385,9 @@ fn moved(from: &Path, stage: &Path, to: &str) -> Result<()> {
     fs::rename(from, stage.join(to)).map_err(failed)
 }
 
-/// Assigns buckets to parts, so that all parts have about as many rows, and returns the part of
-/// each. The numbers of the buckets become such that DataFusion deals them out to these parts, and
-/// ascend.
+/// Assigns buckets to parts, so that all parts have about the same number of rows, and returns the
+/// part of each bucket. Each bucket gets a number that DataFusion deals out to its part; the
+/// numbers ascend.
 fn assigned(buckets: &mut [Bucket], parts: usize) -> Result<Vec<usize>, Option<Error>> {
     let mut largest: Vec<usize> = (0..buckets.len()).collect();
     largest.sort_by_key(|i| std::cmp::Reverse(buckets[*i].rows()));
@@ -404,17 +404,17 @@ fn assigned(buckets: &mut [Bucket], parts: usize) -> Result<Vec<usize>, Option<E
     Ok(of)
 }
 
-/// Numbers with the parts that DataFusion deals them out to.
+/// A sequence of numbers with the parts to which DataFusion deals them out.
 struct Numbers {
     partitioner: BatchPartitioner,
-    /// The parts of the numbers from `at` on that are known.
+    /// The parts of the numbers that were dealt out last. Those before `at` have been passed.
     known: Vec<usize>,
     at: usize,
     begun: u64,
 }
 
 impl Numbers {
-    /// The numbers that are looked at together.
+    /// How many numbers are dealt out together.
     const TOGETHER: u64 = 1 << 12;
 
     fn new(parts: usize) -> Result<Self> {
@@ -427,7 +427,7 @@ impl Numbers {
         })
     }
 
-    /// Returns the next number of a part, which is greater than all before.
+    /// Returns the next number of a part, which is greater than all numbers before.
     fn next(&mut self, part: usize) -> Result<u64> {
         loop {
             while let Some(of) = self.known.get(self.at) {

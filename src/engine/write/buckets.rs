@@ -1,8 +1,7 @@
 //! The operator that writes the files of buckets, on the worker that has their rows.
 //!
-//! It accepts a bucket only with exactly the rows that the driver has computed for it, and says
-//! what it has written: a report for each bucket, after the rows that are recounted beside its
-//! files.
+//! It writes a bucket only if it gets exactly the rows that the driver has computed for it. It then
+//! reports what it has written, after the rows that are recounted in addition to the files.
 
 use super::files::{FileColumns, FileRows};
 use super::sink::{Sink, WRITING, failed, sink};
@@ -30,45 +29,47 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Writes the rows of some buckets, which come in order, each bucket's after those of another.
+/// Writes the rows of some buckets, which come in order: all rows of one bucket before those of the
+/// next.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::engine) struct WriteBuckets {
     pub(super) ground: Ground,
     pub(super) columns: FileColumns,
-    /// The columns that are recounted beside the files; `None` if the files tell all.
+    /// The columns that are recounted in addition to the files; `None` if the files contain
+    /// everything that the recount needs.
     pub(super) told: Option<Vec<String>>,
     pub(super) footer: Footer,
     pub(super) buckets: Vec<Bucket>,
 }
 
-/// Where files are written.
+/// The place of written files.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Ground {
-    /// In a folder that the driver takes them out of. `prefix` begins their names.
+    /// A folder from which the driver moves them. Their names begin with `prefix`.
     Folder { folder: PathBuf, prefix: String },
-    /// In the folder of a run, in an object store.
+    /// The folder of a run, in an object store.
     Store(Landing),
 }
 
-/// What a worker says of a file.
+/// A worker's report of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FileReport {
     pub(super) number: usize,
     pub(super) rows: u64,
     pub(super) bytes: u64,
     pub(super) sha256: String,
-    /// What the store calls the content of the object.
+    /// The e_tag of the object.
     pub(super) e_tag: Option<String>,
     /// The version of the object, if the store keeps versions.
     pub(super) version: Option<String>,
 }
 
-/// What a worker says of a bucket.
+/// A message of a worker about a bucket.
 #[derive(Debug, Clone)]
 pub(super) enum Message {
-    /// Rows of the bucket that are recounted beside the files.
+    /// Rows of the bucket that are recounted in addition to its files.
     Rows(Vec<u8>),
-    /// The files, which are complete.
+    /// The reports of the files. The bucket is complete.
     Files(Vec<FileReport>),
 }
 
@@ -88,7 +89,7 @@ impl Message {
             Self::Files(files) => {
                 let files = serde_json::to_string(&files);
                 (
-                    Some(files.map_err(|_| Error::internal("a report that is no text"))?),
+                    Some(files.map_err(|_| Error::internal("a report that is not text"))?),
                     None,
                 )
             }
@@ -120,7 +121,7 @@ impl Message {
     }
 }
 
-/// Returns the path of a file in the folder that the driver takes it out of.
+/// Returns the path of a file in the folder from which the driver moves it.
 pub(super) fn path_of(folder: &Path, prefix: &str, number: usize) -> PathBuf {
     folder.join(format!("{prefix}-{number:05}.parquet"))
 }
@@ -140,7 +141,7 @@ impl Ground {
         }
     }
 
-    /// Takes a complete file to its place, and returns its summary.
+    /// Moves a complete file to its place, and returns its summary.
     async fn put(&self, planned: &PlannedFile, file: File, context: &TaskContext) -> Result<FileSummary> {
         match self {
             Self::Folder { folder, prefix } => {
@@ -220,9 +221,9 @@ struct Writing {
 /// The bucket that is being written.
 struct Open {
     bucket: Bucket,
-    /// The rows of its classes so far.
+    /// The number of rows of its classes so far.
     seen: u64,
-    /// The files that are not complete, and the rows of the first of them so far.
+    /// The files that are not complete, and the number of rows of the first of them so far.
     left: VecDeque<PlannedFile>,
     rows: u64,
     sink: Option<Box<dyn Sink>>,
@@ -230,7 +231,8 @@ struct Open {
 }
 
 impl Writing {
-    /// Writes the next rows, and returns what there is to say. Returns `None` after the last.
+    /// Writes the next rows, and returns the messages about them. Returns `None` after the last
+    /// rows.
     async fn next(&mut self) -> Result<Option<Vec<RecordBatch>>> {
         let Some(input) = &mut self.input else {
             return Ok(None);
@@ -323,7 +325,7 @@ impl Writing {
         Ok(())
     }
 
-    /// Reports the open bucket. Fails if it lacks rows.
+    /// Reports the open bucket. Fails if rows are missing.
     fn close(&mut self, messages: &mut Vec<RecordBatch>) -> Result<()> {
         let Some(open) = self.open.take() else {
             return Ok(());
@@ -336,7 +338,7 @@ impl Writing {
     }
 }
 
-/// Returns the error of classes that have other rows than in the first scan.
+/// Returns the error for classes whose rows differ from those of the first scan.
 pub(super) fn changed() -> Error {
     Error::data("the source has other rows than in the first scan: it changed during the run")
 }

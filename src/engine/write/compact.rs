@@ -36,7 +36,8 @@ fn own(array: &dyn Array) -> Result<ArrayRef> {
         _ if data.child_data().is_empty() => return Ok(make_array(data)),
         _ => {}
     }
-    // The copy has no children of other rows. The remaining children are copied in the same way.
+    // The copy contains no children of other rows. The remaining children are copied in the same
+    // way.
     let children = data.child_data().iter();
     let children = children.map(|child| Ok(own(make_array(child.clone()).as_ref())?.to_data()));
     let children = children.collect::<Result<Vec<_>>>()?;

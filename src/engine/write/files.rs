@@ -24,12 +24,13 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::sync::Arc;
 
-/// The files that are on their way to an object store while the next one is written.
+/// The number of files that may still be uploading to an object store while the next one is
+/// written.
 const ON_WAY: usize = 2;
 
 /// Writes the ordered stream of a release to `shelf`, without its hidden columns. The columns that
-/// are recounted beside the files are written to `spool`. Calls `told` with the number of rows of
-/// every batch.
+/// are recounted in addition to the files are written to `spool`. Calls `told` with the number of
+/// rows of every batch.
 pub(super) async fn write(
     mut rows: SendableRecordBatchStream,
     mut spool: Option<Spool>,
@@ -53,13 +54,14 @@ pub(super) async fn write(
 /// The folder of rows that are equal in the columns of PARTITIONED BY.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Partition {
-    /// Empty without PARTITIONED BY, and else ends in a slash.
+    /// Empty without PARTITIONED BY; otherwise it ends in a slash.
     path: String,
     values: Vec<(String, Option<String>)>,
 }
 
 impl Partition {
-    /// Adds a folder within. Fails with `ErrorKind::Data` for a value that cannot name a folder.
+    /// Adds a folder inside this one. Fails with `ErrorKind::Data` for a value that cannot name a
+    /// folder.
     fn add(&mut self, column: &str, value: Option<&str>, format: Format) -> Result<()> {
         if format == Format::Delta && value == Some("") {
             return Err(Error::data(format!(
@@ -86,10 +88,10 @@ struct Files<'a> {
     alike: Option<Seen>,
     open: Option<(Partition, u64, Box<dyn Sink>)>,
     limit: Limit,
-    /// How many files were begun before the open one, those of the release that is added to
-    /// included. Numbers count all files, so that names are unique and in row order.
+    /// The number of files before the open one, including those of the release that is added to.
+    /// Numbers count all files, so that names are unique and in row order.
     begun: usize,
-    /// How many files the release has that is added to.
+    /// The number of files of the release that is added to.
     standing: usize,
     /// Finished files, oldest first.
     put: VecDeque<Put>,
@@ -217,7 +219,7 @@ impl<'a> Files<'a> {
         Ok(())
     }
 
-    /// Waits until no more than so many finished files are on their way.
+    /// Waits until at most `on_way` finished files are still being uploaded.
     async fn settle(&mut self, on_way: usize) -> Result<()> {
         while self.put.len() > on_way
             && let Some(put) = self.put.pop_front()
@@ -243,7 +245,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Returns what the log of a Delta table is to say of a finished file.
+/// Returns the description of a finished file for the log of a Delta table.
 async fn in_table(file: &File, partition: Vec<(String, Option<String>)>) -> Result<InTable> {
     let file = file.try_clone().map_err(failed)?;
     let format = DELTA.committing("a file of a release")?;
@@ -251,18 +253,19 @@ async fn in_table(file: &File, partition: Vec<(String, Option<String>)>) -> Resu
     Ok(InTable { partition, statistics })
 }
 
-/// Which columns of the rows of a release are in its files.
+/// Describes which columns of the rows of a release are in its files.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct FileColumns {
     /// The columns that are names of folders.
     pub(super) partitioned_by: Vec<String>,
     /// The columns that are not released.
     pub(super) hidden: Vec<String>,
-    /// The columns whose times stay in nanoseconds. Those of others are stored in microseconds.
+    /// The columns whose times stay in nanoseconds. The times of other columns are stored in
+    /// microseconds.
     pub(super) nanoseconds: Vec<String>,
 }
 
-/// What of the rows of a release is in its files.
+/// The part of the rows of a release that is in its files.
 pub(super) struct FileRows {
     /// The schema of the files.
     pub(super) schema: SchemaRef,
@@ -270,8 +273,8 @@ pub(super) struct FileRows {
 }
 
 impl FileRows {
-    /// Returns what is in files of rows of this schema, and the columns that are folders. Hidden
-    /// columns and those of the order key are in neither.
+    /// Returns the columns that are in files of rows of this schema, and the columns that are
+    /// folders. Hidden columns and those of the order key are neither.
     pub(super) fn of(schema: &SchemaRef, among: &FileColumns, format: Format) -> Result<(Self, Vec<usize>)> {
         let partition_columns: Vec<usize> = among
             .partitioned_by
@@ -304,7 +307,7 @@ impl FileRows {
         Ok((Self { schema, columns }, partition_columns))
     }
 
-    /// Returns what is in files of a batch.
+    /// Returns the part of a batch that is in files.
     pub(super) fn of_batch(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let columns = self.columns.iter().zip(self.schema.fields());
         let columns = columns.map(|(i, field)| exactly(batch.column(*i), field.data_type()));

@@ -1,11 +1,11 @@
-//! What the footer of a Parquet file says of the release that the file belongs to: no data value.
+//! The description of the release in the footer of a Parquet file. It contains no data value.
 
 use crate::engine::decide::Decision;
 use crate::folder::{Footer, sha256};
 use crate::job::{Job, Target};
 use parquet::file::metadata::KeyValue;
 
-/// Returns what the footer of every file of a release says: nothing unless the target asks for it.
+/// Returns the footer of every file of a release. It is empty unless the target asks for it.
 pub(super) fn footer(job: &Job, target: &Target, decision: &Decision) -> Footer {
     if !target.footer {
         return Footer::default();
@@ -15,8 +15,8 @@ pub(super) fn footer(job: &Job, target: &Target, decision: &Decision) -> Footer 
         ("anonsql.statement_sha256".to_string(), job.statement_sha256.clone()),
         ("anonsql.models".to_string(), models.collect::<Vec<_>>().join(" AND ")),
     ]);
-    // Of rows that are drawn nothing is told, and limits of rows are applied while files are
-    // written.
+    // A footer must not tell anything about a sample, and limits of rows are applied only while
+    // files are written.
     let is_known = job.sampling().is_none() && job.personal().is_none();
     let smallest = decision.evaluator.smallest_class(&decision.classes, &decision.verdict);
     if let Some(k) = smallest.filter(|_| is_known) {
@@ -28,7 +28,7 @@ pub(super) fn footer(job: &Job, target: &Target, decision: &Decision) -> Footer 
     footer
 }
 
-/// Returns a footer as Parquet has it; `None` if it says nothing.
+/// Returns a footer in the form of Parquet; `None` if it is empty.
 pub(super) fn metadata(footer: &Footer) -> Option<Vec<KeyValue>> {
     let pair = |(key, value): (&String, &String)| KeyValue::new(key.clone(), value.clone());
     (!footer.is_empty()).then(|| footer.iter().map(pair).collect())

@@ -1,18 +1,18 @@
-//! When a file is full: after so many rows, or at about so many bytes.
+//! When a file is full: after a number of rows, or at about a number of bytes.
 //!
-//! How many bytes the rows of a file take is known only when they are encoded, which is done by
-//! several threads at once. So that files end at the same row for any number of threads, the first
-//! row group is measured, or the first file if it is smaller, and from it follows how many rows all
-//! other files have.
+//! The number of bytes of the rows of a file is known only when they are encoded, which is done by
+//! several threads at once. Files must end at the same row for any number of threads. So the first
+//! row group is measured, or the first file if it is smaller, and gives the number of rows of all
+//! other files.
 
 use super::sink::ROW_GROUP;
 
 /// The most rows of a file.
 pub(super) struct Limit {
-    /// The most rows of a file by themselves.
+    /// The most rows of a file, whatever their bytes.
     rows: u64,
-    /// About how many bytes a file has; `None` if that does not matter, or once it is known how
-    /// many rows that are.
+    /// About how many bytes a file has; `None` if that does not matter, or once the number of rows
+    /// follows from it.
     size: Option<u64>,
 }
 
@@ -29,12 +29,12 @@ impl Limit {
         self.rows
     }
 
-    /// Returns true if the first rows are still to be measured.
+    /// Returns true if the first rows have not been measured yet.
     pub(super) fn is_open(&self) -> bool {
         self.size.is_some()
     }
 
-    /// Learns that so many rows take so many bytes.
+    /// Records that `rows` rows took `bytes` bytes.
     pub(super) fn learn(&mut self, rows: u64, bytes: u64) {
         let Some(size) = self.size.take() else {
             return;

@@ -1,5 +1,6 @@
-//! Which columns of a release keep their times in nanoseconds. Spark 3 and others cannot read those
-//! from Parquet, so times are written in microseconds unless that changed a value.
+//! Decides which columns of a release keep their times in nanoseconds. Spark 3 and other tools
+//! cannot read those from Parquet, so times are written in microseconds unless that would change a
+//! value.
 
 use super::stored::{exactly, has_nanoseconds, in_microseconds};
 use crate::engine::apply::{Rewrite, plan, recoding_among};
@@ -16,13 +17,12 @@ use futures::StreamExt;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Returns the released columns whose times are stored in nanoseconds, and tells the observer of
-/// each in a Parquet file. Reads the columns of the source that have such times, until a released
-/// value of each is found that has nanoseconds.
+/// Returns the released columns whose times are stored in nanoseconds, and informs the observer of
+/// each such column of a Parquet file. Reads the columns of the source that have such times, until
+/// it finds a released value with nanoseconds in each.
 ///
-/// A type must not depend on rows that are not in a release. Suppressed rows are left out, and
-/// nothing is read for a release of a sample: its columns keep their types, and so do labels that
-/// are computed.
+/// A type must not depend on rows that are not in a release. Suppressed rows are left out. Nothing
+/// is read for a release of a sample: its columns keep their types. So do labels that are computed.
 pub(super) async fn nanoseconds(
     job: &Job,
     decision: &Decision,
@@ -41,7 +41,7 @@ pub(super) async fn nanoseconds(
         .collect();
     let names = typed.iter().map(|field| field.name().clone());
     match target.format {
-        // Its types have none, and a value that loses something is an error.
+        // Delta has no type for nanoseconds, and a value that would lose something is an error.
         Format::Delta => return Ok(vec![]),
         Format::Csv => return Ok(names.collect()),
         Format::Parquet => {}
@@ -65,7 +65,7 @@ fn is_as_read(job: &Job, column: &str) -> bool {
     }
 }
 
-/// Returns those of the columns of the source with a released value that microseconds do not hold.
+/// Returns those of the columns that have a released value that microseconds cannot express.
 async fn with_nanoseconds(job: &Job, decision: &Decision, columns: &BTreeSet<String>) -> Result<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     if columns.is_empty() {

@@ -8,8 +8,9 @@ use crate::recode::personal::Outcome;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Returns the sizes of the classes that a reader can tell apart; `None` if those are the kept
-/// classes. Classes can have the same mean, and groups of local recoding the same labels.
+/// Returns the sizes of the classes that a reader can tell apart; `None` if these are the kept
+/// classes. Several classes can have the same mean, and several groups of local recoding the same
+/// labels.
 fn alike(recoding: &RecodingPlan, classes: &FrequencySet, verdict: &Verdict) -> Option<Arc<Vec<u64>>> {
     if verdict.partition.is_none() && !recoding.has_computed_values() {
         return None;

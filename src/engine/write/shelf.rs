@@ -1,4 +1,5 @@
-//! Where finished files go: they stay in the staging folder, or are uploaded to an object store.
+//! The place of finished files: they stay in the staging folder, or are uploaded to an object
+//! store.
 
 use super::sink::{WRITING, failed};
 use crate::error::Result;
@@ -17,35 +18,34 @@ pub(in crate::engine) struct WrittenFile {
     pub(in crate::engine) path: String,
     /// The number of rows in the file.
     pub(in crate::engine) rows: u64,
-    /// The summary of the file by whoever wrote it: what uploaded it to an object store, or another
-    /// machine.
+    /// The summary of the file by its writer: the upload to an object store, or a worker.
     pub(in crate::engine) object: Option<FileSummary>,
-    /// What the log of a Delta table is to say of it.
+    /// The description of the file for the log of a Delta table.
     pub(in crate::engine) in_table: Option<InTable>,
 }
 
-/// What the log of a Delta table says of a file besides its name and size.
+/// The description of a file in the log of a Delta table, besides its name and size.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct InTable {
     /// The value of each partition column, as text.
     pub(in crate::engine) partition: Vec<(String, Option<String>)>,
-    /// Counts and bounds, as the log has them.
+    /// Counts and bounds, in the form of the log.
     pub(in crate::engine) statistics: String,
 }
 
 /// The place of the files of a release while it is written.
 #[derive(Clone)]
 pub(super) enum Shelf {
-    /// A folder that nobody sees yet.
+    /// A folder that is not visible yet.
     Folder(PathBuf),
-    /// An object store. The name of an object has a part of its checksum in it, so each file is
-    /// written to a file without a name first.
+    /// An object store. The name of an object contains a part of its checksum, so each file is
+    /// first written to a file without a name.
     Store(Outbox, SpillSpace),
 }
 
 /// A finished file.
 pub(super) enum Put {
-    /// It is in the folder.
+    /// It is in the staging folder.
     There(WrittenFile),
     /// It is being uploaded.
     OnWay(OnWay, u64, Option<InTable>),
@@ -79,7 +79,7 @@ impl Shelf {
         }
     }
 
-    /// Takes a finished file with so many rows.
+    /// Takes a finished file with this number of rows.
     pub(super) fn put(
         &self,
         file: File,

@@ -35,10 +35,10 @@ pub(super) trait Sink: Send {
     /// Adds rows.
     fn add(&mut self, rows: RecordBatch) -> BoxFuture<'_, Result<()>>;
 
-    /// Returns the bytes of all row groups or batches that are complete, after they were written.
+    /// Returns the number of bytes of all complete row groups or batches, after writing them.
     fn bytes(&mut self) -> BoxFuture<'_, Result<u64>>;
 
-    /// Writes what is left, and returns the file.
+    /// Writes the remaining rows, and returns the file.
     fn finish(self: Box<Self>) -> BoxFuture<'static, Result<File>>;
 }
 
@@ -58,7 +58,7 @@ pub(super) fn sink(format: Format, file: File, schema: SchemaRef, footer: &Foote
 }
 
 struct ParquetSink {
-    /// The writer; `None` only while another thread writes with it.
+    /// The writer; `None` only while another thread uses it.
     file: Option<SerializedFileWriter<BufWriter<File>>>,
     factory: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
@@ -209,7 +209,7 @@ struct CsvSink {
     /// The file; `None` only while another thread writes to it.
     file: Option<BufWriter<File>>,
     schema: SchemaRef,
-    /// Whether the next rows are the first, which have the header before them.
+    /// Whether the next rows are the first rows, before which the header is written.
     is_first: bool,
     /// The bytes that were written.
     bytes: u64,

@@ -1,5 +1,5 @@
-//! The spool: released rows that are computed once, so that the recounted rows are the rows that
-//! are handed out.
+//! The spool: released rows that are computed once, so that exactly the recounted rows are handed
+//! out.
 //!
 //! A plan that is executed twice can return different rows. The rows of a release are therefore
 //! spooled if they are recounted before they are handed out, or if the files alone cannot prove the
@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 /// The bytes of rows that are kept in memory if memory has no limit.
 const HELD: usize = 256 << 20;
-/// The rows may take one part in this many of the memory limit.
+/// The rows may take the memory limit divided by this number.
 const PART: usize = 8;
 
 /// Spooled rows in the order they were added.

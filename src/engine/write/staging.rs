@@ -1,5 +1,5 @@
-//! Where a release is staged: in a hidden folder beside a local target, or by a run of its own in
-//! an object store.
+//! The staging of a release: a hidden folder beside a local target, or a run of its own in an
+//! object store.
 
 use super::shelf::{Shelf, WrittenFile};
 use crate::error::{Error, ErrorKind, Result};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// The most bytes that the names of all columns take.
 const HEADER: u64 = 16 << 20;
 
-/// A release that is being written, and that nobody sees yet. Dropping it removes what was written.
+/// A release that is being written and is not visible yet. Dropping it removes what was written.
 #[derive(Debug)]
 pub(in crate::engine) enum Staging {
     /// The folder that becomes the target.
@@ -32,7 +32,7 @@ impl Staging {
     /// Opens the staging of a target. Returns `None` if the target exists and is kept.
     pub(in crate::engine) async fn open(job: &Arc<Job>, target: &Target) -> Result<Option<Self>> {
         let (own, path, is_stored) = (Arc::clone(job), target.path.clone(), target.stored.is_some());
-        // What was not there when the request was checked may be there now.
+        // The target may have been created after the request was checked.
         let open = move || match (own.keeps_target()?, is_stored) {
             (true, _) => Ok(None),
             (false, true) => Ok(Some(None)),
@@ -49,7 +49,7 @@ impl Staging {
         })
     }
 
-    /// Returns the place of the files.
+    /// Returns the place for the files.
     pub(super) fn shelf(&self, job: &Job) -> Shelf {
         match self {
             Self::Folder(stage) => Shelf::Folder(stage.folder().to_path_buf()),
@@ -57,7 +57,7 @@ impl Staging {
         }
     }
 
-    /// Returns the local folder with the files, if there is one.
+    /// Returns the local folder of the files, if there is one.
     pub(in crate::engine) fn folder(&self) -> Option<&Path> {
         match self {
             Self::Folder(stage) => Some(stage.folder()),
@@ -73,14 +73,15 @@ impl Staging {
         }
     }
 
-    /// Returns what waits until nothing of the staging is left in an object store, once it has
-    /// ended.
+    /// Returns the keeper with which a caller waits, after the staging has ended, until nothing of
+    /// it is left in an object store.
     pub(in crate::engine) fn keeper(&self) -> Keeper {
         self.run().map_or_else(Keeper::default, Run::keeper)
     }
 
-    /// Returns what a reader of the written files is given: the files in an object store, or the
-    /// folder of all files. `one_by_one` is false if folders between are columns.
+    /// Returns the locations from which a reader reads the written files: the files in an object
+    /// store, or the folder of all files. `one_by_one` is false if the folders in between are
+    /// columns.
     pub(in crate::engine) async fn places(&self, files: &[WrittenFile], one_by_one: bool) -> Result<Vec<String>> {
         match self {
             Self::Folder(stage) => Ok(vec![folder_url(stage.folder())]),
@@ -94,9 +95,9 @@ impl Staging {
         }
     }
 
-    /// Puts the files of the release that `target` grows beside the written ones, and returns what
-    /// a reader of all of them is given, as [`Self::places`] does. Fails with `ErrorKind::Data` if
-    /// they are others than its manifest says.
+    /// Puts the files of the release that `target` grows beside the written ones, and returns the
+    /// locations from which a reader reads all of them, like [`Self::places`]. Fails with
+    /// `ErrorKind::Data` if they are not the files that its manifest names.
     pub(in crate::engine) async fn places_of_all(&self, target: &Target, files: &[WrittenFile]) -> Result<Vec<String>> {
         let own = target.grows.as_ref().map_or(&[][..], |standing| &standing.output);
         let (one_by_one, own) = (target.partitioned_by.is_empty(), own.to_vec());
@@ -170,9 +171,8 @@ impl Staging {
         blocking("summing up the output", sum).await
     }
 
-    /// Makes what was staged the release of the target, and then does what is left to do.
-    /// `manifest` is the text of its manifest, and `change` what the log of a Delta table is to say
-    /// of it.
+    /// Makes the staged files the release of the target, and then calls `then`. `manifest` is the
+    /// text of its manifest, and `change` its description for the log of a Delta table.
     pub(in crate::engine) async fn publish(
         self,
         target: &Target,
@@ -205,8 +205,8 @@ impl Staging {
         }
     }
 
-    /// Writes the manifest beside the files, if they are in a local folder. In an object store it
-    /// is the commit.
+    /// Writes the manifest beside the files, if they are in a local folder. In an object store, the
+    /// commit writes it.
     pub(in crate::engine) async fn write_manifest(&self, manifest: &Manifest) -> Result<String> {
         let text = manifest.text()?;
         if let Some(folder) = self.folder() {

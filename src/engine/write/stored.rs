@@ -1,4 +1,4 @@
-//! The types in which file formats store values, and the change to them, which loses nothing.
+//! The types in which file formats store values, and the conversion to them, which loses nothing.
 
 use crate::error::{Error, Result};
 use crate::formats;
@@ -8,8 +8,8 @@ use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, FieldRef, TimeUnit};
 use std::sync::Arc;
 
-/// Returns the type that the file format can store. Parquet has no seconds, and a date with
-/// milliseconds is stored as a timestamp.
+/// Returns the type in which the file format stores values of this type. Parquet has no seconds,
+/// and a date with milliseconds is stored as a timestamp.
 pub(in crate::engine) fn stored(data_type: &DataType, format: Format) -> DataType {
     match (format, data_type) {
         (Format::Delta, own) => formats::stored(own),
@@ -22,8 +22,7 @@ pub(in crate::engine) fn stored(data_type: &DataType, format: Format) -> DataTyp
     }
 }
 
-/// Returns a type with its times in microseconds where they are in nanoseconds, which fewer readers
-/// know.
+/// Returns a type with microseconds in place of nanoseconds, which fewer readers support.
 pub(super) fn in_microseconds(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Timestamp(TimeUnit::Nanosecond, zone) => DataType::Timestamp(TimeUnit::Microsecond, zone.clone()),
@@ -34,7 +33,7 @@ pub(super) fn in_microseconds(data_type: &DataType) -> DataType {
     }
 }
 
-/// Returns a nested type with its parts changed, and any other as it is.
+/// Returns a nested type with its parts changed. Any other type is returned unchanged.
 fn within(data_type: &DataType, change: impl Fn(&DataType) -> DataType) -> DataType {
     let changed = |field: &FieldRef| -> FieldRef {
         let data_type = change(field.data_type());

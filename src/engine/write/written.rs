@@ -32,14 +32,15 @@ use url::Url;
 pub(in crate::engine) struct Written {
     /// The written files, if there is a target.
     pub(in crate::engine) files: Vec<WrittenFile>,
-    /// Whether workers have written the files.
+    /// Whether workers wrote the files.
     pub(in crate::engine) is_by_workers: bool,
-    /// The workers that have written something else than was asked.
+    /// The workers that wrote something other than what they were asked for.
     pub(in crate::engine) distrusted: Vec<Url>,
-    /// What the footer of each file says.
+    /// The footer of each file.
     pub(in crate::engine) footer: Footer,
-    /// The kept rows with the columns that are only recounted. Without a target these are all rows;
-    /// with one they are kept only if the files do not contain all that the recount needs.
+    /// The kept rows with the columns that are only recounted. Without a target these are all rows.
+    /// With a target, rows are kept only if the files do not contain everything that the recount
+    /// needs.
     pub(in crate::engine) rows: Option<Arc<Spool>>,
     /// The schema of the rows, including the columns of the order key.
     pub(in crate::engine) schema: SchemaRef,
@@ -47,7 +48,7 @@ pub(in crate::engine) struct Written {
     pub(in crate::engine) beside: Vec<String>,
     /// The decided classes after the personal limits were applied.
     pub(in crate::engine) settled: Settled,
-    /// The recoding plan that the rows were written by.
+    /// The recoding plan by which the rows were written.
     pub(in crate::engine) recoding: Arc<RecodingPlan>,
     /// The permutations of the randomized columns.
     pub(in crate::engine) permutations: Arc<Vec<Arc<Permutation>>>,
@@ -192,8 +193,8 @@ fn beside(job: &Job, decision: &Decision, rewrite: &Rewrite) -> Vec<String> {
     rewrite.hidden.iter().cloned().chain(marks).collect()
 }
 
-/// Returns the positions of the columns that are recounted beside the files in `target`. Returns
-/// `None` if the files contain all that the recount needs.
+/// Returns the positions of the columns that are recounted in addition to the files in `target`.
+/// Returns `None` if the files contain everything that the recount needs.
 fn told_beside(job: &Job, decision: &Decision, rewrite: &Rewrite, target: &Target) -> Option<Vec<usize>> {
     let reports = job.report.is_some() && target.format == Format::Csv;
     if !(reports || files_do_not_tell(job, decision, target.format)) {
@@ -207,14 +208,14 @@ fn told_beside(job: &Job, decision: &Decision, rewrite: &Rewrite, target: &Targe
             || name == SUPPRESSED && decision.marks_suppressed(job)
             || job.quasi_identifier(name).is_some()
             || job.sensitive.iter().any(|s| s.column == *name)
-            // A report says what the release tells about the class label.
+            // A report says what the release reveals about the class label.
             || job.report.is_some() && job.class_label.as_ref() == Some(name)
     };
     Some((0..schema.fields().len()).filter(is_recounted).collect())
 }
 
 /// Returns true if the files alone cannot prove the models: they lack the entity, they do not mark
-/// suppressed rows, or their values are text that cannot be compared with the values of the source
+/// suppressed rows, or their values are texts that cannot be compared with the values of the source
 /// or the population.
 fn files_do_not_tell(job: &Job, decision: &Decision, format: Format) -> bool {
     let mut compared = job.constraints.iter().filter(|c| c.model.limit_column().is_none());

@@ -1,4 +1,5 @@
-//! The commit: one entry of the log, put on condition that there is none of its number.
+//! The commit: one entry of the log, which is put on condition that the log has no entry of its
+//! number.
 
 use super::entry::commit_info;
 use super::error::failed;
@@ -18,7 +19,7 @@ use std::collections::HashMap;
 
 /// The feature of a table that has times without a zone.
 const WITHOUT_ZONE: &str = "timestampNtz";
-/// What a table has whose entries of the log name no features.
+/// The features of a table whose entries of the log name none.
 const ALWAYS: [&str; 2] = ["appendOnly", "invariants"];
 /// The start of the names of our properties.
 const OWN: &str = "anonsql.";
@@ -58,8 +59,8 @@ pub(super) async fn commit(place: &Place, before: Option<&Table>, change: Change
         Ok(prepared) => prepared,
         Err(e) => return Verdict::Failed(failed(doing, &e)),
     };
-    // What the crate does after a commit is left out: it fails for its own reasons, and the commit
-    // stands.
+    // The work of the crate after a commit is left out: it may fail for its own reasons, and the
+    // commit stands nevertheless.
     match prepared.await {
         Ok(_) => Verdict::Committed,
         Err(e) => {
@@ -69,8 +70,8 @@ pub(super) async fn commit(place: &Place, before: Option<&Table>, change: Change
     }
 }
 
-/// Finds out what became of a commit that failed. A request whose answer was lost is sent again,
-/// and then finds what it did itself.
+/// Finds out whether a commit that failed was done. A request whose answer was lost is sent again,
+/// and then finds its own result.
 async fn found_out(log: &LogStoreRef, version: u64, change: &Change, error: &DeltaTableError, doing: &str) -> Verdict {
     let is_late = matches!(
         error,
@@ -88,7 +89,7 @@ async fn found_out(log: &LogStoreRef, version: u64, change: &Change, error: &Del
             "{doing}: another tool committed to it in the meantime; nothing of this run was published, run it again"
         ))),
         _ if is_late => Verdict::Late,
-        // A put may still arrive whose answer did not.
+        // A put whose answer did not arrive may still arrive itself.
         _ => Verdict::Unknown(failed(doing, error)),
     }
 }
@@ -138,7 +139,7 @@ fn added(addition: &Addition, now: i64) -> Add {
 }
 
 fn metadata(before: Option<&Table>, change: &Change, schema: &StructType, doing: &str) -> Result<Metadata> {
-    // What others set of the table stays: how long its log is kept, for example.
+    // Properties that others set on the table stay, for example how long its log is kept.
     let kept = before.map(|table| table.snapshot.metadata().configuration());
     let kept = kept.into_iter().flatten();
     let kept = kept.filter(|(name, _)| !name.starts_with(OWN));
@@ -156,7 +157,7 @@ fn metadata(before: Option<&Table>, change: &Change, schema: &StructType, doing:
     metadata.map_err(|e| failed(doing, &e.into()))
 }
 
-/// Returns true for a property that says what the columns of a table must be.
+/// Returns true if a property restricts the columns of a table.
 fn is_binding(name: &str) -> bool {
     name.starts_with("delta.constraints.") || name == "delta.columnMapping.mode"
 }

@@ -1,4 +1,5 @@
-//! What an error of the crate says here: never a line of the log, which may hold values.
+//! Errors of the crate as errors of this one. They never quote a line of the log, which may contain
+//! values.
 
 use crate::error::{Error, ErrorKind};
 use deltalake_core::DeltaTableError;
@@ -42,8 +43,7 @@ pub(super) fn of_transaction(doing: impl fmt::Display, error: &TransactionError)
     }
 }
 
-/// Returns the error of a request that the store did not answer, and that the crate passes on as a
-/// text.
+/// Returns the error for a request that the store did not answer. The crate passes it on as text.
 fn away(doing: impl fmt::Display) -> Error {
     Error::new(
         ErrorKind::Unavailable,
@@ -51,7 +51,7 @@ fn away(doing: impl fmt::Display) -> Error {
     )
 }
 
-/// Returns true if an error of the kernel names features of a table, which are words of the
+/// Returns true if an error of the kernel names features of a table. These are words of the
 /// protocol.
 fn is_of_features(said: &str) -> bool {
     said.starts_with("Unsupported")

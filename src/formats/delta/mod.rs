@@ -2,10 +2,10 @@
 //! release.
 //!
 //! The crate `deltalake-core` reads the log and the data files, and writes the entry of a commit.
-//! It gets the stores that the session has ([`Place`](super::Place)), so there is no second way to
+//! It uses the stores of the session ([`Place`](super::Place)), so there is no second way to
 //! credentials. It is behind the cargo feature `delta`.
 //!
-//! A log may hold values of the table: the bounds of each file. So no error quotes the log.
+//! A log may contain values of the table: the bounds of each file. So no error quotes the log.
 
 #[cfg(feature = "delta")]
 mod commit;

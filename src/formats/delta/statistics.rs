@@ -1,4 +1,4 @@
-//! The statistics of a data file as the log has them: counts and bounds of what was released.
+//! The statistics of a data file in the form of the log: counts and bounds of the released values.
 
 use crate::error::{Error, Result};
 use parquet::basic::{LogicalType, Type};
@@ -7,7 +7,7 @@ use parquet::file::statistics::Statistics;
 use serde_json::{Map, Value, json};
 use std::fs::File;
 
-/// The longest text that is a bound.
+/// The longest text that is used as a bound.
 const LONGEST: usize = 32;
 
 /// Returns the statistics of a Parquet file, as JSON. Only columns of whole numbers, texts and
@@ -18,7 +18,7 @@ pub(super) fn statistics(file: &File) -> Result<String> {
     let (mut nulls, mut least, mut most) = (Map::new(), Map::new(), Map::new());
     for (at, column) in metadata.file_metadata().schema_descr().columns().iter().enumerate() {
         let [name] = column.path().parts() else {
-            // Bounds of what is nested are of little use to readers.
+            // Bounds of nested values are of little use to readers.
             continue;
         };
         let groups: Option<Vec<&Statistics>> = groups(&metadata).map(|group| group.column(at).statistics()).collect();
@@ -76,7 +76,8 @@ impl Bound {
     }
 }
 
-/// Returns the bounds of a row group that are exact; `None` if it has none that a log can have.
+/// Returns the bounds of a row group if they are exact; `None` if it has none that a log can
+/// contain.
 fn bounds(group: &Statistics, physical: Type, logical: Option<&LogicalType>) -> Option<(Bound, Bound)> {
     if !(group.min_is_exact() && group.max_is_exact()) {
         return None;

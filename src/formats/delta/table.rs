@@ -30,9 +30,9 @@ impl fmt::Debug for Table {
     }
 }
 
-/// Opens the log of a table, or of one that is to be.
+/// Opens the log of a table, or of a table that is to be created.
 pub(super) fn log(place: &Place) -> Result<LogStoreRef> {
-    let url = Url::parse(&place.url).map_err(|_| Error::usage(format!("{} is no URL", place.url)))?;
+    let url = Url::parse(&place.url).map_err(|_| Error::usage(format!("{} is not a URL", place.url)))?;
     let inside = PrefixStore::new(Arc::clone(&place.store), place.path.clone());
     Ok(default_logstore(
         Arc::new(inside),
@@ -102,7 +102,7 @@ async fn at_time(log: &LogStoreRef, text: &str, doing: &str) -> Result<u64> {
     loaded.map_err(|e| failed(doing, &e))?;
     let state = table.snapshot().map_err(|e| failed(doing, &e))?;
     let version = state.version();
-    // The crate takes the oldest version for a time before it.
+    // For a time before the oldest version, the crate returns the oldest version.
     let is_younger = |since: i64| since > time.timestamp_millis();
     if state.version_timestamp(version).is_some_and(is_younger) {
         return Err(Error::usage(format!(

@@ -1,15 +1,15 @@
-//! The types of a Delta table: which type stores the values of another, and which columns none can
-//! store.
+//! The types of a Delta table: the type that stores the values of another type, and the columns
+//! that no type can store.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::plain_type;
 use arrow::datatypes::{DataType, FieldRef, TimeUnit};
 use std::sync::Arc;
 
-/// What a column's name may not contain in a table without column mapping.
+/// The characters that a column's name may not contain in a table without column mapping.
 const UNNAMED: [char; 11] = [' ', ',', ';', '{', '}', '(', ')', '\n', '\t', '\r', '='];
 
-/// Returns the type in which a table stores the values of a type.
+/// Returns the type in which a table stores the values of another type.
 pub(crate) fn stored(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(_, values) => stored(values),
@@ -23,7 +23,7 @@ pub(crate) fn stored(data_type: &DataType) -> DataType {
         DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => DataType::Binary,
         DataType::Date64 => DataType::Timestamp(TimeUnit::Microsecond, None),
         DataType::Timestamp(_, zone) => {
-            // What has a zone is an instant, and is stored in UTC.
+            // A time with a zone is an instant, and is stored in UTC.
             DataType::Timestamp(TimeUnit::Microsecond, zone.as_ref().map(|_| "UTC".into()))
         }
         DataType::Struct(fields) => DataType::Struct(fields.iter().map(stored_field).collect()),

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::location::expanded;
 use std::fmt;
 
-/// What stands between the catalog and the table.
+/// The separator between the catalog and the table.
 pub(crate) const TABLE: char = '#';
 /// The schema of a table that is named without one.
 const SCHEMA: &str = "main";
@@ -19,9 +19,9 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// Splits `catalog#table` or `catalog#schema.table`. Fails with `ErrorKind::Usage` if it names
-    /// no table, or a catalog that is no local file. That error does not quote the text, which may
-    /// have a password.
+    /// Splits `catalog#table` or `catalog#schema.table`. Fails with `ErrorKind::Usage` if the text
+    /// does not name a table, or names a catalog that is not a local file. That error does not
+    /// quote the text, which may contain a password.
     pub(crate) fn of(text: &str) -> Result<Self> {
         let is_local = text.starts_with("file:");
         let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);

@@ -1,4 +1,4 @@
-//! The catalog of a lake: an SQLite file, of which one snapshot is read.
+//! The catalog of a lake: an SQLite file. One snapshot of it is read.
 
 use super::address::Address;
 use super::error::failed;
@@ -17,14 +17,14 @@ use std::sync::Arc;
 
 /// The version of the format that is read.
 const VERSION: &str = "1.0";
-/// How an SQLite file begins.
+/// The first bytes of an SQLite file.
 const SQLITE: &[u8] = b"SQLite format 3\0";
-/// What a DuckDB file has after its checksum.
+/// The bytes of a DuckDB file after its checksum.
 const DUCKDB: &[u8] = b"DUCK";
-/// The forms of the time of a snapshot. Without a zone it is in UTC.
+/// The forms of the time of a snapshot. A time without a zone is in UTC.
 const TIMES: &[&str] = &["%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M:%S%.f%#z"];
 
-/// A catalog, of which the crate reads what a snapshot has.
+/// A catalog, with the crate's provider that reads the contents of a snapshot.
 #[derive(Debug, Clone)]
 pub(super) struct Catalog {
     pub(super) provider: Arc<dyn MetadataProvider>,
@@ -33,8 +33,8 @@ pub(super) struct Catalog {
 }
 
 impl Catalog {
-    /// Opens the catalog of a table. Fails with `ErrorKind::Usage` if the file is none, and with
-    /// `ErrorKind::Data` if it is of a version that is not known, or encrypted.
+    /// Opens the catalog of a table. Fails with `ErrorKind::Usage` if the file is not a catalog,
+    /// and with `ErrorKind::Data` if its version is not known or it is encrypted.
     pub(super) async fn open(address: &Address) -> Result<Self> {
         let doing = format!("cannot read the DuckLake table {address}");
         let path = PathBuf::from(&address.catalog);
@@ -70,7 +70,7 @@ impl Catalog {
 
     /// Returns the numbers of the snapshots with their times, sorted.
     fn snapshots(&self) -> Result<Vec<(i64, Option<String>)>> {
-        // Of two lists of the crate, this is the one that reads the times that DuckDB writes.
+        // The crate has two lists. This one reads the times that DuckDB writes.
         let listed = self.provider.list_snapshot_changes();
         let listed = listed.map_err(|e| failed(&self.doing, &e))?;
         let mut snapshots: Vec<(i64, Option<String>)> =
@@ -79,13 +79,13 @@ impl Catalog {
         Ok(snapshots)
     }
 
-    /// Returns true if a snapshot is still there.
+    /// Returns true if a snapshot still exists.
     pub(super) fn has_snapshot(&self, number: i64) -> Result<bool> {
         Ok(self.snapshots()?.iter().any(|(known, _)| *known == number))
     }
 
-    /// Returns the number of the snapshot that is meant. Fails with `ErrorKind::Usage` if there is
-    /// none.
+    /// Returns the number of the snapshot that a statement asks for. Fails with `ErrorKind::Usage`
+    /// if there is no such snapshot.
     pub(super) fn snapshot(&self, at: &At) -> Result<i64> {
         let snapshots = self.snapshots()?;
         let Some((newest, _)) = snapshots.last() else {
@@ -127,7 +127,7 @@ impl Catalog {
     }
 
     /// Returns the schema and the table of an address in a snapshot. Fails with `ErrorKind::Usage`
-    /// if there are none.
+    /// if one of them does not exist.
     pub(super) fn find(&self, address: &Address, snapshot: i64) -> Result<(SchemaMetadata, TableMetadata)> {
         let failed = |e| failed(&self.doing, &e);
         let schema = self.provider.get_schema_by_name(&address.schema, snapshot);
@@ -156,10 +156,11 @@ impl Catalog {
         Err(Error::unknown("table", &address.table, known).context(&self.doing))
     }
 
-    /// Returns a checksum of the numbers of the rows that stand in the catalog itself, and of the
-    /// rows of files that it says are deleted; `None` if there are none. Fails with
-    /// `ErrorKind::Data` if such rows were written when the columns were others: the crate finds
-    /// the columns of such rows by their names of now, and would take a renamed column for NULL.
+    /// Returns a checksum of the numbers of the rows that the catalog itself contains, and of the
+    /// rows of files that it marks as deleted; `None` if there are no such rows. Fails with
+    /// `ErrorKind::Data` if such rows were written when the table had other columns: the crate
+    /// finds the columns of such rows by their current names, and would read a renamed column as
+    /// NULL.
     pub(super) fn check_inlined(&self, table: i64, snapshot: i64) -> Result<Option<String>> {
         let failed = |e| failed(&self.doing, &e);
         let columns = self.provider.get_table_structure(table, snapshot).map_err(failed)?;
@@ -197,7 +198,7 @@ fn is_same(before: &[DuckLakeTableColumn], now: &[DuckLakeTableColumn]) -> bool 
     before.len() == now.len() && before.iter().zip(now).all(is_same)
 }
 
-/// Returns the whole path of a catalog. Fails with `ErrorKind::Usage` if the file is no SQLite
+/// Returns the whole path of a catalog. Fails with `ErrorKind::Usage` if the file is not an SQLite
 /// file.
 fn checked(path: &Path) -> Result<PathBuf> {
     let failed = |e| Error::io(format!("cannot read {}", path.display()), e);
@@ -213,14 +214,14 @@ fn checked(path: &Path) -> Result<PathBuf> {
     }
     if head != SQLITE {
         return Err(Error::usage(format!(
-            "{} is no SQLite file, as a DuckLake catalog is",
+            "{} is not an SQLite file, as a DuckLake catalog is",
             path.display()
         )));
     }
     path.canonicalize().map_err(failed)
 }
 
-/// Returns the URL by which the crate opens a file, to read only.
+/// Returns the URL with which the crate opens a file for reading only.
 fn url(path: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
     let bytes = path.as_os_str().as_encoded_bytes().iter();

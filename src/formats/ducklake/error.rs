@@ -1,4 +1,4 @@
-//! What an error of the crate says here: never what it quotes of the catalog, which may hold
+//! Errors of the crate as errors of this one. They never quote the catalog, which may contain
 //! values.
 
 use crate::error::{Error, ErrorKind};
@@ -6,7 +6,7 @@ use datafusion::error::DataFusionError;
 use datafusion_ducklake::DuckLakeError;
 use std::fmt;
 
-/// How the error of a value begins that is not of the type that the crate expects.
+/// The first words of the error for a value that does not have the type that the crate expects.
 const DECODING: &str = "error occurred while decoding";
 
 /// Returns the error of an operation on a catalog. It begins with `doing`.
@@ -19,7 +19,7 @@ pub(super) fn failed(doing: impl fmt::Display, error: &DuckLakeError) -> Error {
         )),
         DuckLakeError::Sqlx(_) => Error::new(
             ErrorKind::Io,
-            format!("{doing}: it is no DuckLake catalog, it is damaged, or another program has locked it"),
+            format!("{doing}: it is not a DuckLake catalog, it is damaged, or another program has locked it"),
         ),
         DuckLakeError::Unsupported(_) | DuckLakeError::UnsupportedType(_) => Error::data(format!(
             "{doing}: it has a type or a feature that this version of anonsql does not read"

@@ -11,7 +11,7 @@ pub(crate) const ENTRY: Entry = Entry {
     word: "ducklake",
     feature: "ducklake",
     lacks: "reads no DuckLake tables",
-    // What names no table may have a password, and is not quoted.
+    // A text that does not name a table may contain a password, and is not quoted.
     called: |name| Ok(Address::of(name)?.to_string()),
     is_table: |name| name.contains(TABLE),
     #[cfg(feature = "ducklake")]

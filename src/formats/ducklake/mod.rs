@@ -4,9 +4,9 @@
 //! The stores of the data files are those of the session. It is behind the cargo feature
 //! `ducklake`.
 //!
-//! A catalog may hold values of the table: rows that were too few for a file, and the bounds of
-//! each file. So no error quotes what the crate says of them. What the crate would read otherwise
-//! than DuckLake is refused here: see `Table::open`.
+//! A catalog may contain values of the table: rows that were too few for a file, and the bounds of
+//! each file. So no error quotes the crate's messages about them. Tables that the crate would read
+//! differently from DuckLake are refused: see `Table::open`.
 
 mod address;
 #[cfg(feature = "ducklake")]

@@ -1,4 +1,4 @@
-//! What statements do with a snapshot of a DuckLake table.
+//! The operations of statements on a snapshot of a DuckLake table.
 
 use super::error::failed_scan;
 use super::line::ENTRY;
@@ -41,7 +41,7 @@ impl PinnedTable for Table {
         self.files.keys().any(|path| self.called(path) == name)
     }
 
-    /// Fails also if the snapshot is gone, or has other files by now.
+    /// Also fails if the snapshot is gone, or has other files now.
     async fn files(&self) -> Result<Vec<PinnedFile>> {
         let own = self.clone();
         blocking("reading a catalog", move || own.check_unchanged()).await?;
@@ -62,7 +62,8 @@ impl PinnedTable for Table {
         Ok(Arc::clone(&self.rows) as _)
     }
 
-    /// Filters stay outside: with them, the crate leaves files out by bounds that the catalog says.
+    /// Filters are not passed to the crate: with them, it would leave out files by the bounds in
+    /// the catalog.
     async fn scan(
         &self,
         rows: &dyn TableProvider,

@@ -25,13 +25,13 @@ pub(super) struct Table {
     catalog: Catalog,
     pub(super) snapshot: i64,
     table: i64,
-    /// The path in the store below which the files of the table are.
+    /// The path in the store that contains the files of the table.
     folder: String,
     url: ObjectStoreUrl,
     pub(super) store: Arc<dyn ObjectStore>,
     /// The files with their sizes, by their paths in the store.
     pub(super) files: BTreeMap<String, u64>,
-    /// The checksum of the rows that stand in the catalog.
+    /// The checksum of the rows that the catalog itself contains.
     pub(super) inlined: Option<String>,
     pub(super) rows: Arc<DuckLakeTable>,
 }
@@ -42,7 +42,7 @@ impl fmt::Debug for Table {
     }
 }
 
-/// What a catalog says of a table.
+/// The description of a table in its catalog.
 struct Opened {
     snapshot: i64,
     table: i64,
@@ -55,7 +55,7 @@ struct Opened {
 
 impl Table {
     /// Opens a snapshot of a table. Fails with `ErrorKind::Usage` if there is no such table or
-    /// snapshot, and with `ErrorKind::Data` if the crate would not read its rows rightly: files
+    /// snapshot, and with `ErrorKind::Data` if the crate would not read its rows correctly: files
     /// that are encrypted or outside of the lake, a version of the format that is not known, rows
     /// in the catalog from before a change of the columns.
     pub(super) async fn open(state: &SessionState, address: Address, at: &At) -> Result<Self> {
@@ -63,7 +63,7 @@ impl Table {
         let (own, named, at) = (catalog.clone(), address.clone(), at.clone());
         let opened = blocking("reading a catalog", move || opened(&own, &named, &at)).await?;
         let store = Url::parse(opened.url.as_str());
-        let store = store.map_err(|_| Error::data(format!("{}: its data path is no URL", catalog.doing)))?;
+        let store = store.map_err(|_| Error::data(format!("{}: its data path is not a URL", catalog.doing)))?;
         let store = Stores::open(state, &store)?;
         Ok(Self {
             address,
@@ -91,8 +91,7 @@ impl Table {
         }
     }
 
-    /// Fails with `ErrorKind::Data` if the snapshot is gone, or if its rows are in other files by
-    /// now.
+    /// Fails with `ErrorKind::Data` if the snapshot is gone, or if its rows are in other files now.
     pub(super) fn check_unchanged(&self) -> Result<()> {
         let now = files(
             &self.catalog,
@@ -114,7 +113,7 @@ fn is_local(url: &ObjectStoreUrl) -> bool {
     url.as_str().starts_with("file:")
 }
 
-/// Reads what a catalog says of a table.
+/// Reads the description of a table in its catalog.
 fn opened(catalog: &Catalog, address: &Address, at: &At) -> Result<Opened> {
     catalog.check_format()?;
     let failed = |e| failed(&catalog.doing, &e);

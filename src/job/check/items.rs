@@ -64,7 +64,7 @@ fn is_written(job: &Job, column: &str) -> Result<()> {
     }
     match target.partitioned_by.iter().any(|c| c == column) {
         true => Err(Error::usage(format!(
-            "column {column}: a list is no name of a folder; PARTITIONED BY another column"
+            "column {column}: a list cannot be the name of a folder; PARTITIONED BY another column"
         ))),
         false => Ok(()),
     }

@@ -28,8 +28,8 @@ fn is_computable(job: &Job, q: &QuasiIdentifier) -> Result<()> {
     }
     if let Some(c) = job.constraints.iter().find(|c| c.model.reads().labels) {
         return Err(Error::usage(format!(
-            "column {column}: {} counts the values under each label of a hierarchy's level, and LABELS {form} is none of \
-             them; write LABELS TEXT",
+            "column {column}: {} counts the values under each label of a hierarchy's level, and LABELS {form} does not \
+             release those labels; write LABELS TEXT",
             c.call
         )));
     }
@@ -59,8 +59,8 @@ fn is_computable(job: &Job, q: &QuasiIdentifier) -> Result<()> {
     }
     match job.constraints.iter().find(|c| c.model.reads().population) {
         Some(c) => Err(Error::usage(format!(
-            "column {column}: {} counts the rows of a population that have the same labels, and LABELS {form} is no label \
-             of theirs; write LABELS TEXT, BOUNDS or MIDPOINT",
+            "column {column}: {} counts the rows of a population that have the same labels, and LABELS {form} does not \
+             label the rows of a population; write LABELS TEXT, BOUNDS or MIDPOINT",
             c.call
         ))),
         None => Ok(()),
@@ -79,8 +79,8 @@ fn is_writable(job: &Job, q: &QuasiIdentifier) -> Result<()> {
     }
     match target.partitioned_by.contains(column) {
         true => Err(Error::usage(format!(
-            "column {column}: LABELS BOUNDS is a struct of low and high, which is no name of a folder; PARTITIONED BY \
-             another column, or write LABELS TEXT"
+            "column {column}: LABELS BOUNDS is a struct of low and high, which cannot be the name of a folder; \
+             PARTITIONED BY another column, or write LABELS TEXT"
         ))),
         false => Ok(()),
     }

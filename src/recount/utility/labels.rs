@@ -2,9 +2,9 @@
 //!
 //! A text is read by the hierarchy of its column, as a value of the source, or as a range of such
 //! values. Bounds (LABELS BOUNDS) are such a range. A single value of another form than TEXT, and a
-//! number of a column of numbers without a hierarchy, stand for themselves, whether the source has
-//! them or not. NULL in another form than TEXT says nothing, and stands for every value of the
-//! source.
+//! number in a column of numbers without a hierarchy, stand for themselves, whether or not the
+//! source has them. NULL in another form than TEXT contains no information, and stands for every
+//! value of the source.
 
 use super::tables::Texts;
 use crate::error::{Error, ErrorKind, Result};
@@ -57,7 +57,9 @@ impl Reading {
     ) -> Result<Reads<ComparedColumn>> {
         let label = type_of(session, released, &self.column).await?;
         if plain_type(&label).is_nested() || plain_type(&label).is_binary() {
-            return Ok(Reads::Not("its labels in the release are no texts or numbers".into()));
+            return Ok(Reads::Not(
+                "its labels in the release are neither texts nor numbers".into(),
+            ));
         }
         let value = type_of(session, source, &self.column).await?;
         let is_own = self.is_own(&label, &value);
@@ -82,7 +84,8 @@ impl Reading {
                 form: self.form,
                 is_own,
             })),
-            // The column's type or its values have no labels: all other columns can be compared.
+            // The hierarchy does not fit the column's type or values: all other columns can be
+            // compared.
             Err(e) if !self.must_fit && is_of_data(&e) => Ok(Reads::Not(e.message().to_string())),
             Err(e) => Err(e),
         }
@@ -100,8 +103,8 @@ impl Reading {
     }
 }
 
-/// Returns SQL for a released label as a value. Files of text, where nothing is NULL, are read as
-/// values of the source.
+/// Returns SQL for a released label as a value. Files of text, in which nothing is NULL, are read
+/// as values of the source.
 fn own_value(column: &str, label: &DataType, value: &DataType) -> String {
     match is_text(label) && !is_text(value) {
         true => format!("arrow_cast(nullif({column}, ''), '{}')", plain_type(value)),
@@ -118,8 +121,7 @@ fn is_of_data(error: &Error) -> bool {
 }
 
 impl ComparedColumn {
-    /// Returns SQL for the cells of this column in a table, in which each cell is a text as the
-    /// values are.
+    /// Returns SQL for the cells of this column in a table. Each cell is a text, like the values.
     pub(super) async fn cell(&self, session: &SessionContext, table: &str) -> Result<String> {
         let data_type = type_of(session, table, &self.name).await?;
         let cell = quote(&self.name);
@@ -156,12 +158,7 @@ impl ComparedColumn {
     }
 
     /// Returns for each released label the values that it stands for, if each stands for some.
-    pub(super) fn covered(
-        self,
-        released: &Texts,
-        at: usize,
-        is_in_source: &[bool],
-    ) -> Result<Reads<Labels>> {
+    pub(super) fn covered(self, released: &Texts, at: usize, is_in_source: &[bool]) -> Result<Reads<Labels>> {
         let labels = released.array(at);
         let any: Vec<u32> = (0..)
             .zip(is_in_source)

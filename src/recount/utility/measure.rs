@@ -1,4 +1,4 @@
-//! Reads a release, its source and the rows to test on, and measures them.
+//! Reads a release, its source and the rows for testing, and measures them.
 
 use super::labels::{ComparedColumn, Reading, Reads};
 use super::tables::Texts;
@@ -16,12 +16,12 @@ pub(crate) struct Tables<'a> {
     pub(crate) released: &'a ReleasedTable,
     /// The source.
     pub(crate) source: &'a str,
-    /// The raw rows that classifiers are tested on, if they are not those of the source.
+    /// The raw rows on which classifiers are tested, if they are not those of the source.
     pub(crate) testing: Option<&'a str>,
 }
 
-/// Returns all figures of these columns. A column that cannot be compared has a figure that says
-/// why.
+/// Returns all figures of these columns. The figure of a column that cannot be compared contains
+/// the reason.
 pub(crate) async fn figures(tables: &Tables<'_>, readings: Vec<Reading>, class: Option<&str>) -> Result<Vec<Figure>> {
     let Tables {
         session,
@@ -65,8 +65,9 @@ struct Read {
     tested: Option<Texts>,
 }
 
-/// Divides columns into those whose figures need the same rows: all if there is a class label, and
-/// else those of numbers, which are correlated. Of the others only the distribution is compared.
+/// Divides columns into groups whose figures need the same rows: all columns if there is a class
+/// label; otherwise the columns of numbers, which are correlated. For the other columns only the
+/// distribution is compared.
 fn together(compared: Vec<ComparedColumn>, class: Option<&str>) -> Vec<Vec<Numbered>> {
     let (related, alone): (Vec<Numbered>, Vec<Numbered>) = (0..)
         .zip(compared)
@@ -85,7 +86,7 @@ async fn texts(session: &SessionContext, columns: &[Numbered], table: &str, from
     Texts::read(session, &cells, from).await
 }
 
-/// Returns all figures, those of the columns in their order.
+/// Returns all figures, in the order of their columns.
 fn measured(read: Vec<Read>, mut unread: Vec<(String, String)>, class: Option<&str>) -> Result<Vec<Figure>> {
     let compared = read.into_iter().map(|read| compared(read, &mut unread, class));
     let compared = compared.collect::<Result<Vec<_>>>()?;

@@ -53,8 +53,8 @@ impl Texts {
     /// Orders what was counted.
     fn of(scan: &Scan, memory: MemoryReservation) -> Result<Self> {
         let columns = scan.dictionaries.len();
-        // The first column has the highest bits, so that keys that are compared from the last word
-        // on are in order.
+        // The first column has the highest bits, so keys that are compared from the last word on
+        // are in order.
         let bits = scan.dictionaries.iter().rev().map(|d| bits_for(d.values.len()));
         let layout = PackedLayout::new(&bits.collect::<Vec<u32>>());
         let (words, place) = (layout.words(), |column: usize| columns - 1 - column);
@@ -63,8 +63,7 @@ impl Texts {
             tally.for_each(|own, entries, rows| {
                 check_cancelled()?;
                 let (first, number) = (counts.len(), entries.len() / own.words());
-                // An entry is packed, ordered and taken apart, and the indices of its texts are
-                // coded.
+                // An entry is packed, ordered and unpacked, and the indices of its texts are coded.
                 reserve(&memory, number * (8 * words + 8 + 16 + 4 + 8 + 2 * 4 * columns))?;
                 keys.resize(keys.len() + number * words, 0);
                 let packed = keys[first * words..].chunks_exact_mut(words);

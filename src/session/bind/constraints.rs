@@ -112,7 +112,7 @@ fn is_of_items(
     }
     if item_sets.is_empty() {
         return Err(Error::usage(format!(
-            "{}: {column:?} is no column of lists in QUASI IDENTIFIERS (...)",
+            "{}: {column:?} is not a column of lists in QUASI IDENTIFIERS (...)",
             c.model
         )));
     }
@@ -123,7 +123,9 @@ fn is_of_items(
 /// Returns the error for a column after ON that is not in SENSITIVE.
 pub(in crate::session) fn not_sensitive(name: &str, sensitive: &[SensitiveClause]) -> Error {
     if sensitive.is_empty() {
-        return Error::usage(format!("{name:?} is no sensitive column; name it in SENSITIVE (...)"));
+        return Error::usage(format!(
+            "{name:?} is not a sensitive column; name it in SENSITIVE (...)"
+        ));
     }
     Error::unknown("sensitive column", name, sensitive.iter().map(|s| s.column.as_str()))
 }

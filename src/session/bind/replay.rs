@@ -184,7 +184,7 @@ fn unlike(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier]) -> Result<
     }
     let named = |column: &String| quasi_identifiers.iter().any(|q| q.column == *column);
     for column in manifest.node.keys().filter(|column| !named(column)) {
-        let text = format!("{column} was a quasi-identifier of the release, and is none now");
+        let text = format!("{column} was a quasi-identifier of the release, and is not one now");
         found.push(Drift::new(DriftKind::Schema, vec![column.clone()], text));
     }
     Ok(found)

@@ -75,7 +75,7 @@ impl HiveTypes {
             return match unlike.max(changed.count()) {
                 0 => Ok(stated.clone()),
                 n => Err(Error::data(format!(
-                    "hive_types says {stated} of column {}, and {n} of its {} folder names are none",
+                    "hive_types says {stated} of column {}, and {n} of its {} folder names are not of that type",
                     column.name,
                     column.values.len()
                 ))),

@@ -82,8 +82,9 @@ impl Run for Vacuum {
             }
             let retain = match &self.retain {
                 None => RETAIN,
-                Some(text) => duration(&Value::Text(text.clone()))
-                    .ok_or_else(|| Error::usage(format!("RETAIN {text:?} is no time; write '24h', '30m' or '0s'")))?,
+                Some(text) => duration(&Value::Text(text.clone())).ok_or_else(|| {
+                    Error::usage(format!("RETAIN {text:?} is not a time; write '24h', '30m' or '0s'"))
+                })?,
             };
             let prefix = Prefix::open(&context.session.state(), &url)?;
             let is_dry = self.dry_run || context.settings().dry_run;

@@ -36,7 +36,8 @@ impl fmt::Display for Fault {
             FaultKind::Empty => {
                 return write!(
                     f,
-                    "line {line} is empty, which is no row to a reader; write \"\" for a missing value, or take the line out"
+                    "line {line} is empty, which a reader does not take for a row; write \"\" for a missing value, or \
+                     take the line out"
                 );
             }
         }?;

@@ -91,7 +91,7 @@ fn text(sample: &[u8], whole: bool) -> Result<&[u8]> {
         && matches!(sample.get(5), Some(b'\r' | b'\n'))
     {
         return Err(Error::data(
-            "the first line, sep=, is for Excel and no row; write the file without it: tail -n +2 FILE > NEW",
+            "the first line, sep=, is for Excel and is not a row; write the file without it: tail -n +2 FILE > NEW",
         ));
     }
     match std::str::from_utf8(sample) {

@@ -138,7 +138,8 @@ impl Typed {
     fn misfit(&self) -> Error {
         if self.source == Source::Statement {
             let why = format!(
-                "is no {} in column {:?}, which OPTIONS (types ...) says it is; write another type, or TEXT",
+                "does not have a value of type {} in column {:?}, as OPTIONS (types ...) says; write another type, or \
+                 TEXT",
                 self.to, self.name
             );
             let is_misfit = |text: &str| {

@@ -156,8 +156,8 @@ impl TextOpener {
             let texts = texts.map_err(unwrapped)?;
             let say = |unlike: Unlike| {
                 Error::data(format!(
-                    "cannot read {called:?}: row {} has a text in column {:?} that is no {}, or that would lose something as \
-                     one; declare the column as TEXT, and CAST it in a query",
+                    "cannot read {called:?}: row {} has a text in column {:?} that is not a value of type {}, or that \
+                     would lose something as one; declare the column as TEXT, and CAST it in a query",
                     before + unlike.row + 1,
                     unlike.column,
                     unlike.data_type

@@ -1,4 +1,4 @@
-//! The files of a release that grows, in the stage of its next batch.
+//! Takes the files of a release that grows into the stage of its next batch.
 
 use super::Stage;
 use crate::error::{Error, Result};
@@ -7,14 +7,14 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-/// The folders of a stage and its target, for a thread that may wait.
+/// The folders of a stage and its target, for use on a blocking thread.
 pub(crate) struct TakingOver {
     target: PathBuf,
     folder: PathBuf,
 }
 
 impl Stage {
-    /// Returns what takes over the files of the target.
+    /// Returns the value that takes over the files of the target.
     pub(crate) fn taking_over(&self) -> TakingOver {
         TakingOver {
             target: self.target.clone(),
@@ -24,9 +24,8 @@ impl Stage {
 }
 
 impl TakingOver {
-    /// Puts the files of the release that is the target into the stage as well, so that the stage
-    /// has them beside its own. Fails with `ErrorKind::Data` if one of them is of another size than
-    /// its manifest says.
+    /// Also puts the files of the release that is the target into the stage, beside the stage's
+    /// own. Fails with `ErrorKind::Data` if the size of one of them is not that in its manifest.
     pub(crate) fn take_over(&self, files: &[FileSummary]) -> Result<()> {
         for file in files {
             let (from, to) = (self.target.join(&file.name), self.folder.join(&file.name));
@@ -41,7 +40,7 @@ impl TakingOver {
             if let Some(parent) = to.parent() {
                 fs::create_dir_all(parent).map_err(failed)?;
             }
-            // A second name of the same file costs nothing. Not every file system has that.
+            // A second name of the same file costs nothing, but not every file system supports it.
             match fs::hard_link(&from, &to) {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(failed(e)),
                 Err(_) => drop(fs::copy(&from, &to).map_err(failed)?),

@@ -248,7 +248,7 @@ fn addresses_elsewhere_and_nobody_there_are_errors() {
         ("dns+http://nobody.invalid:8000", "leads to no address"),
         ("dns+http://localhost:1", "no worker of the cluster answers"),
         ("http://127.0.0.1:1", "no worker of the cluster answers"),
-        ("127.0.0.1:8000", "no address"),
+        ("127.0.0.1:8000", "not the address of a worker"),
         ("df://10.0.0.1:50050", "another machine"),
         ("df://127.0.0.1:1", "no executor answers"),
         ("df://127.0.0.1:1,http://127.0.0.1:1", "one scheduler"),

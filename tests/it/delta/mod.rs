@@ -204,7 +204,7 @@ async fn a_source_is_pinned_to_its_version() {
     }
     for (place, said) in [
         (format!("delta.'{from}' TIMESTAMP AS OF '1999-01-01'"), "did not exist"),
-        (format!("delta.'{from}' TIMESTAMP AS OF 'then'"), "is no time"),
+        (format!("delta.'{from}' TIMESTAMP AS OF 'then'"), "is not a time"),
         (format!("delta.'{}'", out.display()), "there is no Delta table"),
         (format!("'{from}' OPTIONS (delimiter ';')"), "leave OPTIONS out"),
         ("delta.'https://example.org/t'".into(), "web server"),

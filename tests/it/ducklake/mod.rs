@@ -278,7 +278,7 @@ async fn what_is_not_read_is_refused() {
         (format!("{LAKE}#people@v99"), "no snapshot 99"),
         (format!("{expired}#people@v8"), "no snapshot 8"),
         (format!("{LAKE}#people@1999-01-01"), "did not exist"),
-        ("tests/it/ducklake/make.py#people".into(), "no SQLite file"),
+        ("tests/it/ducklake/make.py#people".into(), "is not an SQLite file"),
         ("nowhere.sqlite#people".into(), "nowhere.sqlite"),
         ("s3://lake/metadata.sqlite#people".into(), "local SQLite file"),
         (

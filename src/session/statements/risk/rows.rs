@@ -94,7 +94,7 @@ fn table(rows: &mut Rows, measured: &Measured) {
         }
         (None, 0) => {}
         (None, starred) => {
-            people.note(format!("without {starred} suppressed rows, which are no class"));
+            people.note(format!("without {starred} suppressed rows, which are not a class"));
         }
     }
     rows.add("table", "classes", risk.classes as f64);

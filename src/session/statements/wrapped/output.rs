@@ -149,7 +149,7 @@ fn put_aside(copy: &mut CopyTo, state: &SessionState) -> Result<Option<Stage>> {
         return Err(Error::new(
             ErrorKind::TargetExists,
             format!(
-                "{} exists; two releases in one folder are none: COPY to another one",
+                "{} exists; a folder can hold only one release: COPY to another folder",
                 output.display()
             ),
         ));
