@@ -20,12 +20,12 @@ use rand::RngExt;
 /// The greatest number of combinations of a table that is annealed.
 const FEW: usize = 1024;
 
-/// The draws of a round for each combination: twice as many as there are combinations, and so many
+/// The draws of a round for each combination: eight times the combinations, and so many
 /// at most.
-const DRAWS: u64 = 600;
+const DRAWS: u64 = 2400;
 
 /// The draws of a round for all combinations, at most.
-const MOST_DRAWS: u64 = 1 << 18;
+const MOST_DRAWS: u64 = 1 << 20;
 
 /// How many of the combinations that are nearest to one are near it.
 const NEAR: usize = 24;
@@ -37,8 +37,8 @@ const DISSOLVED: usize = 8;
 /// The number of temperatures, the first one as a share of the mean loss of a combination, and each
 /// of the others as a share of the one before.
 const TEMPERATURES: usize = 64;
-const FIRST: f64 = 0.5;
-const COOLED: f64 = 0.975;
+const FIRST: f64 = 0.4;
+const COOLED: f64 = 0.968;
 
 /// Random numbers for millions of draws (SplitMix64), seeded by those of the run.
 struct Draws(u64);
@@ -86,7 +86,7 @@ impl Improvement<'_> {
         }
         // A stratum has its share of the draws.
         let (of, whole) = (placed.len() as u64, self.space.table.whole().max(1) as u64);
-        let draws = rounds.saturating_mul((of * DRAWS.min(2 * whole)).min(of * MOST_DRAWS / whole));
+        let draws = rounds.saturating_mul((of * DRAWS.min(8 * whole)).min(of * MOST_DRAWS / whole));
         let mut annealing = Annealing {
             near: self.near(&placed),
             draws: Draws(context.rng.random()),
