@@ -16,7 +16,7 @@ use crate::pool::blocking;
 use crate::session::context::AnonContext;
 use crate::session::sources::repeatable::{check_repeatable, in_one_order};
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
-use crate::sql::clause::{ChoiceClause, LimitClause};
+use crate::sql::clause::{ChoiceClause, LimitClause, SourceClause};
 
 /// The options of WITH in ANONYMIZE.
 pub(in crate::session) const OPTIONS: Info = Info {
@@ -56,19 +56,10 @@ impl AnonContext {
     /// Binds a statement to a job, and checks the job for `purpose`.
     pub(in crate::session) async fn bind(&self, statement: &AnonymizeSpec, purpose: Purpose) -> Result<Job> {
         self.observer.begin(Phase::Prepare);
-        let state = self.session.state();
-        let report = statement.report.as_ref().map(|file| {
-            let made = ReportFile::new(&file.path, &state)?.replacing(file.overwrite);
-            Ok::<_, Error>(made.hiding(self.seen().secrets()))
-        });
-        let report = report.transpose()?;
-        if let Some(file) = &report {
-            file.reach().await?;
-        }
-        let source = self.source(&statement.source).await?;
+        let report = self.report(statement).await?;
+        let source = self.repeatable(&statement.source).await?;
         #[cfg(feature = "cluster")]
         let source = self.telling_of_workers(source);
-        check_repeatable(&source.name, &source.rows)?;
         let source = SourceTable {
             rows: in_one_order(source.rows)?,
             ..source
@@ -86,11 +77,7 @@ impl AnonContext {
         )?;
         let (metric_name, metric) = goal(&registry, &statement.minimizing)?;
         let population = match &statement.population {
-            Some(population) => {
-                let population = self.source(population).await?;
-                check_repeatable(&population.name, &population.rows)?;
-                Some(population)
-            }
+            Some(population) => Some(self.repeatable(population).await?),
             None => None,
         };
         let target = match &statement.target {
@@ -145,12 +132,7 @@ impl AnonContext {
             strict,
         };
         fit(&mut job);
-        if let (Some(_), Choice::Node(levels)) = (job.sampling(), &job.choice) {
-            // Nothing of a sample is known at any other node.
-            for (q, level) in job.quasi_identifiers.iter_mut().zip(levels) {
-                q.levels = Some((*level, *level));
-            }
-        }
+        keep_to_node(&mut job);
         append::rise(&mut job)?;
         // The check reads the file system: where the target and the report would go.
         let check = move || job.check(purpose).map(|()| job);
@@ -160,6 +142,33 @@ impl AnonContext {
             job.report = None;
         }
         Ok(job)
+    }
+
+    /// Opens the file of the report, if one is asked for.
+    async fn report(&self, statement: &AnonymizeSpec) -> Result<Option<ReportFile>> {
+        let Some(file) = &statement.report else {
+            return Ok(None);
+        };
+        let report = ReportFile::new(&file.path, &self.session.state())?.replacing(file.overwrite);
+        let report = report.hiding(self.seen().secrets());
+        report.reach().await?;
+        Ok(Some(report))
+    }
+
+    /// Opens rows that are the same each time they are read.
+    async fn repeatable(&self, source: &SourceClause) -> Result<SourceTable> {
+        let source = self.source(source).await?;
+        check_repeatable(&source.name, &source.rows)?;
+        Ok(source)
+    }
+}
+
+/// Keeps a sample to the node that the statement gives: nothing of it is known at any other.
+fn keep_to_node(job: &mut Job) {
+    if let (Some(_), Choice::Node(levels)) = (job.sampling(), &job.choice) {
+        for (q, level) in job.quasi_identifiers.iter_mut().zip(levels) {
+            q.levels = Some((*level, *level));
+        }
     }
 }
 

@@ -76,69 +76,20 @@ const FILE_SIZE: u64 = 256_000_000;
 pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Result<Target> {
     let options = Arguments::of_options(&OPTIONS, &target.options)?;
     let expanded = expanded(&target.path)?;
-    let is_table = target.format == Some(FormatClause::Delta);
-    let layout = match options.given("layout", Arguments::word)? {
-        Some(_) if is_table => {
-            return Err(Error::usage(
-                "option layout is not for a Delta table, whose log says where its files are; leave it out",
-            ));
-        }
-        Some(_) if !is_url(&expanded) => {
-            return Err(Error::usage(
-                "option layout is for a target in an object store; a folder has one layout, leave it out",
-            ));
-        }
-        Some("plain") => Layout::Plain,
-        _ if is_table => Layout::Delta,
-        _ => Layout::Runs,
-    };
+    let layout = layout(&options, target, &expanded)?;
     let path = PathBuf::from(expanded.trim_end_matches('/'));
-    if path.extension().is_some_and(|e| e == "parquet" || e == "csv") {
-        return Err(Error::usage(format!(
-            "the target {:?} names a file; a release is a folder with its files and its manifest: write TO '{}/', or \
-             use COPY (ANONYMIZE ...) TO for a single file",
-            target.path,
-            path.with_extension("").display()
-        )));
-    }
-    if path.components().any(|part| part.as_os_str() == LOG) {
-        return Err(Error::usage(format!(
-            "the target {:?} is in the log of a Delta table; write beside the table",
-            target.path
-        )));
-    }
+    check_path(&path, target)?;
+    check_options(&options, target)?;
     let stored = match (layout, is_url(&expanded)) {
         (Layout::Delta, _) => Some(table(state, (&expanded, &target.path), target.exists).await?),
         (_, true) => Some(stored(state, &expanded, layout, target.exists).await?),
         (_, false) => None,
     };
-    let footer = options.boolean("footer")?;
-    if footer && target.format == Some(FormatClause::Csv) {
-        return Err(Error::usage(
-            "option footer is for Parquet; CSV has no footer, leave it out",
-        ));
-    }
-    if footer && target.exists == ExistsClause::Append {
-        return Err(Error::usage(
-            "option footer is for a release of one statement, and APPEND adds the files of another; leave it out",
-        ));
-    }
-    let read_again = options.boolean("read_again")?;
-    if read_again && target.exists != ExistsClause::Append {
-        return Err(Error::usage(
-            "option read_again is for APPEND: other releases know nothing of earlier ones; leave it out",
-        ));
-    }
     let grows = match target.exists {
         ExistsClause::Append => standing(&path, stored.as_ref()).await?,
         _ => None,
     };
     let waiting = options.given("waiting", Arguments::word)?;
-    if waiting.is_some() && target.exists != ExistsClause::Append {
-        return Err(Error::usage(
-            "option waiting is for APPEND: rows that another release suppresses wait for nothing; leave it out",
-        ));
-    }
     let file_size = options.given("file_size", Arguments::bytes)?;
     let usual = (stored.is_some() && options.given("rows_per_file", Arguments::count)?.is_none()).then_some(FILE_SIZE);
     let bound = Target {
@@ -150,7 +101,7 @@ pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Resul
             Some(FormatClause::Delta) => Format::Delta,
             Some(FormatClause::Parquet) | None => Format::Parquet,
         },
-        footer,
+        footer: options.boolean("footer")?,
         partitioned_by: target.partitioned_by.clone(),
         existing: match target.exists {
             ExistsClause::Error => Existing::Fail,
@@ -159,7 +110,7 @@ pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Resul
             ExistsClause::Append => Existing::Append,
         },
         grows,
-        read_again,
+        read_again: options.boolean("read_again")?,
         rows_per_file: options.given("rows_per_file", Arguments::count)?,
         full_statement: options.word("statement")?.eq_ignore_ascii_case("full"),
         waiting: None,
@@ -179,6 +130,66 @@ pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Resul
         waiting: Some(waiting),
         ..bound
     })
+}
+
+/// Returns how files lie below the target.
+fn layout(options: &Arguments, target: &TargetClause, expanded: &str) -> Result<Layout> {
+    let is_table = target.format == Some(FormatClause::Delta);
+    Ok(match options.given("layout", Arguments::word)? {
+        Some(_) if is_table => {
+            return Err(Error::usage(
+                "option layout is not for a Delta table, whose log says where its files are; leave it out",
+            ));
+        }
+        Some(_) if !is_url(expanded) => {
+            return Err(Error::usage(
+                "option layout is for a target in an object store; a folder has one layout, leave it out",
+            ));
+        }
+        Some("plain") => Layout::Plain,
+        _ if is_table => Layout::Delta,
+        _ => Layout::Runs,
+    })
+}
+
+/// Refuses a path that is not that of a folder for a release.
+fn check_path(path: &Path, target: &TargetClause) -> Result<()> {
+    if path.extension().is_some_and(|e| e == "parquet" || e == "csv") {
+        return Err(Error::usage(format!(
+            "the target {:?} names a file; a release is a folder with its files and its manifest: write TO '{}/', or \
+             use COPY (ANONYMIZE ...) TO for a single file",
+            target.path,
+            path.with_extension("").display()
+        )));
+    }
+    if path.components().any(|part| part.as_os_str() == LOG) {
+        return Err(Error::usage(format!(
+            "the target {:?} is in the log of a Delta table; write beside the table",
+            target.path
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses options that are for releases of another kind.
+fn check_options(options: &Arguments, target: &TargetClause) -> Result<()> {
+    let (footer, appends) = (options.boolean("footer")?, target.exists == ExistsClause::Append);
+    let refused = match () {
+        () if footer && target.format == Some(FormatClause::Csv) => {
+            "option footer is for Parquet; CSV has no footer, leave it out"
+        }
+        () if footer && appends => {
+            "option footer is for a release of one statement, and APPEND adds the files of another; leave it out"
+        }
+        () if options.boolean("read_again")? && !appends => {
+            "option read_again is for APPEND: other releases know nothing of earlier ones; leave it out"
+        }
+        () if options.given("waiting", Arguments::word)?.is_some() && !appends => {
+            "option waiting is for APPEND: rows that another release suppresses wait for nothing; leave it out"
+        }
+        () => return Ok(()),
+    };
+    Err(Error::usage(refused))
 }
 
 /// Returns the manifest of the release that stands, if there is one. Fails with `ErrorKind::Data`

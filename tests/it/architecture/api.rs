@@ -77,9 +77,17 @@ fn declared(item: &Item) -> (String, Vec<String>) {
             fields(&item.fields),
         ),
         Item::Enum(item) => {
-            let variants = item.variants.iter().map(|variant| match &variant.fields {
-                Fields::Unit => variant.ident.to_string(),
-                inner => format!("{}{}", variant.ident, line(inner)),
+            let variants = item.variants.iter().map(|variant| {
+                let types = variant.fields.iter().map(|field| match &field.ident {
+                    Some(name) => format!("{name}: {}", line(&field.ty)),
+                    None => line(&field.ty),
+                });
+                let types = types.collect::<Vec<_>>().join(", ");
+                match &variant.fields {
+                    Fields::Unit => variant.ident.to_string(),
+                    Fields::Named(_) => format!("{} {{ {types} }}", variant.ident),
+                    Fields::Unnamed(_) => format!("{}({types})", variant.ident),
+                }
             });
             let head = format!(
                 "{}pub enum {}{}",

@@ -17,115 +17,106 @@ pub(super) const WARNING: &str = "warning";
 /// tell.
 pub(super) const DRIFT: &str = "drift";
 
-/// Returns the rows that follow from the request alone, without reading any data.
-pub(super) fn plan(job: &Job) -> Vec<(String, String)> {
-    let mut rows = vec![];
-    let mut add = |item: &str, detail: String| rows.push((item.to_string(), detail));
-    for identifier in &job.identifiers {
-        let fate = if identifier.secret.is_some() {
-            "replaced by a keyed hash"
-        } else {
-            "dropped"
-        };
-        add("identifier", format!("{}: {fate}", identifier.column));
-    }
-    for q in &job.quasi_identifiers {
-        let (low, high) = q.levels.unwrap_or((0, q.hierarchy.height()));
-        let weight = if q.weight == 1.0 {
-            String::new()
-        } else {
-            format!(", weight {}", q.weight)
-        };
-        let labels = match q.labels {
-            LabelForm::Text => String::new(),
-            form => format!(", labels {form}"),
-        };
-        add(
-            "quasi-identifier",
-            format!(
-                "{}: {}, levels {low} to {high}{weight}{labels}{}",
-                q.column,
-                q.hierarchy.name(),
-                labelled(job, q)
-            ),
-        );
-    }
-    for s in &job.item_sets {
-        let (low, high) = s.levels.unwrap_or((0, s.hierarchy.height()));
-        let text = format!(
-            "{}: {}, levels {low} to {high}, item by item",
-            s.column,
-            s.hierarchy.name()
-        );
-        add("sets of items", text);
-    }
-    for s in &job.sensitive {
-        let fate = s.randomization.as_ref().map_or("kept".into(), ToString::to_string);
-        let hierarchy = s.hierarchy.as_ref().map(|h| format!(", hierarchy {}", h.name()));
-        add(
-            "sensitive",
-            format!("{}: {fate}{}", s.column, hierarchy.unwrap_or_default()),
-        );
-    }
-    job.class_label
-        .iter()
-        .for_each(|c| add("class label", format!("{c}: kept")));
-    job.keep.iter().for_each(|c| add("kept", c.clone()));
-    job.entity
-        .iter()
-        .for_each(|c| add("entity", format!("{c}: classes count its distinct values")));
+/// Rows of the answer: an item with its detail.
+type Rows = Vec<(String, String)>;
 
-    match &job.choice {
-        Choice::Partition(_) => {
-            let what = "the distinct combinations of the base query, in memory: no rows";
-            for Candidate { call, partitioner } in job.candidates() {
-                add("partition", format!("of {what}; {call} {}", partitioner.describe()));
-            }
-        }
-        Choice::Search { .. } | Choice::Node(_) | Choice::Replay(_) => {
-            let sizes: Vec<u128> = job.quasi_identifiers.iter().map(levels).collect();
-            let factors: Vec<String> = sizes.iter().map(ToString::to_string).collect();
-            let nodes = said(nodes(sizes.iter().copied()));
-            add("lattice", format!("{nodes} nodes = {}", factors.join(" x ")));
-        }
-    }
-    job.population
-        .iter()
-        .for_each(|p| add("population", format!("{}: classes count its rows too", p.name)));
+/// Returns the rows that follow from the request alone, without reading any data.
+pub(super) fn plan(job: &Job) -> Rows {
+    let mut rows = [columns(job), choice(job)].concat();
+    let mut add = |item: &str, detail: String| rows.push((item.to_string(), detail));
+    let population = job.population.iter();
+    population.for_each(|p| add("population", format!("{}: classes count its rows too", p.name)));
     job.constraints.iter().for_each(|c| add("model", model(job, c)));
     add("suppression", limit(job));
     add("pruning", pruning(job));
     add("metric", job.metric_name.clone());
-    add(
-        "search",
-        match (&job.choice, job.choice.name()) {
-            (Choice::Node(levels), _) => format!("none: the node {levels:?} is given"),
-            (Choice::Replay(replay), _) => replayed(replay),
-            (Choice::Partition(all), Some(name)) if all.len() > 1 => {
-                format!("{name}: the partition that loses least by {}", job.metric_name)
-            }
-            (_, name) => name.unwrap_or_default(),
-        },
-    );
+    add("search", search(job));
     if let Choice::Replay(replay) = &job.choice {
-        replay
-            .drift
-            .iter()
-            .for_each(|drift| add(DRIFT, told(std::slice::from_ref(drift))));
+        let drift = replay.drift.iter().map(|drift| told(std::slice::from_ref(drift)));
+        drift.for_each(|text| add(DRIFT, text));
     }
-    engine::named_warnings(job)
-        .into_iter()
-        .for_each(|text| add(WARNING, text));
+    let warnings = engine::named_warnings(job).into_iter();
+    warnings.for_each(|text| add(WARNING, text));
     job.notes().into_iter().for_each(|text| add("note", text));
     if let Some(report) = &job.report {
         add("report", report.path().display().to_string());
     }
     add("base query", base_query(job));
-    if let Choice::Partition(_) = job.choice {
-        return rows;
+    if !matches!(job.choice, Choice::Partition(_)) {
+        add("top node's query", node_query(job, &top(job)));
     }
-    add("top node's query", node_query(job, &top(job)));
     rows
+}
+
+/// Returns what becomes of each column.
+fn columns(job: &Job) -> Rows {
+    let mut rows = vec![];
+    let mut add = |item: &str, detail: String| rows.push((item.to_string(), detail));
+    for identifier in &job.identifiers {
+        let fate = match identifier.secret {
+            Some(_) => "replaced by a keyed hash",
+            None => "dropped",
+        };
+        add("identifier", format!("{}: {fate}", identifier.column));
+    }
+    for q in &job.quasi_identifiers {
+        let (low, high) = q.levels.unwrap_or((0, q.hierarchy.height()));
+        let weight = match q.weight {
+            1.0 => String::new(),
+            weight => format!(", weight {weight}"),
+        };
+        let labels = match q.labels {
+            LabelForm::Text => String::new(),
+            form => format!(", labels {form}"),
+        };
+        let (column, hierarchy, how) = (&q.column, q.hierarchy.name(), labelled(job, q));
+        let detail = format!("{column}: {hierarchy}, levels {low} to {high}{weight}{labels}{how}");
+        add("quasi-identifier", detail);
+    }
+    for s in &job.item_sets {
+        let (low, high) = s.levels.unwrap_or((0, s.hierarchy.height()));
+        let (column, hierarchy) = (&s.column, s.hierarchy.name());
+        let detail = format!("{column}: {hierarchy}, levels {low} to {high}, item by item");
+        add("sets of items", detail);
+    }
+    for s in &job.sensitive {
+        let fate = s.randomization.as_ref().map_or("kept".into(), ToString::to_string);
+        let hierarchy = s.hierarchy.as_ref().map(|h| format!(", hierarchy {}", h.name()));
+        let detail = format!("{}: {fate}{}", s.column, hierarchy.unwrap_or_default());
+        add("sensitive", detail);
+    }
+    let class_label = job.class_label.iter();
+    class_label.for_each(|c| add("class label", format!("{c}: kept")));
+    job.keep.iter().for_each(|c| add("kept", c.clone()));
+    let entity = job.entity.iter();
+    entity.for_each(|c| add("entity", format!("{c}: classes count its distinct values")));
+    rows
+}
+
+/// Returns what is chosen from.
+fn choice(job: &Job) -> Rows {
+    if let Choice::Partition(_) = &job.choice {
+        let what = "the distinct combinations of the base query, in memory: no rows";
+        let candidates = job.candidates().into_iter();
+        let detail = |c: &Candidate| format!("of {what}; {} {}", c.call, c.partitioner.describe());
+        return candidates.map(|c| ("partition".into(), detail(c))).collect();
+    }
+    let sizes: Vec<u128> = job.quasi_identifiers.iter().map(levels).collect();
+    let factors: Vec<String> = sizes.iter().map(ToString::to_string).collect();
+    let nodes = said(nodes(sizes.iter().copied()));
+    vec![("lattice".into(), format!("{nodes} nodes = {}", factors.join(" x ")))]
+}
+
+/// Returns how the choice is made.
+fn search(job: &Job) -> String {
+    match (&job.choice, job.choice.name()) {
+        (Choice::Node(levels), _) => format!("none: the node {levels:?} is given"),
+        (Choice::Replay(replay), _) => replayed(replay),
+        (Choice::Partition(all), Some(name)) if all.len() > 1 => {
+            format!("{name}: the partition that loses least by {}", job.metric_name)
+        }
+        (_, name) => name.unwrap_or_default(),
+    }
 }
 
 /// Says whether local recoding labels a column with an order by ranges, or by its hierarchy.

@@ -45,48 +45,10 @@ impl ClassedRows {
     /// Reads the rows of a table of a session that reads them in their order. Without WEIGHT, every
     /// row has the weight 1.
     pub(super) async fn read(session: &SessionContext, table: &ReleasedTable, statement: &RiskSpec) -> Result<Self> {
-        let schema = session.table(table.name.as_str()).await?.schema().as_arrow().clone();
-        let mut selected = vec![];
-        for q in &statement.quasi_identifiers {
-            selected.push(with_one_zero(
-                &quote(&q.column),
-                schema.field_with_name(&q.column)?.data_type(),
-            ));
-        }
-        selected.push(match &statement.weight {
-            None => "1.0".into(),
-            Some(weight) => match schema.field_with_name(weight)?.data_type() {
-                t if t.is_numeric() => format!("arrow_cast({}, 'Float64')", quote(weight)),
-                other => {
-                    return Err(Error::usage(format!(
-                        "WEIGHT ({weight}): a sampling weight is a number, and the column is {other}; cast it in a query"
-                    )));
-                }
-            },
-        });
-        selected.push(format!("({}) IS TRUE", table.is_starred_row()));
-        selected.extend(
-            statement
-                .entity
-                .iter()
-                .chain(&statement.keep)
-                .map(|column| quote(column)),
-        );
-        let selected = selected
-            .iter()
-            .enumerate()
-            .map(|(i, c)| format!("{c} AS c{i}"))
-            .collect::<Vec<_>>();
-        let sql = format!("SELECT {} FROM {}", selected.join(", "), quote(&table.name));
-        let mut rows = stored(session, &sql).await?;
+        let mut rows = stored(session, &query(session, table, statement).await?).await?;
         let columns = statement.quasi_identifiers.len();
         let fields = rows.schema().fields().clone();
-        let converters = fields
-            .iter()
-            .take(columns)
-            .map(|f| RowConverter::new(vec![SortField::new(f.data_type().clone())]));
-        let converters = converters.collect::<std::result::Result<Vec<_>, _>>()?;
-        let mut values: Vec<HashMap<Vec<u8>, u32>> = vec![HashMap::new(); columns];
+        let mut codes: Vec<Codes> = fields.iter().take(columns).map(Codes::of).collect::<Result<_>>()?;
         let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
         let mut found = Self {
             class_of: vec![],
@@ -96,28 +58,23 @@ impl ClassedRows {
             kept: vec![],
             memory: MemoryConsumer::new("anonsql rows").register(session.task_ctx().memory_pool()),
         };
-        let households = statement.entity.iter().map(|_| columns + 2).next();
-        let (mut unfit, first_kept) = (0u64, columns + 2 + usize::from(households.is_some()));
-        let mut known_households: HashMap<Vec<u8>, u32> = HashMap::new();
-        let mut next_household = 0;
-        let household_texts = match households.and_then(|i| fields.get(i)) {
-            Some(field) => Some(RowConverter::new(vec![SortField::new(field.data_type().clone())])?),
-            None => None,
-        };
+        // Behind the quasi-identifiers are the weight and whether the row is suppressed.
+        let (mut unfit, behind) = (0u64, columns + 2);
+        let mut households = statement
+            .entity
+            .as_ref()
+            .map(|_| Households::of(&fields[behind]))
+            .transpose()?;
+        let first_kept = behind + usize::from(households.is_some());
         let mut kept: Vec<Vec<ArrayRef>> = vec![vec![]; statement.keep.len()];
         while let Some(batch) = rows.next().await {
             let batch = batch.map_err(Error::from_data)?;
-            let (mut codes, mut bytes, classes) = (vec![], batch.num_rows() * ROW, found.classes.len());
-            for (i, values) in values.iter_mut().enumerate() {
-                let texts = converters[i].convert_columns(&[Arc::clone(batch.column(i))])?;
-                let before = values.len();
-                codes.push(
-                    texts
-                        .iter()
-                        .map(|text| number(values, text.data().to_vec()))
-                        .collect::<Vec<u32>>(),
-                );
-                bytes += (values.len() - before) * (ENTRY + texts.size() / batch.num_rows().max(1));
+            let (mut bytes, classes) = (batch.num_rows() * ROW, found.classes.len());
+            let mut of_rows = vec![];
+            for (codes, column) in codes.iter_mut().zip(batch.columns()) {
+                let (numbers, more) = codes.numbers(column)?;
+                of_rows.push(numbers);
+                bytes += more;
             }
             let weights = batch.column(columns).as_primitive::<Float64Type>();
             let is_starred = batch.column(columns + 1).as_boolean();
@@ -126,41 +83,15 @@ impl ClassedRows {
                     found.class_of.push(None);
                     continue;
                 }
-                let weight = weights
-                    .is_valid(row)
-                    .then(|| weights.value(row))
-                    .filter(|w| *w >= 1.0 && w.is_finite());
+                let weight = weights.is_valid(row).then(|| weights.value(row));
+                let weight = weight.filter(|w| *w >= 1.0 && w.is_finite());
                 unfit += u64::from(weight.is_none());
-                let key: Vec<u32> = codes.iter().map(|codes| codes[row]).collect();
-                let class = number(&mut known, key);
-                if class as usize == found.classes.len() {
-                    found
-                        .columns
-                        .iter_mut()
-                        .zip(&codes)
-                        .for_each(|(column, codes)| column.push(codes[row]));
-                    found.classes.push(Weighed { rows: 0, weight: 0.0 });
-                }
-                let class_found = &mut found.classes[class as usize];
-                class_found.rows += 1;
-                class_found.weight += weight.unwrap_or(0.0);
-                found.class_of.push(Some(class));
+                let key: Vec<u32> = of_rows.iter().map(|codes| codes[row]).collect();
+                let class = number(&mut known, key.clone());
+                found.add(class, &key, weight.unwrap_or(0.0));
             }
-            if let (Some(i), Some(converter), Some(numbers)) = (households, &household_texts, &mut found.household_of) {
-                let texts = converter.convert_columns(&[Arc::clone(batch.column(i))])?;
-                bytes += batch.num_rows() * (ENTRY + texts.size() / batch.num_rows().max(1));
-                let nulls = batch.column(i).logical_nulls();
-                let mut next = || {
-                    next_household += 1;
-                    next_household - 1
-                };
-                for (row, text) in texts.iter().enumerate() {
-                    // Nobody knows the household of a row without one: it is alone.
-                    numbers.push(match nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
-                        true => next(),
-                        false => *known_households.entry(text.data().to_vec()).or_insert_with(&mut next),
-                    });
-                }
+            if let (Some(households), Some(numbers)) = (&mut households, &mut found.household_of) {
+                bytes += households.number(batch.column(behind), numbers)?;
             }
             for (kept, column) in kept.iter_mut().zip(batch.columns().iter().skip(first_kept)) {
                 bytes += 2 * column.get_array_memory_size();
@@ -187,6 +118,19 @@ impl ClassedRows {
         }
     }
 
+    /// Adds a row to a class, which is new if its number is the next one.
+    fn add(&mut self, class: u32, key: &[u32], weight: f64) {
+        if class as usize == self.classes.len() {
+            let columns = self.columns.iter_mut().zip(key);
+            columns.for_each(|(column, code)| column.push(*code));
+            self.classes.push(Weighed { rows: 0, weight: 0.0 });
+        }
+        let of_class = &mut self.classes[class as usize];
+        of_class.rows += 1;
+        of_class.weight += weight;
+        self.class_of.push(Some(class));
+    }
+
     fn reserve(&self, bytes: usize) -> Result<()> {
         self.memory.try_grow(bytes).map_err(|_| {
             Error::new(
@@ -205,6 +149,94 @@ impl ClassedRows {
         let rows: u64 = self.classes.iter().map(|c| c.rows).sum();
         let weight: f64 = self.classes.iter().map(|c| c.weight).sum();
         (rows > 0).then(|| (rows as f64 / weight).min(1.0))
+    }
+}
+
+/// Returns the query of the quasi-identifiers, the weight, whether a row is suppressed, ENTITY and
+/// KEEP, as `c0`, `c1` and so on.
+async fn query(session: &SessionContext, table: &ReleasedTable, statement: &RiskSpec) -> Result<String> {
+    let schema = session.table(table.name.as_str()).await?.schema().as_arrow().clone();
+    let mut selected = vec![];
+    for q in &statement.quasi_identifiers {
+        let data_type = schema.field_with_name(&q.column)?.data_type();
+        selected.push(with_one_zero(&quote(&q.column), data_type));
+    }
+    selected.push(match &statement.weight {
+        None => "1.0".into(),
+        Some(weight) => match schema.field_with_name(weight)?.data_type() {
+            t if t.is_numeric() => format!("arrow_cast({}, 'Float64')", quote(weight)),
+            other => {
+                return Err(Error::usage(format!(
+                    "WEIGHT ({weight}): a sampling weight is a number, and the column is {other}; cast it in a query"
+                )));
+            }
+        },
+    });
+    selected.push(format!("({}) IS TRUE", table.is_starred_row()));
+    let beside = statement.entity.iter().chain(&statement.keep);
+    selected.extend(beside.map(|column| quote(column)));
+    let selected = selected.iter().enumerate().map(|(i, c)| format!("{c} AS c{i}"));
+    let selected: Vec<String> = selected.collect();
+    Ok(format!("SELECT {} FROM {}", selected.join(", "), quote(&table.name)))
+}
+
+/// The values of a column, numbered in the order in which they come.
+struct Codes {
+    texts: RowConverter,
+    known: HashMap<Vec<u8>, u32>,
+}
+
+impl Codes {
+    fn of(field: &Arc<Field>) -> Result<Self> {
+        Ok(Self {
+            texts: RowConverter::new(vec![SortField::new(field.data_type().clone())])?,
+            known: HashMap::new(),
+        })
+    }
+
+    /// Returns the numbers of values, and about how many bytes the new ones take.
+    fn numbers(&mut self, values: &ArrayRef) -> Result<(Vec<u32>, usize)> {
+        let texts = self.texts.convert_columns(&[Arc::clone(values)])?;
+        let before = self.known.len();
+        let known = &mut self.known;
+        let numbers = texts.iter().map(|text| number(known, text.data().to_vec())).collect();
+        let new = self.known.len() - before;
+        Ok((numbers, new * (ENTRY + texts.size() / values.len().max(1))))
+    }
+}
+
+/// The households of rows, numbered in the order in which they come.
+struct Households {
+    texts: RowConverter,
+    known: HashMap<Vec<u8>, u32>,
+    next: u32,
+}
+
+impl Households {
+    fn of(field: &Arc<Field>) -> Result<Self> {
+        Ok(Self {
+            texts: RowConverter::new(vec![SortField::new(field.data_type().clone())])?,
+            known: HashMap::new(),
+            next: 0,
+        })
+    }
+
+    /// Adds the number of each row's household. Returns about how many bytes they take.
+    fn number(&mut self, values: &ArrayRef, numbers: &mut Vec<u32>) -> Result<usize> {
+        let texts = self.texts.convert_columns(&[Arc::clone(values)])?;
+        let nulls = values.logical_nulls();
+        let mut next = || {
+            self.next += 1;
+            self.next - 1
+        };
+        for (row, text) in texts.iter().enumerate() {
+            // Nobody knows the household of a row without one: it is alone.
+            numbers.push(match nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+                true => next(),
+                false => *self.known.entry(text.data().to_vec()).or_insert_with(&mut next),
+            });
+        }
+        Ok(values.len() * (ENTRY + texts.size() / values.len().max(1)))
     }
 }
 
