@@ -16,7 +16,7 @@ pub(crate) mod testing;
 mod waiting;
 
 pub use check::Purpose;
-pub(crate) use check::{check_counted, check_population, check_report, may_divide, rises_from_zero};
+pub(crate) use check::{check_counted, check_population, check_report, may_divide, no_values, rises_from_zero};
 pub use choice::{Candidate, Choice};
 pub use constraint::{Constraint, Scope, SuppressionLimit};
 pub use replay::Replay;

@@ -22,6 +22,7 @@ pub(crate) use models::check_population;
 pub(crate) use partition::may_divide;
 pub use purpose::Purpose;
 pub(crate) use report::check_report;
+pub(crate) use roles::no_values;
 
 use super::Job;
 use crate::error::Result;

@@ -57,12 +57,17 @@ pub(super) fn check(job: &Job) -> Result<()> {
     if job.quasi_identifiers.is_empty() {
         return Err(Error::usage(match &job.item_sets[..] {
             [] => "QUASI IDENTIFIERS names no column".to_string(),
-            [set, ..] => format!(
-                "QUASI IDENTIFIERS names only columns of lists, and classes need a column of values; if there is none, make \
-                 one that is the same for all rows: FROM (SELECT 1 AS everyone, {} FROM ...)",
-                ident(&set.column)
-            ),
+            [set, ..] => no_values(&set.column),
         }));
     }
     Ok(())
+}
+
+/// Says that classes cannot be formed of columns of lists, such as `column`, alone.
+pub(crate) fn no_values(column: &str) -> String {
+    format!(
+        "QUASI IDENTIFIERS names only columns of lists, and classes need a column of values; if there is none, make one that \
+         is the same for all rows: FROM (SELECT 1 AS everyone, {} FROM ...)",
+        ident(column)
+    )
 }

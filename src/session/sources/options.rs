@@ -213,6 +213,11 @@ mod tests {
                 "types of OPTIONS gives each column a type: types 'year BIGINT, day DATE'",
             ),
             ("types", "age NUMBER", "there is no type of types \"NUMBER\""),
+            (
+                "types",
+                "zip TEXT, \"a b\" decimal(5, 2)",
+                "there is no type of types \"DECIMAL(5, 2)\"",
+            ),
         ] {
             let e = PathOptions::bind(&[text(name, value)]).unwrap_err().to_string();
             assert!(e.contains(said), "{e}");

@@ -22,22 +22,38 @@ const TYPES: &[(&[&str], DataType)] = &[
 /// Reads the types of the option `option`: `year BIGINT, day DATE`.
 pub(super) fn types(option: &str, text: &str) -> Result<BTreeMap<String, DataType>> {
     let mut stated = BTreeMap::new();
-    for one in text.split(',') {
-        let Some((name, word)) = one.trim().rsplit_once(char::is_whitespace) else {
+    for one in parts(text, |c| c == ',') {
+        let words = parts(one.trim(), char::is_whitespace);
+        let (Some(word), true) = (words.last(), words.len() > 1) else {
             return Err(Error::usage(format!(
                 "{option} of OPTIONS gives each column a type: {option} 'year BIGINT, day DATE'"
             )));
         };
-        let word = word.to_ascii_uppercase();
-        let known = TYPES.iter().find(|(words, _)| words.contains(&word.as_str()));
+        let called = word.to_ascii_uppercase();
+        let known = TYPES.iter().find(|(words, _)| words.contains(&called.as_str()));
         let Some((_, data_type)) = known else {
             let known = TYPES.iter().filter_map(|(words, _)| words.first().copied());
-            return Err(Error::unknown(&format!("type of {option}"), &word, known));
+            return Err(Error::unknown(&format!("type of {option}"), &called, known));
         };
+        let name = one.trim().strip_suffix(word).unwrap_or(one);
         let name = name.trim().trim_matches('"');
         if stated.insert(name.to_string(), data_type.clone()).is_some() {
             return Err(Error::usage(format!("{option} of OPTIONS gives {name} two types")));
         }
     }
     Ok(stated)
+}
+
+/// Divides a text at what `divides`, but not within parentheses: `DECIMAL(5, 2)` is one type.
+fn parts(text: &str, divides: impl Fn(char) -> bool) -> Vec<&str> {
+    let mut depth = 0;
+    let outside = |c: char| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        depth <= 0 && divides(c)
+    };
+    text.split(outside).collect()
 }

@@ -5,7 +5,7 @@ use crate::audit::{Claim, ClaimedAttribute, Evidence, Stated};
 use crate::error::{Error, Result};
 use crate::folder::{Manifest, Role};
 use crate::hierarchy::Hierarchy;
-use crate::job::{Constraint, QuasiIdentifier, check_counted, check_population};
+use crate::job::{Constraint, QuasiIdentifier, check_counted, check_population, no_values};
 use crate::pool::blocking;
 use crate::session::bind::constraints;
 use crate::session::context::AnonContext;
@@ -32,6 +32,11 @@ impl AnonContext {
             &verify.sensitive,
         )?;
         check(verify, &source.columns(), &quasi_identifiers, &constraints)?;
+        if let ([], [set, ..]) = (&quasi_identifiers[..], &item_sets[..])
+            && constraints.iter().any(|c| c.model.item_bound().is_none())
+        {
+            return Err(Error::usage(no_values(&set.column)));
+        }
         let quasi = quasi_identifiers.iter().map(|q| &q.column);
         let sensitive = verify.sensitive.iter().map(|s| &s.column);
         let sets = item_sets.iter().map(|s| &s.column);
