@@ -120,6 +120,6 @@ mod tests {
         assert_eq!(own.threads.get(), 3);
         let e = member(&url, "anonsql 0.0.9 3").unwrap_err().to_string();
         assert!(e.contains("0.0.9") && e.contains(version()), "{e}");
-        assert!(member(&url, "").unwrap_err().to_string().contains("no worker"));
+        assert!(member(&url, "").unwrap_err().to_string().contains("not a worker"));
     }
 }
