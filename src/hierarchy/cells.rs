@@ -2,6 +2,7 @@
 //! these are intervals, or else those of its width ([`Grid`]).
 
 use super::bounds::Bounds;
+use super::codes::Coded;
 use super::grid::Grid;
 use super::ground::numbers;
 use super::lookup::Lookup;
@@ -13,7 +14,9 @@ impl Lookup {
     /// Returns the cells of the column; `None` if it has no order or no cells can be computed.
     pub(super) fn grid(&self) -> Option<&Grid> {
         let grid = || match of_hierarchy(self) {
-            Ok(None) => Grid::of_values(self.values()).ok().flatten(),
+            // Codes that are years have no place among days and instants.
+            Ok(None) if self.codes.as_ref().is_some_and(|codes| codes.of != Coded::Numbers) => None,
+            Ok(None) => Grid::of_values(self.values(), self.codes.as_ref()).ok().flatten(),
             found => found.ok().flatten(),
         };
         self.grid.get_or_init(grid).as_ref().filter(|_| self.is_ordered())

@@ -7,7 +7,9 @@
 //! of 1, 2, 5, 10, 20, 50, ... units (days for dates, for timestamps also parts of days) that are a
 //! twentieth of that width or more, and never one value wide.
 
+use super::codes::Codes;
 use super::ground::{self, numbers};
+use super::number::Number;
 use super::units::Units;
 use crate::error::Result;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
@@ -32,12 +34,14 @@ const DAY: i128 = 86_400;
 const SECONDS: [i128; 9] = [1, 5, 15, 60, 300, 900, 3_600, 21_600, 43_200];
 
 impl Grid {
-    /// Returns the grid of ascending values, NULL last, which depends on their width alone.
-    pub(super) fn of_values(values: &ArrayRef) -> Result<Option<Self>> {
+    /// Returns the grid of ascending values, NULL last, which depends on their width alone. A cell
+    /// ends at a code, because a range beyond it would say more than the code.
+    pub(super) fn of_values(values: &ArrayRef, codes: Option<&Codes>) -> Result<Option<Self>> {
         let values = ground::plain(values)?;
+        let codes: Vec<Number> = codes.iter().flat_map(|c| [c.bottom, c.top]).flatten().collect();
         let ends = match values.data_type() {
-            t if t.is_floating() => fractions(&values)?,
-            _ => units(&values)?,
+            t if t.is_floating() => fractions(&values, &codes)?,
+            _ => units(&values, &codes)?,
         };
         let Some((low, high)) = ends else { return Ok(None) };
         let complete = |ends: &ArrayRef| (0..values.len()).all(|i| ends.is_valid(i) || values.is_null(i));
@@ -133,7 +137,7 @@ type Ends = Option<(ArrayRef, ArrayRef)>;
 
 /// Returns the ends of the cells of values that are whole numbers of units: integers, decimals,
 /// dates, timestamps.
-fn units(values: &ArrayRef) -> Result<Ends> {
+fn units(values: &ArrayRef, codes: &[Number]) -> Result<Ends> {
     let data_type = values.data_type();
     let Some(units) = Units::of(data_type) else {
         return Ok(None);
@@ -143,14 +147,28 @@ fn units(values: &ArrayRef) -> Result<Ends> {
         return Ok(None);
     };
     let step = step(data_type, greatest - least);
-    let low = |x: i128| x.div_euclid(step) * step;
+    let codes: Vec<i128> = codes.iter().filter_map(|code| code.ceil_at(units.scale())).collect();
+    let line = |x: i128| x.div_euclid(step) * step;
+    let low = |x: i128| {
+        codes
+            .iter()
+            .filter(|code| **code <= x)
+            .fold(line(x), |low, code| low.max(*code))
+    };
+    let high = |x: i128| {
+        let last = line(x) + step - 1;
+        codes
+            .iter()
+            .filter(|code| **code > x)
+            .fold(last, |high, code| high.min(code - 1))
+    };
     let lows = units.write(own.iter().map(|x| x.map(low)))?;
-    let highs = units.write(own.iter().map(|x| x.map(|x| low(x) + step - 1)))?;
+    let highs = units.write(own.iter().map(|x| x.map(high)))?;
     Ok(Some((lows, highs)))
 }
 
 /// Returns the ends of the cells of floating-point numbers.
-fn fractions(values: &ArrayRef) -> Result<Ends> {
+fn fractions(values: &ArrayRef, codes: &[Number]) -> Result<Ends> {
     let wide = cast(values, &DataType::Float64)?;
     let own = wide.as_primitive::<Float64Type>();
     let mut finite = own.iter().flatten().filter(|x| x.is_finite());
@@ -165,6 +183,8 @@ fn fractions(values: &ArrayRef) -> Result<Ends> {
     let Some(times) = times.into_iter().find(|m| *m as f64 * power * CELLS as f64 >= width) else {
         return Ok(None);
     };
+    let codes = codes.iter().map(ToString::to_string);
+    let codes: Vec<(f64, String)> = codes.filter_map(|text| Some((text.parse().ok()?, text))).collect();
     let line = |n: f64| format!("{}e{exponent}", (n * times as f64) as i64);
     let parsed = |n: f64| line(n).parse::<f64>().unwrap_or(f64::NAN);
     let cell = |x: f64| {
@@ -177,7 +197,13 @@ fn fractions(values: &ArrayRef) -> Result<Ends> {
         let n = [n, n - 1.0, n + 1.0]
             .into_iter()
             .find(|n| parsed(*n) <= x && x <= parsed(n + 1.0))?;
-        Some((line(n), line(n + 1.0)))
+        let (low, high) = (line(n), line(n + 1.0));
+        let below = codes.iter().rfind(|(code, _)| *code <= x && *code > parsed(n));
+        let above = codes.iter().find(|(code, _)| *code > x && *code < parsed(n + 1.0));
+        Some((
+            below.map_or(low, |(_, text)| text.clone()),
+            above.map_or(high, |(_, text)| text.clone()),
+        ))
     };
     let ends: (Vec<Option<String>>, Vec<Option<String>>) = own.iter().map(|x| x.and_then(cell).unzip()).unzip();
     let parse = |ends: Vec<Option<String>>| ground::parse(&ends.into_iter().collect(), values.data_type());
@@ -194,11 +220,39 @@ mod tests {
     use std::sync::Arc;
 
     fn shown(values: ArrayRef) -> Vec<String> {
-        let grid = Grid::of_values(&values).unwrap().unwrap();
+        let grid = Grid::of_values(&values, None).unwrap().unwrap();
         let valid = (0..values.len() as u32).filter(|c| values.is_valid(*c as usize));
         let text = |code| grid.texts(code, code);
         let shown = |code| format!("{} {}", text(code).0.unwrap(), text(code).1.unwrap());
         valid.map(shown).collect()
+    }
+
+    #[test]
+    fn cells_end_at_codes() {
+        let codes = Codes::parse(Some("3"), Some("87")).unwrap();
+        let ends = |values: ArrayRef| {
+            let grid = Grid::of_values(&values, Some(&codes)).unwrap().unwrap();
+            let ends = |code| {
+                let (low, high) = grid.texts(code, code);
+                format!("{} {}", low.unwrap(), high.unwrap())
+            };
+            (0..values.len() as u32).map(ends).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            ends(Arc::new(Int64Array::from(vec![1, 4, 15, 81, 86, 88, 99]))),
+            ["0 2", "3 4", "15 19", "80 84", "85 86", "87 89", "95 99"]
+        );
+        assert_eq!(
+            ends(Arc::new(Float64Array::from(vec![1.5, 4.0, 15.0, 86.5, 88.0, 99.0]))),
+            [
+                "0.0 3.0",
+                "3.0 5.0",
+                "15.0 20.0",
+                "85.0 87.0",
+                "87.0 90.0",
+                "95.0 100.0"
+            ]
+        );
     }
 
     #[test]

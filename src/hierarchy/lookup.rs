@@ -1,6 +1,6 @@
 //! A hierarchy bound to the values of one column.
 
-use super::codes::Side;
+use super::codes::{Codes, Side};
 use super::exceptions::{OnNull, OnUnmapped};
 use super::grid::Grid;
 use super::ground::{self, finite, numbers};
@@ -44,6 +44,8 @@ pub struct Lookup {
     /// By ground code: the value as a number, in a column of numbers, dates or timestamps.
     pub(super) extents: Option<Vec<(f64, f64)>>,
     pub(super) unmapped: Vec<bool>,
+    /// The codes of the hierarchy.
+    pub(super) codes: Option<Codes>,
     /// By ground code: the code that hides the value. `None` for a hierarchy without codes.
     pub(super) hidden: Option<Vec<Option<Side>>>,
     pub(super) total_leaves: u64,
@@ -123,6 +125,7 @@ impl Lookup {
             levels,
             extents,
             unmapped,
+            codes: rule.codes(),
             hidden,
             total_leaves: domain.leaves,
             listed: is_listed.then(|| domain.ascending()).flatten(),
