@@ -299,7 +299,7 @@ mod tests {
                 true => Arc::new(values.iter().map(|x| Some(*x as i64)).collect::<Int64Array>()),
                 false => Arc::new(Float64Array::from(values.clone())),
             };
-            let Some(grid) = Grid::of_values(&array).unwrap() else { return Ok(()) };
+            let Some(grid) = Grid::of_values(&array, None).unwrap() else { return Ok(()) };
             for (code, value) in values.iter().enumerate() {
                 let (value, code) = (if whole { *value as i64 as f64 } else { *value }, code as u32);
                 let (low, high) = grid.ends(code, code);

@@ -1,10 +1,11 @@
 //! Lookup tables on their way to another machine.
 
-use super::codes::Side;
+use super::codes::{Coded, Codes, Side};
 use super::lookup::{Level, Lookup};
+use super::number::Number;
 use crate::error::{Error, Result};
 use crate::operator::Parcel;
-use arrow::array::{ArrayRef, AsArray, BooleanArray, Float64Array, UInt32Array, UInt64Array};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Array, StringArray, UInt32Array, UInt64Array};
 use arrow::datatypes::{Float64Type, UInt32Type, UInt64Type};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, OnceLock};
@@ -49,6 +50,9 @@ impl Lookup {
             let is_above = |side: &Option<Side>| side.map(|side| side == Side::Above);
             parcel.push(Arc::new(hidden.iter().map(is_above).collect::<BooleanArray>()));
         }
+        if let Some(codes) = &self.codes {
+            parcel.push(Arc::new(codes.pack()));
+        }
         parcel.push(Arc::new(BooleanArray::from(self.unmapped.clone())));
         if let Some(listed) = &self.listed {
             parcel.push(Arc::new(Float64Array::from(listed.clone())));
@@ -56,7 +60,7 @@ impl Lookup {
         LookupHeader {
             levels: self.levels.len(),
             extents,
-            codes: self.hidden.is_some(),
+            codes: self.has_codes(),
             listed: self.listed.is_some(),
             total_leaves: self.total_leaves,
         }
@@ -88,14 +92,15 @@ impl Lookup {
             }
             false => None,
         };
-        let hidden = match header.codes {
+        let (hidden, codes) = match header.codes {
             true => {
                 let sides = parcel.take()?;
                 let sides = sides.as_boolean_opt().ok_or_else(otherwise)?;
                 let side = |is_above: bool| if is_above { Side::Above } else { Side::Below };
-                Some(sides.iter().map(|is_above| is_above.map(side)).collect())
+                let sides = sides.iter().map(|is_above| is_above.map(side)).collect();
+                (Some(sides), Some(Codes::unpack(&parcel.take()?)?))
             }
-            false => None,
+            false => (None, None),
         };
         let unmapped = parcel.take()?;
         let unmapped = unmapped.as_boolean_opt().ok_or_else(otherwise)?;
@@ -103,6 +108,7 @@ impl Lookup {
             values,
             levels,
             extents,
+            codes,
             hidden,
             unmapped: unmapped.values().iter().collect(),
             total_leaves: header.total_leaves,
@@ -111,6 +117,32 @@ impl Lookup {
                 false => None,
             },
             grid: OnceLock::new(),
+        })
+    }
+}
+
+/// What codes of dates are compared with, in the array of a parcel.
+const YEARS: &str = "years";
+
+impl Codes {
+    fn pack(&self) -> StringArray {
+        let text = |code: Option<Number>| code.map(|code| code.to_string());
+        let of = matches!(self.of, Coded::Years(_)).then(|| YEARS.to_string());
+        StringArray::from(vec![text(self.bottom), text(self.top), of])
+    }
+
+    fn unpack(array: &ArrayRef) -> Result<Self> {
+        let texts = array
+            .as_string_opt::<i32>()
+            .filter(|texts| texts.len() == 3)
+            .ok_or_else(otherwise)?;
+        let text = |at: usize| texts.is_valid(at).then(|| texts.value(at));
+        Ok(Self {
+            of: match text(2) {
+                Some(_) => Coded::Years(None),
+                None => Coded::Numbers,
+            },
+            ..Self::parse(text(0), text(1))?
         })
     }
 }
