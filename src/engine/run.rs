@@ -38,7 +38,7 @@ pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<
 }
 
 /// The release in its stage.
-struct Staged {
+struct StagedRelease {
     decision: Decision,
     findings: Findings,
     written: Written,
@@ -47,11 +47,11 @@ struct Staged {
     union: Option<Union>,
 }
 
-/// What became of the rows.
-enum Outcome {
-    Staged(Box<Staged>),
-    /// None can be added to the release, and so many wait.
-    Wait(u64),
+/// A batch of rows, once it is decided about.
+enum Batch {
+    Staged(Box<StagedRelease>),
+    /// No row can be added to the release that stands, and this many wait.
+    Waits(u64),
 }
 
 /// Writes, recounts and publishes the release that is staged here.
@@ -62,7 +62,7 @@ async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &
         let scanned = scan(job, &detail_requests(job, &job.metrics()), observer.as_ref()).await?;
         let rows = scanned.sets.base().rows;
         let Some(decision) = added(job, scanned, observer).await? else {
-            return Ok(Outcome::Wait(rows));
+            return Ok(Batch::Waits(rows));
         };
         let findings = examine(job, &decision, observer).await?;
         let rewrite = rewrite(job, &decision, observer).await?;
@@ -70,7 +70,7 @@ async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &
         let recounted = recount(job, &decision, &written, Some(&stage), observer).await?;
         let recounted = recounted.require()?;
         let union = recount_union(job, &written, &recounted, (target, &stage), observer).await?;
-        Ok(Outcome::Staged(Box::new(Staged {
+        Ok(Batch::Staged(Box::new(StagedRelease {
             decision,
             findings,
             written,
@@ -81,8 +81,8 @@ async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &
     let staged = staged.await.map_err(|e| waiting(job, e));
     let (stage, staged) = or_removed(stage, staged).await?;
     let staged = match staged {
-        Outcome::Staged(staged) => *staged,
-        Outcome::Wait(rows) => {
+        Batch::Staged(staged) => *staged,
+        Batch::Waits(rows) => {
             removed(stage).await?;
             if let (Some(standing), Some(_)) = (job.grows(), &target.waiting) {
                 let input = inputs.all().await?;

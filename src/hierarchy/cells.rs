@@ -39,7 +39,9 @@ fn of_hierarchy(lookup: &Lookup) -> Result<Option<Grid>> {
             return Ok(None);
         };
         let known = lookup.values().len() - lookup.values().null_count();
-        if (0..known).all(|code| lows[code].is_some() && lows[code] == highs[code]) {
+        // What a code hides is one group of many values, and says nothing of the others.
+        let is_alone = |code: usize| lows[code].is_some() && lows[code] == highs[code];
+        if (0..known).all(|code| is_alone(code) || lookup.hidden(code as u32).is_some()) {
             continue;
         }
         let apart = |code: usize| {

@@ -165,3 +165,22 @@ fn numbers(array: &ArrayRef) -> Result<Vec<f64>> {
 fn otherwise() -> Error {
     Error::internal("a lookup table from another machine has other columns")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_arrive_as_they_were_sent() {
+        let years = Codes {
+            of: Coded::Years(None),
+            ..Codes::parse(None, Some("2020")).unwrap()
+        };
+        for codes in [Codes::parse(Some("-0.5"), Some("90")).unwrap(), years] {
+            let sent: ArrayRef = Arc::new(codes.pack());
+            assert_eq!(Codes::unpack(&sent).unwrap(), codes);
+        }
+        let other: ArrayRef = Arc::new(StringArray::from(vec!["90"]));
+        assert!(Codes::unpack(&other).is_err());
+    }
+}

@@ -75,12 +75,9 @@ impl AnonContext {
         forget_claims(&self.session);
         Stores::follow(&self.session.copied_config());
         let (is_deep, context) = (statement.is_deep(), self.on_course());
-        let done = self
+        let (answer, apart) = self
             .with_room(is_deep, async move { statement.run(&context).await })
-            .await;
-        let notes = Noted::take(&self.session.copied_config());
-        notes.iter().for_each(|note| self.observer.advised(note));
-        let (answer, apart) = done?;
+            .await?;
         Ok(match apart {
             Some(apart) => apart.pass_on(answer),
             None => answer,
@@ -95,17 +92,22 @@ impl AnonContext {
     }
 
     /// Runs `work` for a statement, on separate threads with larger stacks if the statement is
-    /// deeply nested.
+    /// deeply nested, and passes on what was noted of its sources.
     pub(super) async fn with_room<T: Send + 'static>(
         &self,
         is_deep: bool,
         work: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<(T, Option<Apart>)> {
-        if !is_deep {
-            return Ok((work.await?, None));
-        }
-        let threads = self.session.copied_config().target_partitions();
-        let (done, apart) = deep::run(threads, work).await?;
-        Ok((done, Some(apart)))
+        let config = self.session.copied_config();
+        let done = match is_deep {
+            false => work.await.map(|done| (done, None)),
+            true => {
+                let deep = deep::run(config.target_partitions(), work).await;
+                deep.map(|(done, apart)| (done, Some(apart)))
+            }
+        };
+        let notes = Noted::take(&config);
+        notes.iter().for_each(|note| self.observer.advised(note));
+        done
     }
 }

@@ -1,7 +1,7 @@
 //! Warnings, as each of their readers finds them: on standard error, in the log, in the report, in
 //! values and in EXPLAIN.
 
-use crate::common::{anonsql, collect, context, text};
+use crate::common::{anonsql, collect, context, text, with_paths};
 use anonsql::manifest::WarningKind;
 use anonsql::{AnonContext, Observer, manifest::Warning};
 use parking_lot::Mutex;
@@ -119,6 +119,35 @@ impl Observer for Told {
     fn advised(&self, advice: &str) {
         self.0.lock().push((advice.into(), vec![]));
     }
+}
+
+/// What a source is noted for is told by the statement that reads it, and not by a later one.
+#[tokio::test]
+async fn a_note_is_of_the_statement_that_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("some.csv");
+    // Blanks follow some delimiters only, so they are read.
+    std::fs::write(&path, "age,work,sex\n39, a,M\n50, b,F\n61, b,F\n47, a,M\n").unwrap();
+    let told = Arc::new(Told::default());
+    let context = with_paths(1).with_observer(Arc::clone(&told) as Arc<dyn Observer>);
+    let noted = || {
+        let told = std::mem::take(&mut *told.0.lock());
+        told.iter()
+            .filter(|(text, columns)| columns.is_empty() && text.contains("some.csv"))
+            .count()
+    };
+    let path = path.display();
+    let request = format!("ANONYMIZE '{path}' QUASI IDENTIFIERS (age, work) KEEP (sex) SATISFYING k_anonymity(1)");
+    context.anonymize(&request).await.unwrap();
+    // A release has a warning of it.
+    assert_eq!(noted(), 0);
+    collect(&context, "SELECT 1").await;
+    assert_eq!(noted(), 0);
+    let verify = format!("VERIFY '{path}' QUASI IDENTIFIERS (age, work) SATISFYING k_anonymity(1)");
+    context.verify(&verify).await.unwrap();
+    assert_eq!(noted(), 1);
+    collect(&context, "SELECT 1").await;
+    assert_eq!(noted(), 0);
 }
 
 /// A table whose counts are estimates, in several partitions.

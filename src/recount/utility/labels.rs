@@ -41,7 +41,7 @@ pub(super) struct ComparedColumn {
 }
 
 /// What is read of a column, if it can be compared.
-pub(super) enum Reads<T> {
+pub(super) enum Readable<T> {
     Read(T),
     /// It cannot, for this reason.
     Not(String),
@@ -54,10 +54,10 @@ impl Reading {
         session: &SessionContext,
         released: &str,
         (source, testing): (&str, Option<&str>),
-    ) -> Result<Reads<ComparedColumn>> {
+    ) -> Result<Readable<ComparedColumn>> {
         let label = type_of(session, released, &self.column).await?;
         if plain_type(&label).is_nested() || plain_type(&label).is_binary() {
-            return Ok(Reads::Not(
+            return Ok(Readable::Not(
                 "its labels in the release are neither texts nor numbers".into(),
             ));
         }
@@ -78,7 +78,7 @@ impl Reading {
         let bound = bind(session, VALUES, &self.column, &hierarchy).await;
         session.deregister_table(VALUES)?;
         match bound {
-            Ok((_, lookup)) => Ok(Reads::Read(ComparedColumn {
+            Ok((_, lookup)) => Ok(Readable::Read(ComparedColumn {
                 name: self.column,
                 lookup,
                 form: self.form,
@@ -86,7 +86,7 @@ impl Reading {
             })),
             // The hierarchy does not fit the column's type or values: all other columns can be
             // compared.
-            Err(e) if !self.must_fit && is_of_data(&e) => Ok(Reads::Not(e.message().to_string())),
+            Err(e) if !self.must_fit && is_of_data(&e) => Ok(Readable::Not(e.message().to_string())),
             Err(e) => Err(e),
         }
     }
@@ -158,7 +158,7 @@ impl ComparedColumn {
     }
 
     /// Returns for each released label the values that it stands for, if each stands for some.
-    pub(super) fn covered(self, released: &Texts, at: usize, is_in_source: &[bool]) -> Result<Reads<Labels>> {
+    pub(super) fn covered(self, released: &Texts, at: usize, is_in_source: &[bool]) -> Result<Readable<Labels>> {
         let labels = released.array(at);
         let any: Vec<u32> = (0..)
             .zip(is_in_source)
@@ -192,8 +192,8 @@ impl ComparedColumn {
         };
         let unread = covered.iter().filter(|values| values.is_empty()).count();
         Ok(match unread {
-            0 => Reads::Read(Labels(covered)),
-            n => Reads::Not(format!(
+            0 => Readable::Read(Labels(covered)),
+            n => Readable::Not(format!(
                 "labels ({n}) stand for no value of the source; name the hierarchy that they are of: QUASI IDENTIFIERS ({} \
                  USING hierarchy)",
                 self.name

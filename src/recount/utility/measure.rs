@@ -1,6 +1,6 @@
-//! Reads a release, its source and the rows for testing, and measures them.
+//! Readable a release, its source and the rows for testing, and measures them.
 
-use super::labels::{ComparedColumn, Reading, Reads};
+use super::labels::{ComparedColumn, Readable, Reading};
 use super::tables::Texts;
 use crate::error::{Error, Result};
 use crate::pool::{Pool, map};
@@ -33,8 +33,8 @@ pub(crate) async fn figures(tables: &Tables<'_>, readings: Vec<Reading>, class: 
     for reading in readings {
         let name = reading.column.clone();
         match reading.bind(session, &released.name, (*source, *testing)).await? {
-            Reads::Read(column) => compared.push(column),
-            Reads::Not(why) => unread.push((name, why)),
+            Readable::Read(column) => compared.push(column),
+            Readable::Not(why) => unread.push((name, why)),
         }
     }
     let mut read = vec![];
@@ -77,7 +77,7 @@ fn together(compared: Vec<ComparedColumn>, class: Option<&str>) -> Vec<Vec<Numbe
     related.into_iter().chain(alone).collect()
 }
 
-/// Reads the compared columns of the rows `from`, which have the types of `table`.
+/// Readable the compared columns of the rows `from`, which have the types of `table`.
 async fn texts(session: &SessionContext, columns: &[Numbered], table: &str, from: &str) -> Result<Texts> {
     let mut cells = vec![];
     for (_, column) in columns {
@@ -129,8 +129,8 @@ fn compared(read: Read, unread: &mut Vec<(String, String)>, class: Option<&str>)
         let mut is_in_source = vec![false; column.values];
         codes.iter().for_each(|code| is_in_source[*code as usize] = true);
         match read.covered(&released, i, &is_in_source)? {
-            Reads::Not(why) => unread.push((column.name, why)),
-            Reads::Read(covered) => {
+            Readable::Not(why) => unread.push((column.name, why)),
+            Readable::Read(covered) => {
                 let raw = || Labels::raw(column.values);
                 release.push(covered, released.rows[i].clone());
                 source.push(raw(), codes);

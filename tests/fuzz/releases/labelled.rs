@@ -1,7 +1,7 @@
 //! The same release with labels of other forms: numbers, bounds, and what is computed of a class.
 //! Classes are those of the release with texts, or several of them that are written alike.
 
-use super::case::{Case, Format, Way};
+use super::case::{Case, Format, Request, Way};
 use super::execute::{self, Leaves, Scene};
 use super::generate::Draw;
 use super::judge::table::Rows;
@@ -32,15 +32,32 @@ pub async fn holds(case: &Case, scene: &Scene, plain: &Leaves) -> Result<(), Fai
     };
     let rows = Rows::of(&leaves.schema, &leaves.batches, |_| None);
     let before: usize = plain.batches.iter().map(|batch| batch.num_rows()).sum();
-    // Local recoding has labels of the hierarchy for texts, and ranges for bounds and numbers:
-    // other classes.
-    if rows.len != before && !other.request.is_local() {
-        let what = format!("{} rows with these labels, {before} as text", rows.len);
+    let expected = match ranges_are_asked_for(&other.request) {
+        // Other classes than with the labels of a hierarchy: what binds is the limit.
+        true => least(&other.request, scene.source.len)..=scene.source.len,
+        false => before..=before,
+    };
+    if !expected.contains(&rows.len) {
+        let what = format!("{} rows with these labels, and not {expected:?}", rows.len);
         return Err(Failure::new("labels", what));
     }
     sizes(&other, &rows)?;
     types(&other, &scene, &rows)?;
     verify::untouched(&other, &scene, &context, &scene.folder.join("out")).await
+}
+
+/// Whether local recoding is asked for ranges where it has labels of a hierarchy for texts.
+fn ranges_are_asked_for(request: &Request) -> bool {
+    request.is_local() && request.labels.iter().any(|(_, form)| *form != "TEXT")
+}
+
+/// The fewest of `rows` that are released, by definitions.md, "Suppression limit".
+fn least(request: &Request, rows: usize) -> usize {
+    match request.personal() {
+        // Rows whose own limit does not hold are suppressed whatever the limit is.
+        Some(_) => 0,
+        None => rows.saturating_sub(request.limit.map_or(0, |limit| limit.rows(rows))),
+    }
 }
 
 fn labelled(case: &Case) -> Case {

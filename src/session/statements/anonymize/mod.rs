@@ -53,10 +53,7 @@ impl Run for AnonymizeSpec {
 
     fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
         Box::pin(async move {
-            let released = self.release(context).await;
-            // A release is examined with all its rows, and warns of what it finds.
-            Noted::take(&context.session.copied_config());
-            match released? {
+            match self.release(context).await? {
                 Anonymized::Rows { rows, .. } => Ok(rows),
                 Anonymized::Files { folder, release, .. } => {
                     summary::summary(Some(&shown(&folder)), RELEASED, Some(&release))
@@ -78,6 +75,13 @@ fn shown(folder: &Path) -> String {
 impl AnonymizeSpec {
     /// Runs the request, and returns its figures with the manifest or the rows.
     pub(in crate::session) async fn release(&self, context: &AnonContext) -> Result<Anonymized> {
+        let released = self.released(context).await;
+        // A release is examined with all its rows, and warns of what it finds.
+        Noted::take(&context.session.copied_config());
+        released
+    }
+
+    async fn released(&self, context: &AnonContext) -> Result<Anonymized> {
         let job = Arc::new(context.bind(self, Purpose::Release).await?);
         if context.settings().dry_run {
             let folder = job.target.as_ref().map(|t| t.path.clone());

@@ -7,6 +7,7 @@ use crate::recount::{ReleasedTable, with_one_zero};
 use crate::risk::Weighed;
 use crate::source::stored;
 use arrow::array::{Array, ArrayRef, AsArray, new_empty_array};
+use arrow::buffer::NullBuffer;
 use arrow::compute::concat;
 use arrow::datatypes::{Field, Float64Type};
 use arrow::row::{RowConverter, SortField};
@@ -48,7 +49,7 @@ impl ClassedRows {
         let mut rows = stored(session, &query(session, table, statement).await?).await?;
         let columns = statement.quasi_identifiers.len();
         let fields = rows.schema().fields().clone();
-        let mut codes: Vec<Codes> = fields.iter().take(columns).map(Codes::of).collect::<Result<_>>()?;
+        let mut codes: Vec<Numbered> = fields.iter().take(columns).map(Numbered::of).collect::<Result<_>>()?;
         let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
         let mut found = Self {
             class_of: vec![],
@@ -63,7 +64,7 @@ impl ClassedRows {
         let mut households = statement
             .entity
             .as_ref()
-            .map(|_| Households::of(&fields[behind]))
+            .map(|_| Numbered::of(&fields[behind]))
             .transpose()?;
         let first_kept = behind + usize::from(households.is_some());
         let mut kept: Vec<Vec<ArrayRef>> = vec![vec![]; statement.keep.len()];
@@ -72,7 +73,7 @@ impl ClassedRows {
             let (mut bytes, classes) = (batch.num_rows() * ROW, found.classes.len());
             let mut of_rows = vec![];
             for (codes, column) in codes.iter_mut().zip(batch.columns()) {
-                let (numbers, more) = codes.numbers(column)?;
+                let (numbers, more) = codes.numbers(column, None)?;
                 of_rows.push(numbers);
                 bytes += more;
             }
@@ -87,11 +88,15 @@ impl ClassedRows {
                 let weight = weight.filter(|w| *w >= 1.0 && w.is_finite());
                 unfit += u64::from(weight.is_none());
                 let key: Vec<u32> = of_rows.iter().map(|codes| codes[row]).collect();
-                let class = number(&mut known, key.clone());
-                found.add(class, &key, weight.unwrap_or(0.0));
+                let class = number(&mut known, key);
+                found.add(class, of_rows.iter().map(|codes| codes[row]), weight.unwrap_or(0.0));
             }
-            if let (Some(households), Some(numbers)) = (&mut households, &mut found.household_of) {
-                bytes += households.number(batch.column(behind), numbers)?;
+            if let (Some(households), Some(household_of)) = (&mut households, &mut found.household_of) {
+                // Nobody knows the household of a row without one: it is alone.
+                let alone = batch.column(behind).logical_nulls();
+                let (numbers, more) = households.numbers(batch.column(behind), alone.as_ref())?;
+                household_of.extend(numbers);
+                bytes += more + batch.num_rows() * size_of::<u32>();
             }
             for (kept, column) in kept.iter_mut().zip(batch.columns().iter().skip(first_kept)) {
                 bytes += 2 * column.get_array_memory_size();
@@ -119,10 +124,10 @@ impl ClassedRows {
     }
 
     /// Adds a row to a class, which is new if its number is the next one.
-    fn add(&mut self, class: u32, key: &[u32], weight: f64) {
+    fn add(&mut self, class: u32, key: impl Iterator<Item = u32>, weight: f64) {
         if class as usize == self.classes.len() {
             let columns = self.columns.iter_mut().zip(key);
-            columns.for_each(|(column, code)| column.push(*code));
+            columns.for_each(|(column, code)| column.push(code));
             self.classes.push(Weighed { rows: 0, weight: 0.0 });
         }
         let of_class = &mut self.classes[class as usize];
@@ -181,38 +186,13 @@ async fn query(session: &SessionContext, table: &ReleasedTable, statement: &Risk
 }
 
 /// The values of a column, numbered in the order in which they come.
-struct Codes {
-    texts: RowConverter,
-    known: HashMap<Vec<u8>, u32>,
-}
-
-impl Codes {
-    fn of(field: &Arc<Field>) -> Result<Self> {
-        Ok(Self {
-            texts: RowConverter::new(vec![SortField::new(field.data_type().clone())])?,
-            known: HashMap::new(),
-        })
-    }
-
-    /// Returns the numbers of values, and about how many bytes the new ones take.
-    fn numbers(&mut self, values: &ArrayRef) -> Result<(Vec<u32>, usize)> {
-        let texts = self.texts.convert_columns(&[Arc::clone(values)])?;
-        let before = self.known.len();
-        let known = &mut self.known;
-        let numbers = texts.iter().map(|text| number(known, text.data().to_vec())).collect();
-        let new = self.known.len() - before;
-        Ok((numbers, new * (ENTRY + texts.size() / values.len().max(1))))
-    }
-}
-
-/// The households of rows, numbered in the order in which they come.
-struct Households {
+struct Numbered {
     texts: RowConverter,
     known: HashMap<Vec<u8>, u32>,
     next: u32,
 }
 
-impl Households {
+impl Numbered {
     fn of(field: &Arc<Field>) -> Result<Self> {
         Ok(Self {
             texts: RowConverter::new(vec![SortField::new(field.data_type().clone())])?,
@@ -221,22 +201,24 @@ impl Households {
         })
     }
 
-    /// Adds the number of each row's household. Returns about how many bytes they take.
-    fn number(&mut self, values: &ArrayRef, numbers: &mut Vec<u32>) -> Result<usize> {
+    /// Returns the numbers of values, and about how many bytes the new ones take. Each value of
+    /// `alone` has a number of its own.
+    fn numbers(&mut self, values: &ArrayRef, alone: Option<&NullBuffer>) -> Result<(Vec<u32>, usize)> {
         let texts = self.texts.convert_columns(&[Arc::clone(values)])?;
-        let nulls = values.logical_nulls();
+        let before = self.next;
         let mut next = || {
             self.next += 1;
             self.next - 1
         };
+        let mut numbers = Vec::with_capacity(values.len());
         for (row, text) in texts.iter().enumerate() {
-            // Nobody knows the household of a row without one: it is alone.
-            numbers.push(match nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+            numbers.push(match alone.is_some_and(|alone| alone.is_null(row)) {
                 true => next(),
                 false => *self.known.entry(text.data().to_vec()).or_insert_with(&mut next),
             });
         }
-        Ok(values.len() * (ENTRY + texts.size() / values.len().max(1)))
+        let new = (self.next - before) as usize;
+        Ok((numbers, new * (ENTRY + texts.size() / values.len().max(1))))
     }
 }
 

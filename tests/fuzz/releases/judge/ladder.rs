@@ -44,7 +44,8 @@ impl Ladder {
             let (rows, values): (Vec<_>, Vec<_>) = of_type.map(|(row, key)| (row.clone(), key)).unzip();
             (listed, keys) = (Some(rows), values);
         }
-        let lengths = of.0.iter().filter_map(|cell| cell.text.as_ref().map(String::len));
+        let codes = of.0.iter().filter_map(|cell| cell.text.as_deref());
+        let lengths = codes.filter(|text| !text.starts_with('-')).map(str::len);
         let digits = match hierarchy.rule {
             Rule::Prefix { mask: Some(_), .. } => PREFIX_WIDTH,
             _ => lengths.max().unwrap_or(0),

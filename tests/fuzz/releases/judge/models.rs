@@ -160,8 +160,14 @@ pub fn holds(model: &Model, members: &[Member], whole: &Whole, people: Option<i1
             rounded(table.iter().map(slack).fold(1.0, f64::min))
         }
         "individual_risk" => {
-            let weight: f64 = counts.iter().map(|(value, rows)| weight(value) * *rows as f64).sum();
-            rounded(n as f64 / d as f64 - individual_risk(f, weight))
+            let weights: Option<Vec<f64>> = counts
+                .iter()
+                .map(|(value, rows)| Some(weight(value)? * *rows as f64))
+                .collect();
+            match weights {
+                Some(weights) => rounded(n as f64 / d as f64 - individual_risk(f, weights.iter().sum())),
+                None => Verdict::Fails,
+            }
         }
         // Of the release as a whole, and of single rows: judged elsewhere.
         "average_risk" | "population_uniqueness" | "personal_privacy" | "profitability" => Verdict::Holds,
@@ -173,9 +179,10 @@ pub fn holds(model: &Model, members: &[Member], whole: &Whole, people: Option<i1
     }
 }
 
-/// A value as a sampling weight; a value that is none would have ended the run.
-fn weight(value: &Seen) -> f64 {
-    value.as_deref().and_then(|text| text.parse().ok()).unwrap_or(f64::NAN)
+/// A value as a sampling weight, which is how many people a row stands for: at least itself.
+fn weight(value: &Seen) -> Option<f64> {
+    let weight: f64 = value.as_deref()?.parse().ok()?;
+    (weight >= 1.0 && weight.is_finite()).then_some(weight)
 }
 
 /// The mean of 1 / size where the size has a negative binomial distribution with `f` successes and
