@@ -16,7 +16,9 @@ impl Lookup {
         let grid = || match of_hierarchy(self) {
             // Codes that are years have no place among days and instants.
             Ok(None) if self.codes.as_ref().is_some_and(|codes| codes.of != Coded::Numbers) => None,
-            Ok(None) => Grid::of_values(self.values(), self.codes.as_ref()).ok().flatten(),
+            Ok(None) => Grid::of_values(self.values(), self.codes.as_ref(), |code| self.hidden(code))
+                .ok()
+                .flatten(),
             found => found.ok().flatten(),
         };
         self.grid.get_or_init(grid).as_ref().filter(|_| self.is_ordered())

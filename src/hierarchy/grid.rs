@@ -7,13 +7,13 @@
 //! of 1, 2, 5, 10, 20, 50, ... units (days for dates, for timestamps also parts of days) that are a
 //! twentieth of that width or more, and never one value wide.
 
-use super::codes::Codes;
+use super::codes::{Codes, Side};
 use super::ground::{self, numbers};
 use super::number::Number;
 use super::units::Units;
 use crate::error::Result;
-use arrow::array::{Array, ArrayRef, AsArray, StringArray};
-use arrow::compute::cast;
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringArray};
+use arrow::compute::{cast, nullif};
 use arrow::datatypes::{DataType, Float64Type, TimeUnit};
 
 /// The cells of a column's values.
@@ -35,8 +35,13 @@ const SECONDS: [i128; 9] = [1, 5, 15, 60, 300, 900, 3_600, 21_600, 43_200];
 
 impl Grid {
     /// Returns the grid of ascending values, NULL last, which depends on their width alone. A cell
-    /// ends at a code, because a range beyond it would say more than the code.
-    pub(super) fn of_values(values: &ArrayRef, codes: Option<&Codes>) -> Result<Option<Self>> {
+    /// ends at a code, and one that a code hides is open beyond it, because a range that goes
+    /// further would say more than the code. `hidden` says by ground code which code hides a value.
+    pub(super) fn of_values(
+        values: &ArrayRef,
+        codes: Option<&Codes>,
+        hidden: impl Fn(u32) -> Option<Side>,
+    ) -> Result<Option<Self>> {
         let values = ground::plain(values)?;
         let codes: Vec<Number> = codes.iter().flat_map(|c| [c.bottom, c.top]).flatten().collect();
         let ends = match values.data_type() {
@@ -45,12 +50,19 @@ impl Grid {
         };
         let Some((low, high)) = ends else { return Ok(None) };
         let complete = |ends: &ArrayRef| (0..values.len()).all(|i| ends.is_valid(i) || values.is_null(i));
-        let (Some(lows), Some(highs)) = (numbers(&low)?, numbers(&high)?) else {
-            return Ok(None);
-        };
         if !complete(&low) || !complete(&high) {
             return Ok(None);
         }
+        let by = |side: Side| {
+            (0..values.len() as u32)
+                .map(|code| Some(hidden(code) == Some(side)))
+                .collect()
+        };
+        let (below, above): (BooleanArray, BooleanArray) = (by(Side::Below), by(Side::Above));
+        let (low, high) = (nullif(&low, &below)?, nullif(&high, &above)?);
+        let (Some(lows), Some(highs)) = (numbers(&low)?, numbers(&high)?) else {
+            return Ok(None);
+        };
         let own = lows.clone();
         let same = |a: usize, b: usize| own[a].is_some() && own[a] == own[b];
         Self::between((low, lows), (high, highs), same).map(Some)
@@ -220,7 +232,7 @@ mod tests {
     use std::sync::Arc;
 
     fn shown(values: ArrayRef) -> Vec<String> {
-        let grid = Grid::of_values(&values, None).unwrap().unwrap();
+        let grid = Grid::of_values(&values, None, |_| None).unwrap().unwrap();
         let valid = (0..values.len() as u32).filter(|c| values.is_valid(*c as usize));
         let text = |code| grid.texts(code, code);
         let shown = |code| format!("{} {}", text(code).0.unwrap(), text(code).1.unwrap());
@@ -230,27 +242,36 @@ mod tests {
     #[test]
     fn cells_end_at_codes() {
         let codes = Codes::parse(Some("3"), Some("87")).unwrap();
+        let hidden = |code: u32| match code {
+            0 => Some(Side::Below),
+            5.. => Some(Side::Above),
+            _ => None,
+        };
+        // The first value is below BOTTOM CODE, and the last two are above TOP CODE.
         let ends = |values: ArrayRef| {
-            let grid = Grid::of_values(&values, Some(&codes)).unwrap().unwrap();
+            let grid = Grid::of_values(&values, Some(&codes), hidden).unwrap().unwrap();
             let ends = |code| {
                 let (low, high) = grid.texts(code, code);
-                format!("{} {}", low.unwrap(), high.unwrap())
+                format!("{} {}", low.unwrap_or("open"), high.unwrap_or("open"))
             };
             (0..values.len() as u32).map(ends).collect::<Vec<_>>()
         };
         assert_eq!(
             ends(Arc::new(Int64Array::from(vec![1, 4, 15, 81, 86, 88, 99]))),
-            ["0 2", "3 4", "15 19", "80 84", "85 86", "87 89", "95 99"]
+            ["open 2", "3 4", "15 19", "80 84", "85 86", "87 open", "95 open"]
         );
         assert_eq!(
-            ends(Arc::new(Float64Array::from(vec![1.5, 4.0, 15.0, 86.5, 88.0, 99.0]))),
+            ends(Arc::new(Float64Array::from(vec![
+                1.5, 4.0, 15.0, 81.0, 86.5, 88.0, 99.0
+            ]))),
             [
-                "0.0 3.0",
+                "open 3.0",
                 "3.0 5.0",
                 "15.0 20.0",
+                "80.0 85.0",
                 "85.0 87.0",
-                "87.0 90.0",
-                "95.0 100.0"
+                "87.0 open",
+                "95.0 open"
             ]
         );
     }
@@ -299,7 +320,7 @@ mod tests {
                 true => Arc::new(values.iter().map(|x| Some(*x as i64)).collect::<Int64Array>()),
                 false => Arc::new(Float64Array::from(values.clone())),
             };
-            let Some(grid) = Grid::of_values(&array, None).unwrap() else { return Ok(()) };
+            let Some(grid) = Grid::of_values(&array, None, |_| None).unwrap() else { return Ok(()) };
             for (code, value) in values.iter().enumerate() {
                 let (value, code) = (if whole { *value as i64 as f64 } else { *value }, code as u32);
                 let (low, high) = grid.ends(code, code);
