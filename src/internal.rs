@@ -8,16 +8,18 @@ pub mod arithmetic {
 pub mod catalogue {
     pub use crate::catalogue::*;
 }
-#[cfg(feature = "cli")]
-pub mod cli {
-    pub use crate::cli::described_commands;
-}
 /// What a planted worker is made of.
 #[cfg(feature = "cluster")]
 pub mod cluster {
+    use crate::error::Result;
+    use datafusion::prelude::SessionConfig;
+    use datafusion_proto::physical_plan::PhysicalExtensionCodec;
+
     /// Returns what writes operators into plans for workers, and reads them.
-    pub fn codec() -> impl datafusion_proto::physical_plan::PhysicalExtensionCodec + Copy + 'static {
-        crate::engine::CODEC
+    pub fn codec() -> Result<impl PhysicalExtensionCodec + Copy + 'static> {
+        let mut config = SessionConfig::new();
+        crate::engine::enable_executors(&mut config);
+        crate::cluster::Codec::of(&config)
     }
 
     /// Returns the functions that plans for workers may name.
@@ -37,7 +39,6 @@ pub mod folder {
 pub mod frequency {
     pub use crate::frequency::*;
 }
-#[cfg(feature = "cli")]
 pub mod generate {
     pub use crate::generate::*;
 }

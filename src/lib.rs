@@ -95,7 +95,7 @@
 //! | `job` | yes | what was asked, and every refusal |
 //! | `recount` | yes | counting released rows by SQL: classes, promises, labels, utility |
 //! | `staging` | yes | what is written and that nobody sees yet: hidden folders, and reports beside a release |
-//! | `engine` | yes | the one path from job to release: `scan`, `decide`, `items`, `examine`, `apply`, `write`, `verify`, `publish` |
+//! | `engine` | yes | the one path from job to release: `scan`, `decide`, `items`, `examine`, `apply`, `write`, `verify`, `publish`; and where its plans run: `executor` |
 //! | `audit` | yes | promises recounted on any table, and what else gives a release away |
 //! | `sql` | yes | reading SQL: the cursor, and the clauses that statements share |
 //! | `session` | yes | [`AnonContext`] over a DataFusion session; one file per statement |
@@ -200,7 +200,8 @@ mod audit;
 mod canonical;
 mod catalogue;
 #[cfg(feature = "cli")]
-mod cli;
+#[doc(hidden)]
+pub mod cli;
 #[cfg(feature = "cluster")]
 mod cluster;
 mod drift;
@@ -210,7 +211,6 @@ pub mod extend;
 mod folder;
 mod formats;
 mod frequency;
-#[cfg(feature = "cli")]
 mod generate;
 mod hierarchy;
 #[cfg(feature = "internal-api")]
@@ -249,9 +249,6 @@ mod suggest;
 mod utility;
 mod warning;
 
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub use cli::main as run_command;
 pub use observe::{Growth, Observer, Phase, Release};
 pub use search::Progress;
 pub use session::{

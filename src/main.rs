@@ -4,5 +4,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    anonsql::run_command()
+    anonsql::cli::run_command()
 }

@@ -4,7 +4,6 @@
 //! The settings are an extension of DataFusion's configuration, so they can be read from a session,
 //! a task or a plan: [`Settings::of`].
 
-#[cfg(feature = "cluster")]
 mod addresses;
 
 use crate::catalogue::{Value, duration};
@@ -16,7 +15,6 @@ use std::any::Any;
 use std::time::Duration;
 use url::Url;
 
-#[cfg(feature = "cluster")]
 pub(crate) use addresses::{Address, Addresses, elsewhere, listening};
 
 /// How the classes of a lattice node are counted.
@@ -232,17 +230,13 @@ fn endpoint(text: &str) -> Result<Option<String>> {
     }
 }
 
-#[cfg(feature = "cluster")]
 fn cluster(text: &str) -> Result<Option<String>> {
     let given = built(text)?;
     given.as_deref().map(str::parse::<Addresses>).transpose()?;
     Ok(given)
 }
 
-#[cfg(not(feature = "cluster"))]
-use built as cluster;
-
-/// Returns the setting for the cluster. Fails if this build does not have the cluster.
+/// Returns a setting of the cluster. Fails if this build does not have the cluster.
 fn built(text: &str) -> Result<Option<String>> {
     match given(text) {
         Some(_) if !cfg!(feature = "cluster") => Err(Error::usage(

@@ -82,14 +82,7 @@ pub(super) async fn check(
                 raw.push(converted(&with_one_zero(&quote(&known.column), &raw_type), TEXT));
                 names.push(&known.column);
             }
-            None if known.form == LabelForm::Text => unread.push(format!(
-                "whether values of {0} are true of the source (name the hierarchy: {0} USING hierarchy)",
-                known.column
-            )),
-            None => unread.push(format!(
-                "whether values of {0} are true of the source (LABELS {1} of a label that is not known)",
-                known.column, known.form
-            )),
+            None => unread.push(not_read(known)),
         }
     }
     if covered.is_empty() {
@@ -101,6 +94,38 @@ pub(super) async fn check(
         names.push(&one.column);
     }
     let source = generalized(session, WHOLE, &followed).await?;
+    let sql = counted_together((&here, &own, released), (&there, &raw, &source));
+    let Missing { rows, alike, is_whole } = unmatched(session, &sql, here.len(), &mut covered).await?;
+    let missing = rows + alike.saturating_sub(released.starred);
+    let each = match is_whole {
+        true => "",
+        false => ", each label for itself (too many overlap to match all at once)",
+    };
+    let check = none_of(
+        format!(
+            "rows that are true of no row of the source of their own ({}){each}",
+            names.join(", ")
+        ),
+        missing,
+    );
+    Ok((Some(check), unread))
+}
+
+/// Says of a column whose labels cannot be read what is not checked.
+fn not_read(known: &Known) -> String {
+    let why = match known.form {
+        LabelForm::Text => format!("name the hierarchy: {} USING hierarchy", known.column),
+        form => format!("LABELS {form} of a label that is not known"),
+    };
+    format!("whether values of {} are true of the source ({why})", known.column)
+}
+
+/// Returns the query that counts the rows of the release and of the source together: by the keys
+/// that both have, and by the cells, which are labels in the release and values in the source.
+fn counted_together(
+    (here, own, released): (&[String], &[String], &ReleasedTable),
+    (there, raw, source): (&[String], &[String], &str),
+) -> String {
     let select = |keys: &[String], cells: &[String], side: &str, from: &str| {
         let keys = keys.iter().enumerate().map(|(i, c)| format!("{c} AS k{i}"));
         let cells = cells.iter().enumerate().map(|(i, c)| format!("{c} AS c{i}"));
@@ -119,25 +144,11 @@ pub(super) async fn check(
         "0 AS side, CASE WHEN {} THEN 1 ELSE 0 END AS looks",
         released.is_starred_row()
     );
-    let sql = format!(
+    format!(
         "SELECT {all}, count(*) AS n FROM ({} UNION ALL {}) GROUP BY {all} ORDER BY {order}",
-        select(&here, &own, &looks, &quote(&released.name)),
-        select(&there, &raw, "1 AS side, 0 AS looks", &source),
-    );
-    let Missing { rows, alike, is_whole } = unmatched(session, &sql, here.len(), &mut covered).await?;
-    let missing = rows + alike.saturating_sub(released.starred);
-    let each = match is_whole {
-        true => "",
-        false => ", each label for itself (too many overlap to match all at once)",
-    };
-    let check = none_of(
-        format!(
-            "rows that are true of no row of the source of their own ({}){each}",
-            names.join(", ")
-        ),
-        missing,
-    );
-    Ok((Some(check), unread))
+        select(here, own, &looks, &quote(&released.name)),
+        select(there, raw, "1 AS side, 0 AS looks", source),
+    )
 }
 
 impl Covered {

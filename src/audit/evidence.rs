@@ -170,28 +170,9 @@ impl Evidence {
         }
         checks.extend(discernibility::check(manifest, session, &released).await?);
         if manifest.suppressed_rows == SuppressedRows::Starred {
-            let starred = format!(
-                "SELECT count(*) FROM {} WHERE {}",
-                quote(&released.name),
-                released.is_starred()
-            );
-            // A class that was generalized to the top looks the same, so there may be more starred
-            // rows, but never fewer.
-            let starred = count(session, &starred).await?;
-            let mut check = says("starred rows", manifest.rows_suppressed, Some(starred));
-            check.ok = manifest.rows_suppressed.is_some_and(|n| starred >= n);
-            checks.push(check);
+            checks.push(self.starred(session, &released).await?);
         }
-        checks.extend(match &self.place {
-            Place::Folder(folder) => {
-                let (folder, own) = (folder.clone(), manifest.clone());
-                blocking("summing up the files", move || files::check(&folder, &own)).await?
-            }
-            Place::Store(release) => {
-                let space = SpillSpace::of(&session.task_ctx());
-                files::check_stored(release, || space.unnamed()).await?
-            }
-        });
+        checks.extend(self.files(session).await?);
         checks.extend(self.columns(columns));
         checks.push(none_of(
             format!("changes of {MANIFEST} since it was written"),
@@ -203,6 +184,36 @@ impl Evidence {
             checks.push(says("rows of the source", manifest.rows_in, Some(read)));
         }
         Ok(checks)
+    }
+
+    /// Checks the number of starred rows.
+    async fn starred(&self, session: &SessionContext, released: &ReleasedTable) -> Result<Check> {
+        let starred = format!(
+            "SELECT count(*) FROM {} WHERE {}",
+            quote(&released.name),
+            released.is_starred()
+        );
+        // A class that was generalized to the top looks the same, so there may be more starred
+        // rows, but never fewer.
+        let starred = count(session, &starred).await?;
+        let stated = self.manifest.rows_suppressed;
+        let mut check = says("starred rows", stated, Some(starred));
+        check.ok = stated.is_some_and(|n| starred >= n);
+        Ok(check)
+    }
+
+    /// Checks the files by their names, sizes and checksums.
+    async fn files(&self, session: &SessionContext) -> Result<[Check; 3]> {
+        match &self.place {
+            Place::Folder(folder) => {
+                let (folder, own) = (folder.clone(), self.manifest.clone());
+                blocking("summing up the files", move || files::check(&folder, &own)).await
+            }
+            Place::Store(release) => {
+                let space = SpillSpace::of(&session.task_ctx());
+                files::check_stored(release, || space.unnamed()).await
+            }
+        }
     }
 
     /// Checks the columns by name and role, their levels, that all are named, and that the

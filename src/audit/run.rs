@@ -15,22 +15,19 @@ use crate::hierarchy::Hierarchy;
 use crate::job::Constraint;
 use crate::observe::{Observer, Phase};
 use crate::recount::{Answers, Generalized, Promise, ReleasedTable, bounds_as_text};
+use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
 /// Runs all checks of a claim.
 pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Verification> {
+    // One function: the checks in the order of the answer.
     let mut found = Verification {
         files_read: claim.files_read,
         ..Verification::default()
     };
     let known = known(claim, &mut found)?;
     let manifest = claim.evidence.as_ref().map(|e| &e.manifest);
-    for sensitive in &claim.sensitive {
-        let is_known = manifest.filter(|m| m.hierarchy_of(&sensitive.column).is_some());
-        if let (Some(manifest), Some(name)) = (is_known, &sensitive.hierarchy) {
-            found.same(manifest, &sensitive.column, claim.hierarchy(name)?)?;
-        }
-    }
+    same_hierarchies(claim, &mut found)?;
     let mut released = released(claim)?;
     let (state, checked) = with_nulls(claim.rows.clone(), &claim.folders)?.into_parts();
     let mut views = vec![(CHECKED, checked)];
@@ -40,14 +37,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     for (name, rows) in others {
         views.extend(rows.iter().map(|rows| (name, rows.logical_plan().clone())));
     }
-    let with_levels = known.iter().filter_map(|known| {
-        Some(Generalized {
-            column: known.column.clone(),
-            hierarchy: Arc::clone(known.hierarchy.as_ref()?),
-            level: known.level()?,
-        })
-    });
-    released.generalized = with_levels.collect();
+    released.generalized = known.iter().filter_map(with_level).collect();
     let progress = observer.begin(Phase::Verify);
     let own = session(&state, &views, &progress)?;
     if claim.against.is_some() {
@@ -55,28 +45,14 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     }
     bounds_as_text(&own, CHECKED, &released.quasi_identifiers).await?;
     if claim.population.is_some() {
-        let every: Vec<&Known> = known.iter().collect();
-        let people = generalized(&own, PEOPLE, &every).await?;
-        let rows = own.sql(&format!("SELECT * FROM {people}")).await?;
-        own.register_table(POPULATION, rows.into_view())?;
-        released.population = Some(POPULATION.into());
+        released.population = Some(generalized_people(&own, &known).await?);
     }
-
     let text = claim.evidence.as_ref().map_or(TEXT, Evidence::text);
     let unlike = match released.whole {
         Some(_) => align(&own, &released.sensitive, text).await?,
         None => vec![],
     };
-    let mut promises = promises(claim)?;
-    promises.retain(|promise| {
-        let is_unlike = promise.attribute.as_ref().is_some_and(|a| unlike.contains(a));
-        let is_checked = !(is_unlike && promise.model.reads().whole);
-        if !is_checked {
-            let why = "files spell the values otherwise than SQL does those of the source";
-            found.gap(format!("{} ({why})", promise.name));
-        }
-        is_checked
-    });
+    let promises = comparable(promises(claim)?, &unlike, &mut found);
     let notes = claim.constraints.iter().filter_map(|c| c.model.note());
     notes.for_each(|note| observer.advised(&note));
     let mut checks = released.check(&own, &promises).await?;
@@ -97,29 +73,78 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     checks.extend(labels::check(&own, &released, &known).await?);
     checks.extend(labels::check_codes(&own, &released, &known).await?);
     checks.extend(items::check(&own, claim).await?);
-    let computed = known
-        .iter()
-        .filter(|k| k.form.is_of_class() || k.form.is_of_label() && released.whole.is_none());
-    found
-        .unchecked
-        .extend(computed.map(|k| format!("levels of {} (LABELS {})", k.column, k.form)));
+    found.unchecked.extend(unread_levels(&known, &released));
     if released.whole.is_some() {
         let unchanged = against::unchanged(&own, claim).await?;
         checks.extend(against::check(&own, &released, &known, &unchanged).await?);
         let (covered, unread) = cover::check(&own, &released, &known, &unchanged).await?;
         checks.extend(covered);
         found.unchecked.extend(unread);
-        let mut in_order = state.clone();
-        in_order.config_mut().options_mut().execution.target_partitions = 1;
-        let in_order = session(&in_order, &views, &progress)?;
-        in_zones_of_source(&in_order, &released.quasi_identifiers).await?;
-        bounds_as_text(&in_order, CHECKED, &released.quasi_identifiers).await?;
         if !claim.evidence.as_ref().is_some_and(Evidence::grew) {
+            let mut in_order = state.clone();
+            in_order.config_mut().options_mut().execution.target_partitions = 1;
+            let in_order = session(&in_order, &views, &progress)?;
+            in_zones_of_source(&in_order, &released.quasi_identifiers).await?;
+            bounds_as_text(&in_order, CHECKED, &released.quasi_identifiers).await?;
             checks.extend(order::check(&in_order, &known, &claim.folders, &unchanged).await?);
         }
     }
     found.checks = checks;
     Ok(found)
+}
+
+/// Returns a column with its hierarchy and level, if both are known.
+fn with_level(known: &Known) -> Option<Generalized> {
+    Some(Generalized {
+        column: known.column.clone(),
+        hierarchy: Arc::clone(known.hierarchy.as_ref()?),
+        level: known.level()?,
+    })
+}
+
+/// Registers the population as a table, generalized like the release, and returns its name.
+async fn generalized_people(session: &SessionContext, known: &[Known]) -> Result<String> {
+    let every: Vec<&Known> = known.iter().collect();
+    let people = generalized(session, PEOPLE, &every).await?;
+    let rows = session.sql(&format!("SELECT * FROM {people}")).await?;
+    session.register_table(POPULATION, rows.into_view())?;
+    Ok(POPULATION.into())
+}
+
+/// Says of which columns the levels cannot be checked, because their labels are computed.
+fn unread_levels(known: &[Known], released: &ReleasedTable) -> Vec<String> {
+    let is_unread = |k: &&Known| k.form.is_of_class() || k.form.is_of_label() && released.whole.is_none();
+    let unread = known.iter().filter(is_unread);
+    unread
+        .map(|k| format!("levels of {} (LABELS {})", k.column, k.form))
+        .collect()
+}
+
+/// Compares the hierarchies of the sensitive columns with those of the manifest.
+fn same_hierarchies(claim: &Claim, found: &mut Verification) -> Result<()> {
+    let manifest = claim.evidence.as_ref().map(|e| &e.manifest);
+    for sensitive in &claim.sensitive {
+        let is_known = manifest.filter(|m| m.hierarchy_of(&sensitive.column).is_some());
+        if let (Some(manifest), Some(name)) = (is_known, &sensitive.hierarchy) {
+            found.same(manifest, &sensitive.column, claim.hierarchy(name)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the promises that can be checked, and counts the others as not checked: those that
+/// compare a column whose values are spelled `unlike` those of the source.
+fn comparable<'a>(promises: Vec<Promise<'a>>, unlike: &[String], found: &mut Verification) -> Vec<Promise<'a>> {
+    let is_checked = |promise: &Promise| {
+        let is_unlike = promise.attribute.as_ref().is_some_and(|a| unlike.contains(a));
+        !(is_unlike && promise.model.reads().whole)
+    };
+    let (checked, others): (Vec<_>, Vec<_>) = promises.into_iter().partition(is_checked);
+    for promise in others {
+        let why = "files spell the values otherwise than SQL does those of the source";
+        found.gap(format!("{} ({why})", promise.name));
+    }
+    checked
 }
 
 /// Describes the checked rows as a released table, with the columns of the manifest, or else those

@@ -8,7 +8,7 @@ use crate::error::Result;
 pub fn run(part: &Part) -> Result<()> {
     use super::args::Takes;
     use super::serving::{ready, serve};
-    use crate::cluster::{Executor, execute, schedule};
+    use crate::cluster::{ExecutorProcess, execute, schedule};
 
     match part {
         Part::Scheduler { listen } => {
@@ -21,12 +21,12 @@ pub fn run(part: &Part) -> Result<()> {
             let (scheduler, listen) = (executor.scheduler.clone(), executor.listen.clone());
             let folder = executor.takes.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
             serve(&executor.takes, "the executor", |session| async move {
-                let executor = Executor {
+                let executor = ExecutorProcess {
                     scheduler: &scheduler,
                     listen: &listen,
                     folder: &folder,
                 };
-                execute(&session, executor, crate::engine::CODEC, ready).await
+                execute(&session, executor, ready).await
             })
         }
     }

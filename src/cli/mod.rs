@@ -55,7 +55,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const READER_GONE: u8 = 141;
 
 /// Runs the command of this process, and returns its exit code.
-pub fn main() -> ExitCode {
+pub fn run_command() -> ExitCode {
     panic::keep_quiet();
     let (args, inputs) = match Args::read(std::env::args_os()) {
         Ok(read) => read,

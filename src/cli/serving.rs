@@ -3,6 +3,7 @@
 use super::args::Takes;
 use super::environment::{Limits, session_with};
 use super::workers::Workers;
+use crate::engine::enable_executors;
 use crate::error::{Error, Result};
 use datafusion::prelude::SessionContext;
 use std::io::Write;
@@ -20,6 +21,7 @@ where
     };
     let threads = Workers::start(limits.threads())?;
     let session = threads.inside(|| session_with(&limits))?;
+    enable_executors(session.state_ref().write().config_mut());
     let serving = threads.spawn(run(session));
     let ended = threads.handle().block_on(serving);
     ended.map_err(|e| Error::from_task(what, &e))?

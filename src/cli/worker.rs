@@ -11,7 +11,7 @@ pub fn run(worker: &Worker) -> Result<()> {
     let (address, certificates) = (worker.listen.clone(), worker.tls.clone());
     serve(&worker.takes, "the worker", |session| async move {
         let place = (address.as_str(), certificates.as_deref());
-        crate::cluster::serve(&session, place, crate::engine::CODEC, ready).await
+        crate::cluster::serve(&session, place, ready).await
     })
 }
 

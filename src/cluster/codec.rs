@@ -13,6 +13,7 @@ use datafusion::error::{DataFusionError, Result as DfResult};
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::ScalarUDF;
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::prelude::SessionConfig;
 use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConverterExtension};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -60,6 +61,14 @@ pub(crate) struct Codec {
     pub(crate) kinds: &'static [Kind],
     /// Returns the function of this crate with this name.
     pub(crate) function: fn(&str) -> Option<Arc<ScalarUDF>>,
+}
+
+impl Codec {
+    /// Returns the codec of a session that may have workers.
+    pub(crate) fn of(config: &SessionConfig) -> Result<Self> {
+        let codec = config.get_extension::<Self>();
+        Ok(*codec.ok_or_else(|| Error::internal("a session without a codec"))?)
+    }
 }
 
 impl fmt::Debug for Codec {

@@ -15,13 +15,13 @@
 //! - *Second scan*: each worker recodes its slices and deals the rows out by bucket; each worker
 //!   fetches the rows of its buckets from all workers ([`Fetch`]), orders and writes them
 //!   ([`Cluster::shuffle`]). A bucket is one file of the release, or a few, and the driver knows
-//!   from the classes how many rows it has. See `engine::write`.
-//!
+//!   from the classes how many rows it has. See `engine::executor::workers::write`.
 //! - *Recount*: workers do the part of the recount's SQL that concerns each file alone, and the
-//!   driver combines their partial counts ([`Cluster::gather`]). See `engine::verify`.
+//!   driver combines their partial counts ([`Cluster::gather`]). See
+//!   `engine::executor::workers::recount`.
 //!
-//! Code that executes a plan asks [`Cluster::of`] whether the session has a cluster. Three modules
-//! do: `engine::scan`, `engine::write` and `engine::verify`.
+//! Stages of a release reach workers through `engine::executor`, the only caller of
+//! [`Cluster::of`].
 //!
 //! # When a machine is gone
 //!
@@ -59,7 +59,7 @@ mod workers;
 
 pub(crate) use answer::{Answer, Pulse, telling};
 #[cfg(feature = "ballista")]
-pub(crate) use ballista::{Executor, execute, schedule};
+pub(crate) use ballista::{ExecutorProcess, execute, schedule};
 pub(crate) use codec::{Codec, Kind};
 #[cfg(feature = "ballista")]
 pub(crate) use each::{Each, Rest};

@@ -35,7 +35,6 @@ pub(super) const fn version() -> &'static str {
 pub(crate) async fn serve(
     session: &SessionContext,
     (address, certificates): (&str, Option<&Path>),
-    codec: Codec,
     ready: impl FnOnce(SocketAddr),
 ) -> Result<()> {
     let listening_on = |e| Error::io(format!("cannot listen on {address}"), e);
@@ -44,6 +43,7 @@ pub(crate) async fn serve(
     let listener = TcpListener::bind(listening).await.map_err(listening_on)?;
     let local = listener.local_addr().map_err(listening_on)?;
     let mut state = session.state();
+    let codec = Codec::of(state.config())?;
     SessionPool::set(state.config_mut());
     let threads = state.config().target_partitions();
     let channels: Arc<Connect> = Arc::new(Channels::new(tls.clone()));

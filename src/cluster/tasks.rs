@@ -45,8 +45,7 @@ impl Cluster {
             return Ok(None);
         };
         let addresses: Addresses = addresses.parse()?;
-        let codec = state.config().get_extension::<Codec>();
-        let codec = *codec.ok_or_else(|| Error::internal("a session without a codec"))?;
+        let codec = Codec::of(state.config())?;
         let engine: Arc<dyn Engine> = match addresses.scheduler() {
             Some(scheduler) => super::ballista::engine(state, scheduler, codec)?,
             None => Arc::new(Workers::of(state, addresses, codec)?),

@@ -3,10 +3,9 @@
 //! order.
 
 mod apply;
-#[cfg(feature = "cluster")]
-mod codec;
 mod decide;
 mod examine;
+mod executor;
 mod items;
 mod publish;
 mod run;
@@ -20,12 +19,11 @@ mod verify;
 mod waiting;
 mod write;
 
-#[cfg(feature = "cluster")]
-pub(crate) use codec::CODEC;
 pub use decide::{Decision, Evaluator, Objective, Optimized, Reached, column_loss, describe, front};
 #[cfg(feature = "internal-api")]
 pub use decide::{FrontOracle, front_oracle};
 pub use examine::{Findings, findings, named_warnings};
+pub(crate) use executor::{enable_executors, observe_executors};
 pub use publish::{Placed, ReleasedRows};
 pub use run::{decide_job, foresee, measure, release_rows, release_to};
 #[cfg(feature = "internal-api")]

@@ -33,7 +33,7 @@ pub(crate) struct Change {
     /// The data files.
     pub(crate) additions: Vec<Addition>,
     /// The columns, including those of partitions, in types that a table can store
-    /// ([`super::stored`]).
+    /// ([`super::Entry::stored`]).
     pub(crate) schema: SchemaRef,
     /// The partition columns, outermost first.
     pub(crate) partitioned_by: Vec<String>,

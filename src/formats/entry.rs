@@ -3,6 +3,7 @@
 use super::at::At;
 use super::pinned::{LogFormat, PinnedTable};
 use crate::error::{Error, Result};
+use arrow::datatypes::DataType;
 use async_trait::async_trait;
 use datafusion::execution::SessionState;
 use std::fmt;
@@ -34,6 +35,11 @@ pub(super) struct Log {
     pub(super) folder: &'static str,
     /// The name of a table of the format, for errors.
     pub(super) table: &'static str,
+    /// Returns the type in which a table stores the values of another type.
+    pub(super) stored: fn(&DataType) -> DataType,
+    /// Checks that a table can have a column of this name and type, and be partitioned by it if the
+    /// last argument is true. Fails with `ErrorKind::Usage` if it cannot.
+    pub(super) check_column: fn(&str, &DataType, bool) -> Result<()>,
     /// How it is read and committed to; `None` in a build without the format.
     pub(super) format: Option<&'static dyn LogFormat>,
 }
@@ -68,6 +74,26 @@ impl Entry {
         self.log.map(|log| log.folder)
     }
 
+    /// Returns the name of a table of the format, for errors: `Delta table`.
+    pub(crate) fn table(&self) -> &'static str {
+        self.log.map_or(self.word, |log| log.table)
+    }
+
+    /// Returns the type in which a table stores the values of another type.
+    pub(crate) fn stored(&self, data_type: &DataType) -> DataType {
+        self.log
+            .map_or_else(|| data_type.clone(), |log| (log.stored)(data_type))
+    }
+
+    /// Checks that a table can have a column of this name and type, and be partitioned by it if
+    /// `is_partition`. Fails with `ErrorKind::Usage` if it cannot.
+    pub(crate) fn check_column(&self, name: &str, data_type: &DataType, is_partition: bool) -> Result<()> {
+        match self.log {
+            Some(log) => (log.check_column)(name, data_type, is_partition),
+            None => Err(self.missing(format_args!("column {name:?}"))),
+        }
+    }
+
     /// Returns the interface for commits to tables of the format. Fails with `ErrorKind::Usage`, in
     /// an error about `what`, if this build does not have the format.
     pub(crate) fn committing(&self, what: impl fmt::Display) -> Result<&'static dyn LogFormat> {
@@ -88,6 +114,8 @@ impl fmt::Debug for Entry {
         f.write_str(self.word)
     }
 }
+
+impl Eq for Entry {}
 
 impl PartialEq for Entry {
     fn eq(&self, other: &Self) -> bool {

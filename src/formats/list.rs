@@ -11,6 +11,11 @@ use std::sync::Arc;
 /// Every table format, including those that this build does not have.
 pub static FORMATS: &[Entry] = &[delta::ENTRY, ducklake::ENTRY];
 
+/// Returns the formats whose tables releases are committed to.
+pub(crate) fn written() -> impl Iterator<Item = &'static Entry> {
+    FORMATS.iter().filter(|entry| entry.is_written())
+}
+
 /// Opens a version of the table at a place, whatever its format; `None` if there is no table. Fails
 /// with `ErrorKind::Usage` if there is no such version, or if this build does not have the format.
 pub(crate) async fn find(place: &Place, at: &At) -> Result<Option<Arc<dyn LoggedTable>>> {

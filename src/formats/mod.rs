@@ -15,7 +15,6 @@ mod change;
 mod delta;
 mod ducklake;
 mod entry;
-#[cfg(any(feature = "delta", feature = "ducklake"))]
 mod heads;
 mod list;
 mod pinned;
@@ -23,9 +22,8 @@ mod place;
 
 pub use at::At;
 pub(crate) use change::{Addition, Change, RELEASE, Verdict};
-pub(crate) use delta::{ENTRY as DELTA, check_column, stored};
 pub use entry::Entry;
 pub use list::FORMATS;
-pub(crate) use list::{find, is_table};
+pub(crate) use list::{find, is_table, written};
 pub(crate) use pinned::{Asked, LoggedTable, PinnedFile, PinnedTable};
 pub(crate) use place::{LOG, Place};

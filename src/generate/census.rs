@@ -126,6 +126,7 @@ impl Rows for Census {
     }
 
     fn rows(&self, group: u64, range: Range<u64>) -> Result<RecordBatch> {
+        // One function: the bytes of the table depend on the order of the draws.
         let n = (range.end - range.start) as usize;
         let (rng, people) = (&mut stream(self.seed, group), &self.population);
         let mut text = String::new();

@@ -90,6 +90,7 @@ fn text(array: &ArrayRef, i: usize) -> Option<String> {
 
 /// Checks one bound hierarchy against its rule's labels, value by value.
 fn check(h: &Hierarchy, values: &ArrayRef) {
+    // One function: the properties of one hierarchy, which need the same labels.
     let lookup = h.bind(Arc::clone(values)).unwrap();
     let own = h.rule().labels(values).unwrap();
     let ground = h

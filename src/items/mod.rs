@@ -28,7 +28,7 @@ mod tree;
 pub use choose::{Chosen, choose};
 pub use request::Request;
 pub use sets::ItemSets;
-pub use tree::ItemTree;
+pub use tree::{Cut, ItemTree};
 
 use crate::error::Result;
 

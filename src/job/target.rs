@@ -4,6 +4,7 @@ use super::report_file::ReportFile;
 use super::waiting::Waiting;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Manifest;
+use crate::formats::Entry;
 use crate::lake::{Layout, Prefix, Standing};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,8 +17,8 @@ pub enum Format {
     Parquet,
     /// Comma-separated values with a header.
     Csv,
-    /// A Delta table: Parquet files that its log names.
-    Delta,
+    /// A table of this format: Parquet files that its log names.
+    Table(&'static Entry),
 }
 
 /// What to do if the target exists.

@@ -7,7 +7,7 @@ use super::run::Run;
 use super::shared::Outcome;
 use crate::error::{Error, Result};
 use crate::folder::MANIFEST;
-use crate::formats::{Change, DELTA, Verdict};
+use crate::formats::{Change, Entry, Verdict};
 use crate::pool::blocking;
 use crate::store::read_small;
 use datafusion::object_store::path::Path;
@@ -21,21 +21,23 @@ impl Run {
         self.put_manifests(manifest, standing, late).await
     }
 
-    /// Makes the files of the run the content of the Delta table at the prefix, as the next version
+    /// Makes the files of the run the content of the table at the prefix, as the next version
     /// after the one of `standing`. Fails with `late` if another commit came first.
     pub(crate) async fn commit_to_log(
         self,
         manifest: &str,
         standing: Option<&Standing>,
+        format: &Entry,
         (change, late): (Change, Error),
     ) -> Result<()> {
-        self.put_change(manifest, standing, (change, late)).await
+        self.put_change(manifest, standing, format, (change, late)).await
     }
 
     async fn put_change(
         &self,
         manifest: &str,
         standing: Option<&Standing>,
+        format: &Entry,
         (change, late): (Change, Error),
     ) -> Result<()> {
         self.show().await?;
@@ -44,7 +46,7 @@ impl Run {
         let outcome = &self.shared.outcome;
         // A caller that stops waiting does not know the outcome either.
         *outcome.lock() = Outcome::Unknown;
-        let verdict = match (standing.and_then(Standing::table), DELTA.committing("a commit")) {
+        let verdict = match (standing.and_then(Standing::table), format.committing("a commit")) {
             (Some(table), _) => table.commit(change).await,
             (None, Ok(format)) => format.create(self.shared.prefix.place(), change).await,
             (None, Err(e)) => Verdict::Failed(e),

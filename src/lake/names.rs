@@ -12,9 +12,8 @@ pub enum Layout {
     Runs,
     /// Directly under the prefix, for readers that list folders. A release cannot be replaced.
     Plain,
-    /// In one folder for each run, as files of a Delta table. Its log says which files are its
-    /// content.
-    Delta,
+    /// In one folder for each run, as files of a table. Its log says which files are its content.
+    Logged,
 }
 
 /// The folder of all objects that are not data.
@@ -48,7 +47,7 @@ pub(super) fn beside_table(run: &str) -> String {
 /// Returns the names that the manifest of a run in a Delta table can have: the current name, and
 /// that of earlier versions of anonsql.
 pub(super) fn manifests_in_table(run: &str) -> [String; 2] {
-    [Layout::Delta, Layout::Runs].map(|layout| layout.manifest(run))
+    [Layout::Logged, Layout::Runs].map(|layout| layout.manifest(run))
 }
 
 /// Returns true if a text has the form of the id of a run.
@@ -64,7 +63,7 @@ impl Layout {
     /// Returns the name of the manifest of a run, relative to the prefix.
     pub(crate) fn manifest(self, run: &str) -> String {
         match self {
-            Self::Delta => format!("{}{MANIFEST}", beside_table(run)),
+            Self::Logged => format!("{}{MANIFEST}", beside_table(run)),
             Self::Runs | Self::Plain => format!("{RUN}{run}/{MANIFEST}"),
         }
     }
@@ -74,7 +73,7 @@ impl Layout {
     pub(super) fn file(self, run: &str, partition: &str, number: usize, sha256: &str, extension: &str) -> String {
         let digest = &sha256[..sha256.len().min(12)];
         match self {
-            Self::Runs | Self::Delta => format!("{RUN}{run}/{partition}part-{number:05}-{digest}.{extension}"),
+            Self::Runs | Self::Logged => format!("{RUN}{run}/{partition}part-{number:05}-{digest}.{extension}"),
             // Two runs may write the same bytes, and each run deletes its own files.
             Self::Plain => format!("{partition}part-{number:05}-{digest}-{run}.{extension}"),
         }
@@ -159,7 +158,7 @@ mod tests {
                 format!("{prefix}/run=1/part.parquet").trim_start_matches('/')
             );
         }
-        for layout in [Layout::Runs, Layout::Delta] {
+        for layout in [Layout::Runs, Layout::Logged] {
             let name = layout.manifest(&run);
             assert_eq!(run_of(&name), Some(run.as_str()), "{name}");
             assert!(manifests_in_table(&run).contains(&name) && run_of_lease(&name).is_none());

@@ -232,7 +232,7 @@ impl Prefix {
         let listed = listed.map_err(|e| self.failed("cannot list", &e))?;
         let objects = listed.objects.iter().filter_map(|meta| self.name(&meta.location));
         let folders = listed.common_prefixes.iter().filter_map(|path| self.name(path));
-        let in_log = layout == Layout::Delta;
+        let in_log = layout == Layout::Logged;
         let is_run = |folder: &str| layout != Layout::Plain && folder.starts_with(RUN);
         let is_own = |folder: &&str| *folder == OWN || in_log && *folder == LOG || is_run(folder);
         let strange = objects.filter(|name| in_log || ![MANIFEST, SUCCESS].contains(name));

@@ -39,7 +39,7 @@ pub(super) fn properties_at(manifest: &Manifest, text: &str, place: String) -> R
 
 /// Returns the properties of a new release whose manifest has this text.
 pub(crate) fn properties(manifest: &Manifest, text: &str) -> Result<BTreeMap<String, String>> {
-    properties_at(manifest, text, Layout::Delta.manifest(run_of(manifest)?))
+    properties_at(manifest, text, Layout::Logged.manifest(run_of(manifest)?))
 }
 
 /// Returns the run of a release in a Delta table.

@@ -109,6 +109,7 @@ impl Brute<'_> {
     /// Returns the value that the class reaches under a model with parameters `a`, and whether the
     /// model holds. Ties within 1e-12 hold.
     pub(super) fn judge(&self, model: &str, a: &[f64], word: &str) -> (f64, bool) {
+        // One function: a list of models with their formulas.
         let (least, most) = (|x: f64| (x, x >= a[0] - 1e-12), |x: f64| (x, x <= a[0] + 1e-12));
         let below = |x: f64| (x, x < a[0] - 1e-12);
         let distinct = self.values().into_iter().filter(|v| self.count(*v) > 0.0).count() as f64;

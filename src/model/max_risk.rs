@@ -105,3 +105,49 @@ pub(super) const ENTRY: Entry<Build> = Entry {
         }))
     },
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::{Argument, Call, Value};
+    use crate::model::build;
+
+    fn max_risk(r: Value) -> Box<dyn PrivacyModel> {
+        let mut call = Call::bare(ENTRY.info.name);
+        call.args.push(Argument { name: None, value: r });
+        build(&call).unwrap()
+    }
+
+    #[test]
+    fn the_least_class_is_exact() {
+        for (r, least) in [
+            (Value::Fraction(1, 11), 11),
+            (Value::Real(0.09), 12),
+            (Value::Real(0.1), 10),
+            (Value::Real(0.3), 4),
+            (Value::Fraction(2, 7), 4),
+            (Value::Fraction(1, 3), 3),
+            // Its sixteen digits are below a third.
+            (Value::Real(1.0 / 3.0), 4),
+            (Value::Integer(1), 1),
+        ] {
+            assert_eq!(max_risk(r.clone()).min_class_size(), least, "{r}");
+        }
+    }
+
+    #[test]
+    fn a_rounded_risk_is_noted_where_another_class_may_be_meant() {
+        for (r, meant) in [
+            (Value::Real(0.09), Some(11)),
+            (Value::Real(0.33), Some(3)),
+            (Value::Fraction(1, 11), None),
+            (Value::Real(0.2), None),
+            (Value::Integer(1), None),
+        ] {
+            let note = max_risk(r.clone()).note();
+            let advised = meant.map(|k| format!("write max_risk(1/{k})"));
+            assert_eq!(note.is_some(), meant.is_some(), "{r}");
+            assert!(note.unwrap_or_default().ends_with(&advised.unwrap_or_default()), "{r}");
+        }
+    }
+}

@@ -108,41 +108,8 @@ impl Recoder {
                 )?,
             }
         }
-        let mut sets = vec![];
-        for (released, encoder) in recoding.columns.iter().zip(&mut self.item_encoders) {
-            if let (ColumnTreatment::Items(items), Some(encoder)) = (&released.treatment, encoder) {
-                sets.push(items.recode(encoder, column(batch, &released.name)?, &suppressed)?);
-            }
-        }
-        let mut sets = sets.into_iter();
+        let mut columns = self.columns(batch, &labels, &suppressed)?;
         let suppressed = BooleanArray::from(suppressed);
-        let mut columns: Vec<ArrayRef> = vec![];
-        for (released, field) in recoding.columns.iter().zip(self.schema.fields()) {
-            columns.push(match &released.treatment {
-                ColumnTreatment::Generalize(i) if recoding.labels[*i].is_text => {
-                    self.labels(*i, &labels[*i], &suppressed)?
-                }
-                ColumnTreatment::Generalize(i) if recoding.labels[*i].form != LabelForm::Text => {
-                    self.computed(*i, &labels[*i], &suppressed)?
-                }
-                ColumnTreatment::Generalize(_) => {
-                    one_spelling(&cast(column(batch, &released.name)?, field.data_type())?)?
-                }
-                ColumnTreatment::Keep => one_spelling(&cast(column(batch, &released.name)?, field.data_type())?)?,
-                ColumnTreatment::Items(_) => sets
-                    .next()
-                    .ok_or_else(|| Error::internal("a column of sets is missing"))?,
-                ColumnTreatment::Hash(pseudonym) => pseudonym.hash(column(batch, &released.name)?)?,
-                ColumnTreatment::Protect => {
-                    let values = one_spelling(&cast(column(batch, &released.name)?, field.data_type())?)?;
-                    if recoding.starred {
-                        nullif(&values, &suppressed)?
-                    } else {
-                        values
-                    }
-                }
-            });
-        }
         columns.extend(self.order_key(&labels, &suppressed));
         if recoding.starred {
             columns.push(Arc::new(suppressed.clone()));
@@ -153,6 +120,39 @@ impl Recoder {
             return Ok(recoded);
         }
         Ok(filter_record_batch(&recoded, &arrow::compute::not(&suppressed)?)?)
+    }
+
+    /// Returns the released columns of a batch: the values with their treatments.
+    fn columns(&mut self, batch: &RecordBatch, labels: &[Vec<u32>], suppressed: &[bool]) -> Result<Vec<ArrayRef>> {
+        let recoding = Arc::clone(&self.recoding);
+        let mut sets = vec![];
+        for (released, encoder) in recoding.columns.iter().zip(&mut self.item_encoders) {
+            if let (ColumnTreatment::Items(items), Some(encoder)) = (&released.treatment, encoder) {
+                sets.push(items.recode(encoder, column(batch, &released.name)?, suppressed)?);
+            }
+        }
+        let mut sets = sets.into_iter();
+        let suppressed = BooleanArray::from(suppressed.to_vec());
+        let mut columns: Vec<ArrayRef> = vec![];
+        for (released, field) in recoding.columns.iter().zip(self.schema.fields()) {
+            let as_they_are = || one_spelling(&cast(column(batch, &released.name)?, field.data_type())?);
+            columns.push(match &released.treatment {
+                ColumnTreatment::Generalize(i) if recoding.labels[*i].is_text => {
+                    self.labels(*i, &labels[*i], &suppressed)?
+                }
+                ColumnTreatment::Generalize(i) if recoding.labels[*i].form != LabelForm::Text => {
+                    self.computed(*i, &labels[*i], &suppressed)?
+                }
+                ColumnTreatment::Generalize(_) | ColumnTreatment::Keep => as_they_are()?,
+                ColumnTreatment::Items(_) => sets
+                    .next()
+                    .ok_or_else(|| Error::internal("a column of sets is missing"))?,
+                ColumnTreatment::Hash(pseudonym) => pseudonym.hash(column(batch, &released.name)?)?,
+                ColumnTreatment::Protect if recoding.starred => nullif(&as_they_are()?, &suppressed)?,
+                ColumnTreatment::Protect => as_they_are()?,
+            });
+        }
+        Ok(columns)
     }
 
     /// Returns for each row whether it has an unmapped value that suppresses it.

@@ -114,6 +114,7 @@ impl Labelling {
         }
         let mut suppressed = unmapped;
         let mut numbers = vec![0; suppressed.len()];
+        let words = layout.words();
         match self {
             Labelling::Node {
                 node,
@@ -121,10 +122,7 @@ impl Labelling {
                 released,
             } => {
                 let keys = key_schema.generalize(&keys, key_schema.ground(), node);
-                let rows = suppressed
-                    .iter_mut()
-                    .zip(&mut numbers)
-                    .zip(keys.chunks_exact(layout.words()));
+                let rows = suppressed.iter_mut().zip(&mut numbers).zip(keys.chunks_exact(words));
                 for ((suppressed, number), key) in rows.filter(|((suppressed, _), _)| !**suppressed) {
                     *number = classes.entry(key).ok_or_else(source_changed)?;
                     *suppressed = *number >= *released;
@@ -146,10 +144,7 @@ impl Labelling {
                 kept,
             }) => {
                 let keys = key_schema.generalize(&keys, key_schema.ground(), bottom);
-                let rows = numbers
-                    .iter_mut()
-                    .zip(&mut suppressed)
-                    .zip(keys.chunks_exact(layout.words()));
+                let rows = numbers.iter_mut().zip(&mut suppressed).zip(keys.chunks_exact(words));
                 for ((group, suppressed), key) in rows.filter(|((_, suppressed), _)| !**suppressed) {
                     let combination = combinations.entry(key).ok_or_else(source_changed)?;
                     *group = partition.groups()[combination as usize];

@@ -6,6 +6,7 @@ use super::{Column, Gap, Role};
 /// Returns the gaps of a release with these columns. `free_text` names the text columns that are
 /// released as they are; `entity` is true if persons were counted instead of records.
 pub fn not_covered(columns: &[Column], free_text: &[String], entity: bool) -> Vec<Gap> {
+    // One function: a list of topics with their texts.
     let named = |keep: &dyn Fn(&Column) -> bool| -> Vec<String> {
         let released = columns.iter().filter(|c| c.released && keep(c));
         released.map(|c| c.name.clone()).collect()

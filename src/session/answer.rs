@@ -3,8 +3,9 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::{SOURCE, reading};
 use crate::sql::Hidden;
-use arrow::array::{ArrayRef, StringArray};
-use arrow::datatypes::{Field, Schema, SchemaRef};
+use arrow::array::{ArrayRef, AsArray, StringArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::SendableRecordBatchStream;
@@ -106,6 +107,34 @@ impl Answer {
         Self {
             rows: Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&schema), rows)),
             schema,
+            ..self
+        }
+    }
+
+    /// Returns the answer with what was written in place of each of these values, in its texts. It
+    /// is for answers that list settings: a value that a user selects is shown.
+    pub(super) fn hiding_in_texts(self, values: Hidden) -> Self {
+        if values.is_empty() {
+            return self;
+        }
+        let hide = move |column: &ArrayRef| -> Result<ArrayRef> {
+            if !column.data_type().is_string() {
+                return Ok(Arc::clone(column));
+            }
+            let texts = cast(column, &DataType::Utf8)?;
+            let texts = texts.as_string::<i32>().iter();
+            let shown: StringArray = texts
+                .map(|text| text.map(|text| values.secrets().hidden_in(text)))
+                .collect();
+            Ok(cast(&shown, column.data_type())?)
+        };
+        let rows = self.rows.map(move |batch| {
+            let batch = batch?;
+            let columns = batch.columns().iter().map(&hide).collect::<Result<Vec<_>>>()?;
+            Ok(RecordBatch::try_new(batch.schema(), columns).map_err(Error::from)?)
+        });
+        Self {
+            rows: Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), rows)),
             ..self
         }
     }

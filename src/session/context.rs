@@ -108,13 +108,11 @@ impl AnonContext {
     }
 
     /// Returns the counters of what the session moves to and from object stores.
-    #[cfg(feature = "cli")]
     pub(crate) fn traffic(&self) -> Arc<Traffic> {
         Stores::traffic(&self.session.copied_config())
     }
 
     /// Returns what waits until the runs of the session are cleaned up.
-    #[cfg(feature = "cli")]
     pub(crate) fn keeper(&self) -> Keeper {
         Keeper::of(&self.session.copied_config())
     }

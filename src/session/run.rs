@@ -7,6 +7,7 @@ use super::functions;
 use super::sources::lakes::enable_lakes;
 use super::statements::entry::Statement;
 use super::statements::parse::expected;
+use crate::engine::enable_executors;
 use crate::error::Result;
 use crate::lake::Keeper;
 use crate::observe::{Course, Silent};
@@ -32,8 +33,7 @@ impl AnonContext {
         Stores::set(session.state_ref().write().config_mut());
         Noted::set(session.state_ref().write().config_mut());
         Keeper::set(session.state_ref().write().config_mut());
-        #[cfg(feature = "cluster")]
-        crate::cluster::Cluster::enable(session.state_ref().write().config_mut(), crate::engine::CODEC);
+        enable_executors(session.state_ref().write().config_mut());
         forget_claims(&session);
         guard_readers(&session);
         stop_joins(&session);

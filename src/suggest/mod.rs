@@ -116,6 +116,7 @@ pub fn is_entity(facts: &Facts) -> bool {
 }
 
 fn decide(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> (Role, String) {
+    // One function: a list of rules, each of which is asked only if none before it holds.
     use Role::{ClassLabel, Identifier, Keep, QuasiIdentifier, Sensitive};
     let because = |role: Role, why: &str| (role, why.to_string());
     let named = |role: Role, what: &str| (role, format!("named as {what}"));

@@ -24,6 +24,21 @@ fn with_paths() -> AnonContext {
 const PEOPLE: &str = "SELECT column1 AS age, column2 AS zip, column3 AS illness FROM (VALUES (31, 'n1', 'Quixotica'), \
                       (31, 'n1', 'flu'), (34, 's2', 'flu'), (34, 's2', NULL))";
 
+#[tokio::test]
+async fn a_byte_order_mark_before_json_is_named() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("people.json");
+    for text in ["{\"age\": 31}\n", "[{\"age\": 31}]"] {
+        std::fs::write(&path, format!("\u{feff}{text}")).unwrap();
+        let read = format!("SELECT * FROM '{}'", path.display());
+        let error = with_paths().sql(&read).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Data);
+        assert!(error.message().contains("byte order mark"), "{error}");
+        std::fs::write(&path, text).unwrap();
+        assert_eq!(collect(&with_paths(), &read).await[0].num_rows(), 1);
+    }
+}
+
 /// A folder of reports, as the statement of the README leaves one, does not take its name from a
 /// table.
 #[test]

@@ -135,6 +135,17 @@ fn explain_is_refused_where_a_plan_has_it() {
 }
 
 #[test]
+fn no_list_of_settings_has_it() {
+    let folder = folder();
+    let set = "SET datafusion.catalog.location = getenv('SECRET')";
+    for shown in ["SHOW ALL", "SHOW datafusion.catalog.location"] {
+        let (code, text) = said(folder.path(), &[set, shown]);
+        let is_hidden = !shows(&text) && text.contains("getenv('SECRET')");
+        assert!(code == Some(0) && is_hidden, "{shown}: {text}");
+    }
+}
+
+#[test]
 fn no_later_statement_says_it() {
     let folder = folder();
     let cast = "CREATE VIEW v AS SELECT CAST(zip || upper(getenv('SECRET')) AS BIGINT) AS n, age FROM 'people.csv'";

@@ -36,7 +36,7 @@ use std::sync::Arc;
 use url::Url;
 
 #[cfg(feature = "ballista")]
-pub(crate) use processes::{Executor, execute, schedule};
+pub(crate) use processes::{ExecutorProcess, execute, schedule};
 
 /// Returns the engine behind a scheduler.
 #[cfg(feature = "ballista")]

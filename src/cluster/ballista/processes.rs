@@ -90,7 +90,7 @@ pub(crate) async fn schedule(address: &str, ready: impl FnOnce(SocketAddr)) -> R
 }
 
 /// An executor before it is started.
-pub(crate) struct Executor<'a> {
+pub(crate) struct ExecutorProcess<'a> {
     /// The address of its scheduler.
     pub(crate) scheduler: &'a str,
     /// The address from which others fetch rows.
@@ -103,8 +103,7 @@ pub(crate) struct Executor<'a> {
 /// process ends. `ready` is called with the address.
 pub(crate) async fn execute(
     session: &SessionContext,
-    executor: Executor<'_>,
-    codec: Codec,
+    executor: ExecutorProcess<'_>,
     ready: impl FnOnce(SocketAddr),
 ) -> Result<()> {
     let scheduler = listening(executor.scheduler, false)?;
@@ -112,6 +111,7 @@ pub(crate) async fn execute(
     let host = address.ip().to_string();
     let work = Work::create(executor.folder)?;
     let mut state = session.state();
+    let codec = Codec::of(state.config())?;
     SessionPool::set(state.config_mut());
     let threads = state.config().target_partitions();
     let mut config = SessionConfig::new().with_target_partitions(threads);

@@ -40,19 +40,24 @@ pub(in crate::engine) async fn plan(
 }
 
 /// What is sorted of the rows of a release, and by what.
-pub(super) struct Arrangement {
+pub(in crate::engine) struct Arrangement {
     /// The columns that are carried through the sort.
-    pub(super) carried: Vec<usize>,
+    pub(in crate::engine) carried: Vec<usize>,
     /// Their schema.
-    pub(super) schema: SchemaRef,
+    pub(in crate::engine) schema: SchemaRef,
     /// The columns of `schema` in the order in which they are compared.
-    pub(super) sorted: Vec<usize>,
+    pub(in crate::engine) sorted: Vec<usize>,
 }
 
 impl Arrangement {
     /// Returns the arrangement of rows of the schema `released`, in the order that [`plan`]
     /// defines.
-    pub(super) fn of(released: &SchemaRef, recoding: &RecodingPlan, first: &[String], last: &[String]) -> Result<Self> {
+    pub(in crate::engine) fn of(
+        released: &SchemaRef,
+        recoding: &RecodingPlan,
+        first: &[String],
+        last: &[String],
+    ) -> Result<Self> {
         // Columns that the order key determines are neither compared nor carried through the sort,
         // unless they are in `first`.
         let is_told = |name: &str| recoding.is_in_order_key(name) && !first.iter().any(|f| f == name);
@@ -112,7 +117,10 @@ struct Read {
 }
 
 /// Returns the plan of the columns of the source that a recoding plan reads.
-pub(super) async fn columns_read(rows: &DataFrame, recoding: &RecodingPlan) -> Result<Arc<dyn ExecutionPlan>> {
+pub(in crate::engine) async fn columns_read(
+    rows: &DataFrame,
+    recoding: &RecodingPlan,
+) -> Result<Arc<dyn ExecutionPlan>> {
     let mut names: Vec<&str> = vec![];
     for name in recoding.reads() {
         if !names.contains(&name) {

@@ -26,7 +26,7 @@ pub(in crate::engine) struct Rewrite {
     /// Columns that are recounted but not released: the entity, if it is not a released column.
     pub(in crate::engine) hidden: Vec<String>,
     /// Whether the classes alone are the release, so that the source is not read again.
-    pub(super) is_of_classes: bool,
+    pub(in crate::engine) is_of_classes: bool,
     limits: Option<Limits>,
     measured: Option<Measured>,
 }

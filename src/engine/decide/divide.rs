@@ -42,6 +42,7 @@ const SECOND_FORM: usize = 1 << 18;
 /// whose turn comes when the time is over, is skipped if there is another; of a large table, so is
 /// a second form of an algorithm.
 pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn Observer>) -> Result<Decision> {
+    // One function: the candidates one after the other, with what each leaves for the next.
     observer.begin(Phase::Search);
     let budget = budget(job, observer.as_ref());
     let coarser = coarser(job, evaluator)?;
@@ -70,28 +71,18 @@ pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn 
                 stopped = stopped.or(reason);
                 told.skipped = found.is_none().then(|| reason.unwrap_or_default().into());
                 if let Some(found) = found {
-                    let value = if job.metric.higher_is_better() {
-                        -found.cost
-                    } else {
-                        found.cost
-                    };
-                    divided_by.push((candidate, value));
-                    told.value = Some(value);
-                    let wins = best
-                        .as_ref()
-                        .map(|best| beats(job, evaluator, &found, best))
-                        .transpose()?;
-                    if wins.unwrap_or(true) {
-                        best = Some(found);
-                    }
+                    let sign = if job.metric.higher_is_better() { -1.0 } else { 1.0 };
+                    divided_by.push((candidate, sign * found.cost));
+                    told.value = Some(sign * found.cost);
+                    best = Some(match best {
+                        Some(best) if !beats(job, evaluator, &found, &best)? => best,
+                        _ => found,
+                    });
                 }
             }
             Err(e) => {
-                told.skipped = Some(match e.kind() {
-                    ErrorKind::Resources => "memory limit".into(),
-                    ErrorKind::Infeasible => "too many rows suppressed".into(),
-                    _ => return Err(e),
-                });
+                let Some(why) = passed_over(&e) else { return Err(e) };
+                told.skipped = Some(why.into());
                 refused.get_or_insert(e);
             }
         }
@@ -105,16 +96,23 @@ pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn 
     };
     let base = evaluator.sets().base();
     check_partition(&base.key_schema, base.held()?, partition)?;
+    let is_choice = matches!(&job.choice, Choice::Partition(all) if all.len() > 1);
     Ok(Decision {
         search: Some(best.candidate.call.to_string()),
-        tried: match &job.choice {
-            Choice::Partition(all) if all.len() > 1 => tried,
-            _ => vec![],
-        },
+        tried: if is_choice { tried } else { vec![] },
         stopped,
         combinations: Some(Combinations::new(best.memory, evaluator, partition)?),
         ..Decision::chosen(evaluator, (best.classes, best.verdict), Proof::None)
     })
+}
+
+/// Returns why another algorithm is tried after this error; `None` if the error ends the search.
+fn passed_over(error: &Error) -> Option<&'static str> {
+    match error.kind() {
+        ErrorKind::Resources => Some("memory limit"),
+        ErrorKind::Infeasible => Some("too many rows suppressed"),
+        _ => None,
+    }
 }
 
 /// Returns true if two forms of an algorithm divide the table alike: they differ in how columns

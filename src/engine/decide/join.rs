@@ -156,17 +156,15 @@ impl<'a> Rule<'a> {
             }
             false => None,
         };
-        let mut batch = vec![];
-        for class in 0..set.len() {
+        let of_class = |class| {
             let mut histogram = vec![];
             fill(&mut histogram, own, set.details()[detail].class(class));
-            let mut counts: Vec<(u32, u64)> = histogram
-                .into_iter()
-                .map(|(code, n)| (values.first[code as usize], n))
-                .collect();
+            let counts = histogram.into_iter().map(|(code, n)| (values.first[code as usize], n));
+            let mut counts: Vec<(u32, u64)> = counts.collect();
             counts.sort_unstable();
-            batch.push(counts);
-        }
+            counts
+        };
+        let batch = (0..set.len()).map(of_class).collect();
         let mut union: Vec<Joined> = vec![];
         let mut places = HashMap::new();
         for (labels, counts) in &standing.classes {

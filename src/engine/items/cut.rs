@@ -5,7 +5,7 @@ use crate::engine::decide::GeneralizedItems;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::ItemSetSummary;
 use crate::hierarchy::{Cover, Coverage, OnUnmapped};
-use crate::items::{Chosen, ItemBound, ItemTree, Request, choose};
+use crate::items::{Chosen, Cut, ItemBound, ItemTree, Request, choose};
 use crate::job::{ItemSet, Job};
 use crate::recode::ItemRecoding;
 use arrow::array::StringArray;
@@ -15,6 +15,7 @@ use std::sync::Arc;
 /// Returns the recoding of the items of a column. Fails as infeasible if no cut holds every model
 /// ON the column while at most `removable` rows lose items.
 pub(super) fn cut(job: &Job, set: &ItemSet, counted: Counted, removable: u64) -> Result<GeneralizedItems> {
+    // One function: from the items that were counted to their labels.
     let (column, hierarchy) = (&set.column, &set.hierarchy);
     let own = |e: Error| e.context(format!("column {column}"));
     let Counted {
@@ -34,11 +35,7 @@ pub(super) fn cut(job: &Job, set: &ItemSet, counted: Counted, removable: u64) ->
     let suppresses = hierarchy.on_unmapped() == OnUnmapped::Suppress;
     let tree = ItemTree::new(&lookup, (low, high.min(lookup.top())), suppresses)?;
 
-    let models = job.constraints.iter().filter(|c| c.attribute.as_ref() == Some(column));
-    let models: Vec<(ItemBound, String)> = models
-        .filter_map(|c| Some((c.model.item_bound()?, c.describe(&job.quasi_identifiers))))
-        .collect();
-    let bounds: Vec<ItemBound> = models.iter().map(|(bound, _)| *bound).collect();
+    let (bounds, models) = bounds(job, column);
     let request = Request {
         tree: &tree,
         sets: &sets,
@@ -48,42 +45,20 @@ pub(super) fn cut(job: &Job, set: &ItemSet, counted: Counted, removable: u64) ->
     let held = memory.size();
     let reserve = |bytes: usize| memory.try_resize(held + bytes).map_err(|_| too_many(column));
     let Some(Chosen { cut, optimal }) = choose(&request, &reserve)? else {
-        let models: Vec<String> = models.into_iter().map(|(_, name)| name).collect();
-        let unknown = match coverage.rows_unmapped {
-            0 => String::new(),
-            _ if suppresses => format!(
-                ", and the hierarchy removes {} values that it does not know",
-                coverage.values_unmapped
-            ),
-            _ => String::new(),
+        let removed = match coverage.rows_unmapped {
+            1.. if suppresses => coverage.values_unmapped,
+            _ => 0,
         };
-        return Err(Error::infeasible(format!(
-            "{} cannot hold: some labels are in too few rows however the items are generalized, and at most {removable} rows \
-             may lose items{unknown}; allow more with SUPPRESSING AT MOST, or let LEVELS reach higher",
-            models.join(" AND ")
-        )));
+        return Err(infeasible(&models, removable, removed));
     };
 
-    // Only labels that rows have are released, or named.
     let level_of = |item: usize| tree.level_of(&cut, item as u32);
-    let mut levels: BTreeMap<String, u8> = BTreeMap::new();
-    let text = |item: usize| Some(&tree.labels()[tree.label(&cut, item as u32)? as usize]);
-    for item in 0..items.len() {
-        if let (Some(text), Some(level)) = (text(item), level_of(item)) {
-            let known = levels.entry(text.clone()).or_insert(level);
-            *known = level.min(*known);
-        }
-    }
+    let Labels { levels, label_of } = labels(&tree, &cut, items.len());
     let labels = StringArray::from_iter_values(levels.keys());
-    let place: BTreeMap<&String, u32> = levels.keys().zip(0..).collect();
-    let label_of: Vec<Option<u32>> = (0..items.len()).map(|item| place.get(text(item)?).copied()).collect();
     let cover = Cover::new(Arc::clone(&lookup), labels.clone())?;
     let is_own = |item: usize, label: u32| level_of(item) == Some(0) || cover.covers(item as u32, label);
-    if !label_of
-        .iter()
-        .enumerate()
-        .all(|(item, label)| label.is_none_or(|label| is_own(item, label)))
-    {
+    let mut labelled = label_of.iter().enumerate();
+    if !labelled.all(|(item, label)| label.is_none_or(|label| is_own(item, label))) {
         return Err(Error::new(
             ErrorKind::Verification,
             format!(
@@ -92,9 +67,9 @@ pub(super) fn cut(job: &Job, set: &ItemSet, counted: Counted, removable: u64) ->
         ));
     }
     let mut labels_by_level = vec![0; usize::from(lookup.top()) + 1];
-    levels
-        .values()
-        .for_each(|level| labels_by_level[usize::from(*level)] += 1);
+    for level in levels.values() {
+        labels_by_level[usize::from(*level)] += 1;
+    }
     Ok(GeneralizedItems {
         summary: ItemSetSummary {
             column: column.clone(),
@@ -107,4 +82,49 @@ pub(super) fn cut(job: &Job, set: &ItemSet, counted: Counted, removable: u64) ->
         },
         recoding: Arc::new(ItemRecoding::new(column, items, labels, label_of)),
     })
+}
+
+/// Returns the promises about a column, each with its model as it was written.
+fn bounds(job: &Job, column: &String) -> (Vec<ItemBound>, Vec<String>) {
+    let models = job.constraints.iter().filter(|c| c.attribute.as_ref() == Some(column));
+    models
+        .filter_map(|c| Some((c.model.item_bound()?, c.describe(&job.quasi_identifiers))))
+        .unzip()
+}
+
+/// The labels of the items of a column.
+struct Labels {
+    /// Each label with the lowest level at which an item has it.
+    levels: BTreeMap<String, u8>,
+    /// The index of each item's label; `None` for items that are removed.
+    label_of: Vec<Option<u32>>,
+}
+
+/// Returns the labels of a cut. Only labels that rows have are released, or named.
+fn labels(tree: &ItemTree, cut: &Cut, items: usize) -> Labels {
+    let mut levels: BTreeMap<String, u8> = BTreeMap::new();
+    let text = |item: usize| Some(&tree.labels()[tree.label(cut, item as u32)? as usize]);
+    for item in 0..items {
+        if let (Some(text), Some(level)) = (text(item), tree.level_of(cut, item as u32)) {
+            let known = levels.entry(text.clone()).or_insert(level);
+            *known = level.min(*known);
+        }
+    }
+    let place: BTreeMap<&String, u32> = levels.keys().zip(0..).collect();
+    let label_of = (0..items).map(|item| place.get(text(item)?).copied()).collect();
+    Labels { levels, label_of }
+}
+
+/// Returns the error of models that no cut holds, where the hierarchy removes `removed` values that
+/// it does not know.
+fn infeasible(models: &[String], removable: u64, removed: u64) -> Error {
+    let unknown = match removed {
+        0 => String::new(),
+        removed => format!(", and the hierarchy removes {removed} values that it does not know"),
+    };
+    Error::infeasible(format!(
+        "{} cannot hold: some labels are in too few rows however the items are generalized, and at most {removable} rows \
+         may lose items{unknown}; allow more with SUPPRESSING AT MOST, or let LEVELS reach higher",
+        models.join(" AND ")
+    ))
 }

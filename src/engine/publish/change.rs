@@ -1,4 +1,4 @@
-//! What the log of a Delta table is to say of a release.
+//! What the log of a table is to say of a release.
 
 use crate::engine::write::{Written, WrittenFile, stored};
 use crate::error::{Error, Result};
@@ -32,7 +32,7 @@ pub(super) fn change(target: &Target, written: &Written, (manifest, text): (&Man
 
 fn addition(file: &FileSummary, written: &WrittenFile) -> Result<Addition> {
     let told = written.in_table.as_ref();
-    let told = told.ok_or_else(|| Error::internal("a file of a Delta table without statistics"))?;
+    let told = told.ok_or_else(|| Error::internal("a file of a table without statistics"))?;
     Ok(Addition {
         path: file.name.clone(),
         bytes: file.bytes,

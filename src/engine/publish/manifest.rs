@@ -25,28 +25,12 @@ pub(super) fn manifest(
     input: Vec<FileSummary>,
     (run, output): (Option<String>, Vec<FileSummary>),
 ) -> Result<Manifest> {
+    // One function: a manifest with every field.
     let partition = decision.verdict.partition.as_deref();
     let levels = match partition {
         Some(_) => &[],
         None => decision.classes.node().levels(),
     };
-    let settled = &written.settled;
-    let mut metrics: BTreeMap<String, f64> = release
-        .value
-        .map(|v| (job.metric_name.clone(), v))
-        .into_iter()
-        .collect();
-    let others = metric::METRICS.iter().filter(|e| e.info.params.is_empty());
-    for entry in others.filter(|_| release.value.is_some()) {
-        let other: Box<dyn Metric> = metric::build(&crate::catalogue::Call::bare(entry.info.name))?;
-        let reads = other.reads();
-        let unknown = reads.class_label || reads.attribute || (reads.levels && partition.is_some());
-        if !unknown {
-            let evaluator = &decision.evaluator;
-            let value = evaluator.measure_other(job, other.as_ref(), &settled.classes, &settled.verdict)?;
-            metrics.insert(entry.info.name.into(), value);
-        }
-    }
     Ok(Manifest {
         version: env!("CARGO_PKG_VERSION").into(),
         sha256: String::new(),
@@ -94,7 +78,7 @@ pub(super) fn manifest(
         reached_k: release.reached_k,
         checks: release.checks.clone(),
         warnings: release.warnings.clone(),
-        metrics,
+        metrics: metrics(job, decision, written, release)?,
         search: SearchSummary {
             recoding: Some(partition.map_or(Recoding::Global, |_| Recoding::Local)),
             algorithm: release.search.clone().unwrap_or("AT NODE".into()),
@@ -108,6 +92,27 @@ pub(super) fn manifest(
         batches: vec![],
         report: job.report.as_ref().map(|r| target.name_of(r)).transpose()?.flatten(),
     })
+}
+
+/// Returns the value of the metric that was minimized, and of the others that can be measured on
+/// the release. Returns none of a release without a value.
+fn metrics(job: &Job, decision: &Decision, written: &Written, release: &Release) -> Result<BTreeMap<String, f64>> {
+    let Some(value) = release.value else {
+        return Ok(BTreeMap::new());
+    };
+    let mut metrics = BTreeMap::from([(job.metric_name.clone(), value)]);
+    let (settled, is_divided) = (&written.settled, decision.verdict.partition.is_some());
+    for entry in metric::METRICS.iter().filter(|e| e.info.params.is_empty()) {
+        let other: Box<dyn Metric> = metric::build(&crate::catalogue::Call::bare(entry.info.name))?;
+        let reads = other.reads();
+        let unknown = reads.class_label || reads.attribute || (reads.levels && is_divided);
+        if !unknown {
+            let evaluator = &decision.evaluator;
+            let value = evaluator.measure_other(job, other.as_ref(), &settled.classes, &settled.verdict)?;
+            metrics.insert(entry.info.name.into(), value);
+        }
+    }
+    Ok(metrics)
 }
 
 /// Returns the released columns with the types of the released rows.

@@ -163,7 +163,7 @@ async fn complete(
     let report = report(job, decision, written, recounted, (&release, Some(staged)), observer).await?;
     observer.begin(Phase::Publish);
     let change = match target.format {
-        Format::Delta => Some(change(target, written, (&manifest, &text))?),
+        Format::Table(_) => Some(change(target, written, (&manifest, &text))?),
         Format::Parquet | Format::Csv => None,
     };
     Ok(((Published { release, manifest }, text, change), report))

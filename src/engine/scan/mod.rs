@@ -1,15 +1,16 @@
 //! Stage 1: reads the source once. Values become codes, rows become the base frequency set,
 //! hierarchies become lookup tables, and the levels of the hierarchies become the lattice.
 
-#[cfg(feature = "cluster")]
-mod away;
 mod details;
 mod sample;
+mod scanned;
 mod unknown;
 
 pub use details::detail_requests;
 pub(in crate::engine) use details::{attribute_request, class_label_request, fill, measured_attribute, position};
+pub use scanned::Scanned;
 
+use super::executor::executor;
 use crate::drift::{Drift, refusal};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Base, BaseSet, Columns, DetailRequest, FrequencySets, Scan};
@@ -34,30 +35,11 @@ use unknown::unknown;
 /// The bytes of frequency sets that are cached for roll-up if memory is not limited.
 const CACHE_BYTES: usize = 512 << 20;
 
-/// A scanned source.
-#[derive(Debug)]
-pub struct Scanned {
-    /// The frequency sets: the base set with the distinct combinations of quasi-identifier values,
-    /// and the classes computed from it.
-    pub sets: FrequencySets,
-    /// The lattice of the nodes that LEVELS allows.
-    pub lattice: Lattice,
-    /// The values that no hierarchy knows, as drift from the release of USING MANIFEST.
-    pub drift: Vec<Drift>,
-}
-
 /// Reads the source of a job once. The classes contain `details` beside their rows.
 pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer) -> Result<Scanned> {
     let names: Vec<String> = job.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
     let plan = select(&job.source.rows, &names, details)?;
-    let untyped = plan.schema().fields().iter().find(|f| f.data_type().is_null());
-    if let Some(column) = untyped.map(|f| f.name()) {
-        return Err(Error::usage(format!(
-            "column {column} is NULL in every row and has no type; give it one in a query: (SELECT CAST({} AS VARCHAR) AS {0}, \
-             ... FROM ...)",
-            quote(column)
-        )));
-    }
+    check_typed(&plan)?;
     let columns = Columns::new(&Arc::new(plan.schema().as_arrow().clone()), &names, details)?;
     let sampling = job.sampling().cloned();
     let progress = match (observer.begin(Phase::Scan), &sampling) {
@@ -110,6 +92,19 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
         lattice,
         drift,
     })
+}
+
+/// Fails for a column without a type.
+fn check_typed(rows: &DataFrame) -> Result<()> {
+    let untyped = rows.schema().fields().iter().find(|f| f.data_type().is_null());
+    match untyped.map(|f| f.name()) {
+        Some(column) => Err(Error::usage(format!(
+            "column {column} is NULL in every row and has no type; give it one in a query: (SELECT CAST({} AS VARCHAR) AS {0}, \
+             ... FROM ...)",
+            quote(column)
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// What a scan is merged to.
@@ -177,15 +172,13 @@ async fn count(
     (observer, progress): (Option<&dyn Observer>, &Arc<AtomicU64>),
 ) -> Result<Scan> {
     let context = Arc::new(rows.task_ctx());
-    #[cfg(feature = "cluster")]
     let state = rows.clone().into_parts().0;
     let plan = reading(SOURCE, async { Ok(rows.create_physical_plan().await?) }).await?;
     let statistics = StatisticsContext::new().compute(plan.as_ref(), &StatisticsArgs::new());
     if let (Some(observer), Ok(Precision::Exact(rows))) = (observer, statistics.map(|s| s.num_rows)) {
         observer.expects(Phase::Scan, progress.load(Ordering::Relaxed) + rows as u64);
     }
-    #[cfg(feature = "cluster")]
-    if let Some(streams) = away::counted(&state, &plan, observer).await? {
+    if let Some(streams) = executor(&state)?.count(&plan, observer).await? {
         return Scan::read(columns, streams, spill_space, Arc::clone(progress)).await;
     }
     let plan = source_plan(plan).await?;

@@ -1,17 +1,13 @@
 //! Stage 5: the written rows are counted again, by SQL that shares no code with the search
 //! ([`crate::recount`]).
 
-#[cfg(feature = "cluster")]
-mod away;
 mod classes;
-mod ends;
 mod levels;
 mod population;
 mod read_back;
 mod recounted;
 mod union;
 
-pub(in crate::engine) use ends::Ends;
 pub(in crate::engine) use recounted::{Recounted, WHOLE, recount};
 pub(in crate::engine) use union::{Union, recount_union, type_name};
 

@@ -22,7 +22,7 @@ pub(super) async fn read_back(
     let paths = staging.places(files, target.partitioned_by.is_empty()).await?;
     let folders = &target.partitioned_by;
     let rows = match target.format {
-        Format::Parquet | Format::Delta => as_written(parquet(session, paths, target).await?, written)?,
+        Format::Parquet | Format::Table(_) => as_written(parquet(session, paths, target).await?, written)?,
         Format::Csv => {
             let header = names(&staging.beginning(files).await?)?;
             let fields: Vec<Field> = header

@@ -1,12 +1,11 @@
 //! The recount of what was written, and its result.
 
-#[cfg(feature = "cluster")]
-use super::away::Away;
 use super::classes::check_classes;
 use super::levels::generalized;
 use super::population::generalized_population;
 use super::read_back::read_back;
 use crate::engine::decide::Decision;
+use crate::engine::executor::executor;
 use crate::engine::write::{ReleaseTable, Spool, Staging, Written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Check;
@@ -97,14 +96,8 @@ async fn counted(
     observer: &Arc<dyn Observer>,
 ) -> Result<Recounted> {
     let (state, progress) = (job.source.state(), observer.begin(Phase::Verify));
-    #[cfg(feature = "cluster")]
-    let away = Away::of(&state, written).await?;
-    #[cfg(feature = "cluster")]
-    let elsewhere = away
-        .as_ref()
-        .map_or_else(Default::default, |away| away.counting(&progress));
-    #[cfg(not(feature = "cluster"))]
-    let elsewhere = Default::default();
+    let recounting = executor(&state)?.recount(written).await?;
+    let elsewhere = Arc::clone(&recounting).elsewhere(&progress);
     let session = session_with(&state, progress, elsewhere);
     observer.expects(Phase::Verify, rows_to_read(job, decision));
     let (_, source) = job.source.rows.clone().into_parts();
@@ -118,10 +111,7 @@ async fn counted(
     let mut found = None;
     if let (Some(target), Some(stage)) = (&job.target, stage) {
         read_back(&session, RELEASED, (stage, &written.files), target, &written.schema).await?;
-        #[cfg(feature = "cluster")]
-        if let Some(away) = away.filter(|_| written.is_by_workers) {
-            away.check_order(&session, RELEASED, job, written).await?;
-        }
+        recounting.check_order(&session, RELEASED, job, written).await?;
         let files = Rows::Files {
             format: target.format,
             tell: written.rows.is_none(),

@@ -9,7 +9,7 @@ use super::spool::Spool;
 use super::stored::{exactly, in_microseconds, stored};
 use crate::error::{Error, Result};
 use crate::folder::{Footer, partition_name};
-use crate::formats::DELTA;
+use crate::formats::Entry;
 use crate::job::{Format, Target};
 use crate::pool::blocking;
 use crate::recode::ORDER_PREFIX;
@@ -63,10 +63,11 @@ impl Partition {
     /// Adds a folder inside this one. Fails with `ErrorKind::Data` for a value that cannot name a
     /// folder.
     fn add(&mut self, column: &str, value: Option<&str>, format: Format) -> Result<()> {
-        if format == Format::Delta && value == Some("") {
+        if let (Format::Table(format), Some("")) = (format, value) {
             return Err(Error::data(format!(
-                "PARTITIONED BY {column:?}: a value is an empty text, which readers of Delta tables take for NULL; partition by \
-                 another column"
+                "PARTITIONED BY {column:?}: a value is an empty text, which readers of {}s take for NULL; partition by another \
+                 column",
+                format.table()
             )));
         }
         self.path += &partition_name(column, value)?;
@@ -108,7 +109,7 @@ impl<'a> Files<'a> {
         let (written, partition_columns) = FileRows::of(schema, columns, target.format)?;
         let standing = target.grows.as_ref().map_or(0, |standing| standing.output.len());
         let alike = match target.format {
-            Format::Parquet | Format::Delta => None,
+            Format::Parquet | Format::Table(_) => None,
             Format::Csv => Some(Seen::new(Alike::Csv(String::new()), Arc::clone(&written.schema))),
         };
         Ok(Self {
@@ -194,7 +195,7 @@ impl<'a> Files<'a> {
 
     fn extension(&self) -> &'static str {
         match self.target.format {
-            Format::Parquet | Format::Delta => "parquet",
+            Format::Parquet | Format::Table(_) => "parquet",
             Format::Csv => "csv",
         }
     }
@@ -207,8 +208,8 @@ impl<'a> Files<'a> {
                 self.limit.learn(rows, metadata.len());
             }
             let in_table = match self.target.format {
-                Format::Delta => Some(in_table(&file, partition.values).await?),
-                _ => None,
+                Format::Table(format) => Some(in_table(&file, format, partition.values).await?),
+                Format::Parquet | Format::Csv => None,
             };
             let place = (partition.path.as_str(), self.begun);
             self.put
@@ -245,37 +246,37 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Returns the description of a finished file for the log of a Delta table.
-async fn in_table(file: &File, partition: Vec<(String, Option<String>)>) -> Result<InTable> {
+/// Returns the description of a finished file for the log of a table.
+async fn in_table(file: &File, format: &Entry, partition: Vec<(String, Option<String>)>) -> Result<InTable> {
     let file = file.try_clone().map_err(failed)?;
-    let format = DELTA.committing("a file of a release")?;
+    let format = format.committing("a file of a release")?;
     let statistics = blocking(WRITING, move || format.statistics(&file)).await?;
     Ok(InTable { partition, statistics })
 }
 
 /// Describes which columns of the rows of a release are in its files.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct FileColumns {
+pub(in crate::engine) struct FileColumns {
     /// The columns that are names of folders.
-    pub(super) partitioned_by: Vec<String>,
+    pub(in crate::engine) partitioned_by: Vec<String>,
     /// The columns that are not released.
-    pub(super) hidden: Vec<String>,
+    pub(in crate::engine) hidden: Vec<String>,
     /// The columns whose times stay in nanoseconds. The times of other columns are stored in
     /// microseconds.
-    pub(super) nanoseconds: Vec<String>,
+    pub(in crate::engine) nanoseconds: Vec<String>,
 }
 
 /// The part of the rows of a release that is in its files.
-pub(super) struct FileRows {
+pub(in crate::engine) struct FileRows {
     /// The schema of the files.
-    pub(super) schema: SchemaRef,
+    pub(in crate::engine) schema: SchemaRef,
     columns: Vec<usize>,
 }
 
 impl FileRows {
     /// Returns the columns that are in files of rows of this schema, and the columns that are
     /// folders. Hidden columns and those of the order key are neither.
-    pub(super) fn of(schema: &SchemaRef, among: &FileColumns, format: Format) -> Result<(Self, Vec<usize>)> {
+    pub(in crate::engine) fn of(schema: &SchemaRef, among: &FileColumns, format: Format) -> Result<(Self, Vec<usize>)> {
         let partition_columns: Vec<usize> = among
             .partitioned_by
             .iter()
@@ -308,7 +309,7 @@ impl FileRows {
     }
 
     /// Returns the part of a batch that is in files.
-    pub(super) fn of_batch(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+    pub(in crate::engine) fn of_batch(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let columns = self.columns.iter().zip(self.schema.fields());
         let columns = columns.map(|(i, field)| exactly(batch.column(*i), field.data_type()));
         let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;

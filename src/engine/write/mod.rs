@@ -2,11 +2,8 @@
 //! visible yet.
 
 mod alike;
-#[cfg(feature = "cluster")]
-mod away;
-#[cfg(feature = "cluster")]
-mod buckets;
 mod compact;
+mod execute;
 mod files;
 mod footer;
 mod limit;
@@ -20,15 +17,16 @@ mod stored;
 mod written;
 
 pub use alike::Alike;
-#[cfg(feature = "cluster")]
-pub(in crate::engine) use buckets::WriteBuckets;
+pub(in crate::engine) use execute::{keep_rows, write_files};
+pub(in crate::engine) use files::{FileColumns, FileRows};
 pub(in crate::engine) use settled::Settled;
-pub(in crate::engine) use shelf::WrittenFile;
+pub(in crate::engine) use shelf::{WrittenFile, name};
+pub(in crate::engine) use sink::{Sink, WRITING, failed, sink};
 pub use spool::ReleaseTable;
-pub(in crate::engine) use spool::Spool;
+pub(in crate::engine) use spool::{Spool, encode};
 pub(in crate::engine) use staging::Staging;
 pub(in crate::engine) use stored::stored;
-pub(in crate::engine) use written::{Written, keep_rows, write_files};
+pub(in crate::engine) use written::{Writers, Written};
 
 #[cfg(test)]
 mod tests;

@@ -41,8 +41,8 @@ pub(super) async fn nanoseconds(
         .collect();
     let names = typed.iter().map(|field| field.name().clone());
     match target.format {
-        // Delta has no type for nanoseconds, and a value that would lose something is an error.
-        Format::Delta => return Ok(vec![]),
+        // The types are those of the table, and a value that would lose something is an error.
+        Format::Table(_) => return Ok(vec![]),
         Format::Csv => return Ok(names.collect()),
         Format::Parquet => {}
     }

@@ -121,6 +121,6 @@ impl Put {
 }
 
 /// Returns the path of a file relative to the folder.
-pub(super) fn name(partition: &str, number: usize, extension: &str) -> String {
+pub(in crate::engine) fn name(partition: &str, number: usize, extension: &str) -> String {
     format!("{partition}part-{number:05}.{extension}")
 }

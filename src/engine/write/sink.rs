@@ -28,10 +28,10 @@ pub(super) const ROW_GROUP: usize = 1 << 18;
 /// are collected.
 const ENCODING: usize = 1 << 25;
 /// The name of the write task in error messages.
-pub(super) const WRITING: &str = "writing the release";
+pub(in crate::engine) const WRITING: &str = "writing the release";
 
 /// An open file of a release.
-pub(super) trait Sink: Send {
+pub(in crate::engine) trait Sink: Send {
     /// Adds rows.
     fn add(&mut self, rows: RecordBatch) -> BoxFuture<'_, Result<()>>;
 
@@ -43,10 +43,10 @@ pub(super) trait Sink: Send {
 }
 
 /// Opens the sink of a format. Only Parquet has a footer.
-pub(super) fn sink(format: Format, file: File, schema: SchemaRef, footer: &Footer) -> Result<Box<dyn Sink>> {
+pub(in crate::engine) fn sink(format: Format, file: File, schema: SchemaRef, footer: &Footer) -> Result<Box<dyn Sink>> {
     let file = BufWriter::new(file);
     Ok(match format {
-        Format::Parquet | Format::Delta => Box::new(ParquetSink::new(file, schema, footer)?),
+        Format::Parquet | Format::Table(_) => Box::new(ParquetSink::new(file, schema, footer)?),
         Format::Csv => Box::new(CsvSink {
             file: Some(file),
             schema,
@@ -291,7 +291,7 @@ fn whole(file: BufWriter<File>) -> Result<File> {
     file.into_inner().map_err(|e| failed(e.into_error()))
 }
 
-pub(super) fn failed(e: io::Error) -> Error {
+pub(in crate::engine) fn failed(e: io::Error) -> Error {
     Error::io("cannot write the release", e)
 }
 

@@ -72,7 +72,7 @@ impl Spool {
     }
 
     /// Returns the names of the columns.
-    pub(super) fn columns(&self) -> Vec<String> {
+    pub(in crate::engine) fn columns(&self) -> Vec<String> {
         self.schema.fields().iter().map(|f| f.name().clone()).collect()
     }
 
@@ -87,7 +87,7 @@ impl Spool {
     }
 
     /// Adds a copy of rows. The rows must have the columns of the spool, and may have others.
-    pub(super) async fn add(&mut self, rows: &RecordBatch) -> Result<()> {
+    pub(in crate::engine) async fn add(&mut self, rows: &RecordBatch) -> Result<()> {
         if rows.num_rows() == 0 {
             return Ok(());
         }
@@ -120,7 +120,7 @@ impl Spool {
     }
 
     /// Closes the spool after its last row, and releases reserved memory that is not used.
-    pub(super) fn closed(self) -> Self {
+    pub(in crate::engine) fn closed(self) -> Self {
         self.memory.shrink(self.memory.size().saturating_sub(self.bytes));
         self
     }
@@ -166,7 +166,7 @@ impl Spool {
 }
 
 /// Encodes rows as an Arrow stream of their own, so that each batch has its own dictionaries.
-pub(super) fn encode(rows: &RecordBatch) -> Result<Vec<u8>> {
+pub(in crate::engine) fn encode(rows: &RecordBatch) -> Result<Vec<u8>> {
     let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME))?;
     let mut writer = StreamWriter::try_new_with_options(vec![], &rows.schema(), options)?;
     writer.write(rows)?;

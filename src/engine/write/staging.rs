@@ -5,7 +5,7 @@ use super::shelf::{Shelf, WrittenFile};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{FileSummary, MANIFEST, Manifest};
 use crate::formats::Change;
-use crate::job::{Existing, Job, Target};
+use crate::job::{Existing, Format, Job, Target};
 use crate::lake::{Keeper, Run, folder_of_run};
 use crate::location::folder_url;
 use crate::pool::blocking;
@@ -172,7 +172,7 @@ impl Staging {
     }
 
     /// Makes the staged files the release of the target, and then calls `then`. `manifest` is the
-    /// text of its manifest, and `change` its description for the log of a Delta table.
+    /// text of its manifest, and `change` its description for the log of a table.
     pub(in crate::engine) async fn publish(
         self,
         target: &Target,
@@ -196,9 +196,12 @@ impl Staging {
             }
             Self::Store(run) => {
                 let standing = target.stored.as_ref().and_then(|stored| stored.standing.as_deref());
-                match change {
-                    Some(change) => run.commit_to_log(&manifest, standing, (change, target.late())).await?,
-                    None => run.commit(&manifest, standing, target.late()).await?,
+                match (change, target.format) {
+                    (Some(change), Format::Table(format)) => {
+                        let change = (change, target.late());
+                        run.commit_to_log(&manifest, standing, format, change).await?
+                    }
+                    _ => run.commit(&manifest, standing, target.late()).await?,
                 }
                 blocking(PUBLISHING, then).await
             }

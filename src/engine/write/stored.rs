@@ -1,7 +1,6 @@
 //! The types in which file formats store values, and the conversion to them, which loses nothing.
 
 use crate::error::{Error, Result};
-use crate::formats;
 use crate::job::Format;
 use arrow::array::{Array, ArrayRef};
 use arrow::compute::{CastOptions, cast_with_options};
@@ -12,7 +11,7 @@ use std::sync::Arc;
 /// and a date with milliseconds is stored as a timestamp.
 pub(in crate::engine) fn stored(data_type: &DataType, format: Format) -> DataType {
     match (format, data_type) {
-        (Format::Delta, own) => formats::stored(own),
+        (Format::Table(table), own) => table.stored(own),
         (Format::Parquet, DataType::Timestamp(TimeUnit::Second, zone)) => {
             DataType::Timestamp(TimeUnit::Millisecond, zone.clone())
         }

@@ -1,41 +1,35 @@
-//! Executing the rewrite once, to files or to rows.
+//! What was written.
 
-use super::files::{FileColumns, write};
-use super::footer::footer;
-use super::nanoseconds::nanoseconds;
 use super::settled::Settled;
 use super::shelf::WrittenFile;
 use super::spool::Spool;
-use super::staging::Staging;
 use crate::engine::apply::Rewrite;
-use crate::engine::apply::plan::without_order_key;
 use crate::engine::decide::Decision;
-use crate::error::{Error, Result};
 use crate::folder::Footer;
-use crate::job::{Format, Job, Target};
-use crate::observe::{Observer, Phase};
+use crate::recode::RecodingPlan;
 use crate::recode::personal::Outcome;
 use crate::recode::randomize::Permutation;
-use crate::recode::{RecodingPlan, SUPPRESSED};
-#[cfg(feature = "cluster")]
-use crate::settings::Settings;
-use crate::spill::SpillSpace;
 use arrow::datatypes::SchemaRef;
-use datafusion::common::runtime::SpawnedTask;
-use datafusion::execution::SendableRecordBatchStream;
-use datafusion::physical_plan::execute_stream;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use url::Url;
+
+/// Who wrote the files of a release.
+pub(in crate::engine) enum Writers {
+    /// This machine.
+    Here,
+    /// The machines of another executor.
+    Others {
+        /// Those that wrote something other than what they were asked for.
+        distrusted: Vec<Url>,
+    },
+}
 
 /// The rows that were written or kept, with the results of writing them.
 pub(in crate::engine) struct Written {
     /// The written files, if there is a target.
     pub(in crate::engine) files: Vec<WrittenFile>,
-    /// Whether workers wrote the files.
-    pub(in crate::engine) is_by_workers: bool,
-    /// The workers that wrote something other than what they were asked for.
-    pub(in crate::engine) distrusted: Vec<Url>,
+    /// Who wrote the files.
+    pub(in crate::engine) writers: Writers,
     /// The footer of each file.
     pub(in crate::engine) footer: Footer,
     /// The kept rows with the columns that are only recounted. Without a target these are all rows.
@@ -60,12 +54,11 @@ pub(in crate::engine) struct Written {
 }
 
 impl Written {
-    fn new(decision: &Decision, rewrite: Rewrite, schema: SchemaRef, beside: Vec<String>) -> Self {
+    pub(super) fn new(decision: &Decision, rewrite: Rewrite, schema: SchemaRef, beside: Vec<String>) -> Self {
         let outcome = rewrite.outcome();
         Self {
             files: vec![],
-            is_by_workers: false,
-            distrusted: vec![],
+            writers: Writers::Here,
             footer: Footer::default(),
             rows: None,
             schema,
@@ -77,150 +70,4 @@ impl Written {
             outcome,
         }
     }
-}
-
-/// Writes the files of a release to its stage.
-pub(in crate::engine) async fn write_files(
-    job: &Job,
-    decision: &Decision,
-    rewrite: Rewrite,
-    (target, staging): (&Target, &Staging),
-    observer: &Arc<dyn Observer>,
-) -> Result<Written> {
-    let schema = rewrite.plan.schema();
-    let beside = beside(job, decision, &rewrite);
-    let spool = match told_beside(job, decision, &rewrite, target) {
-        Some(columns) => Some(spool(job, Arc::new(schema.project(&columns)?))),
-        None => None,
-    };
-    let progress = observer.begin(Phase::Write);
-    observer.expects(Phase::Write, decision.verdict.released + decision.starred_rows(job));
-    let footer = footer(job, target, decision);
-    let columns = FileColumns {
-        partitioned_by: target.partitioned_by.clone(),
-        hidden: rewrite.hidden.clone(),
-        nanoseconds: nanoseconds(job, decision, target, &rewrite, observer.as_ref()).await?,
-    };
-    #[cfg(feature = "cluster")]
-    let spool = {
-        let told = Arc::clone(&progress);
-        match super::away::write_away(
-            (job, decision),
-            &rewrite,
-            (target, staging),
-            (&columns, &footer),
-            spool,
-            told,
-        )
-        .await?
-        {
-            super::away::Writers::Workers(done) => {
-                return Ok(Written {
-                    files: done.files,
-                    footer,
-                    rows: done.spool.map(Arc::new),
-                    is_by_workers: true,
-                    distrusted: done.distrusted,
-                    ..Written::new(decision, rewrite, schema, beside)
-                });
-            }
-            super::away::Writers::Here(spool) => {
-                if Settings::of(job.source.state().config().options()).cluster.is_some() {
-                    observer.advised(super::away::WRITTEN_HERE);
-                }
-                spool
-            }
-        }
-    };
-    let rows = execute(job, &rewrite)?;
-    let in_files = footer.clone();
-    let (shelf, target) = (staging.shelf(job), target.clone());
-    // Runs as a task on the runtime's threads, so that no more threads work at once than were
-    // requested.
-    let written = SpawnedTask::spawn(async move {
-        let told = |rows| {
-            progress.fetch_add(rows, Ordering::Relaxed);
-        };
-        write(rows, spool, &shelf, (&target, &in_files), &columns, told).await
-    });
-    let (files, spool) = written
-        .join()
-        .await
-        .map_err(|e| Error::from_task("writing", &e))?
-        .map_err(|e: Error| e.context("writing the release"))?;
-    Ok(Written {
-        files,
-        footer,
-        rows: spool.map(Arc::new),
-        ..Written::new(decision, rewrite, schema, beside)
-    })
-}
-
-/// Keeps the rows of a release in a spool until they are handed out.
-pub(in crate::engine) async fn keep_rows(
-    job: &Job,
-    decision: &Decision,
-    mut rewrite: Rewrite,
-    observer: &Arc<dyn Observer>,
-) -> Result<Written> {
-    let beside = beside(job, decision, &rewrite);
-    rewrite.plan = without_order_key(rewrite.plan, &beside)?;
-    let (rows, schema) = (execute(job, &rewrite)?, rewrite.plan.schema());
-    let progress = observer.begin(Phase::Write);
-    observer.expects(Phase::Write, decision.verdict.released + decision.starred_rows(job));
-    let told = |rows| {
-        progress.fetch_add(rows, Ordering::Relaxed);
-    };
-    let rows = spool(job, Arc::clone(&schema)).fill(rows, told).await?;
-    Ok(Written {
-        rows: Some(Arc::new(rows)),
-        ..Written::new(decision, rewrite, schema, beside)
-    })
-}
-
-fn execute(job: &Job, rewrite: &Rewrite) -> Result<SendableRecordBatchStream> {
-    let context = job.source.state().task_ctx();
-    execute_stream(Arc::clone(&rewrite.plan), context).map_err(Error::from_data)
-}
-
-fn spool(job: &Job, schema: SchemaRef) -> Spool {
-    Spool::open(schema, SpillSpace::of(&job.source.rows.task_ctx()))
-}
-
-/// Returns the columns that are recounted but not released.
-fn beside(job: &Job, decision: &Decision, rewrite: &Rewrite) -> Vec<String> {
-    let marks = decision.marks_suppressed(job).then(|| SUPPRESSED.to_string());
-    rewrite.hidden.iter().cloned().chain(marks).collect()
-}
-
-/// Returns the positions of the columns that are recounted in addition to the files in `target`.
-/// Returns `None` if the files contain everything that the recount needs.
-fn told_beside(job: &Job, decision: &Decision, rewrite: &Rewrite, target: &Target) -> Option<Vec<usize>> {
-    let reports = job.report.is_some() && target.format == Format::Csv;
-    if !(reports || files_do_not_tell(job, decision, target.format)) {
-        return None;
-    }
-    let schema = rewrite.plan.schema();
-    let is_recounted = |i: &usize| {
-        let name = schema.field(*i).name();
-        let is_entity = job.entity.as_ref() == Some(name);
-        is_entity
-            || name == SUPPRESSED && decision.marks_suppressed(job)
-            || job.quasi_identifier(name).is_some()
-            || job.sensitive.iter().any(|s| s.column == *name)
-            // A report says what the release reveals about the class label.
-            || job.report.is_some() && job.class_label.as_ref() == Some(name)
-    };
-    Some((0..schema.fields().len()).filter(is_recounted).collect())
-}
-
-/// Returns true if the files alone cannot prove the models: they lack the entity, they do not mark
-/// suppressed rows, or their values are texts that cannot be compared with the values of the source
-/// or the population.
-fn files_do_not_tell(job: &Job, decision: &Decision, format: Format) -> bool {
-    let mut compared = job.constraints.iter().filter(|c| c.model.limit_column().is_none());
-    let reads_types = compared.any(|c| c.attribute.is_some())
-        || job.sensitive.iter().any(|s| s.randomization.is_some())
-        || job.population.is_some();
-    job.hides_entity() || decision.marks_suppressed(job) || (format == Format::Csv && reads_types)
 }

@@ -1,5 +1,6 @@
 //! Delta in the list of table formats.
 
+use super::types::{check_column, stored};
 use crate::formats::entry::{Entry, Log};
 use crate::formats::place::LOG;
 
@@ -21,6 +22,8 @@ pub(crate) const ENTRY: Entry = Entry {
     log: Some(Log {
         folder: LOG,
         table: "Delta table",
+        stored,
+        check_column,
         #[cfg(feature = "delta")]
         format: Some(&Delta),
         #[cfg(not(feature = "delta"))]

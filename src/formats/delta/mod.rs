@@ -25,4 +25,3 @@ mod table;
 mod types;
 
 pub(crate) use line::ENTRY;
-pub(crate) use types::{check_column, stored};

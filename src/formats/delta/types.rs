@@ -10,7 +10,7 @@ use std::sync::Arc;
 const UNNAMED: [char; 11] = [' ', ',', ';', '{', '}', '(', ')', '\n', '\t', '\r', '='];
 
 /// Returns the type in which a table stores the values of another type.
-pub(crate) fn stored(data_type: &DataType) -> DataType {
+pub(super) fn stored(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(_, values) => stored(values),
         DataType::UInt8 => DataType::Int16,
@@ -39,7 +39,7 @@ fn stored_field(field: &FieldRef) -> FieldRef {
 
 /// Checks that a table can have a column of this name and type, and be partitioned by it if
 /// `is_partition`. Fails with `ErrorKind::Usage` if it cannot.
-pub(crate) fn check_column(name: &str, data_type: &DataType, is_partition: bool) -> Result<()> {
+pub(super) fn check_column(name: &str, data_type: &DataType, is_partition: bool) -> Result<()> {
     if name.is_empty() || name.contains(UNNAMED) {
         return Err(Error::usage(format!(
             "column {name:?}: a Delta table has no column of this name, which may have no blanks and none of , ; {{ }} ( ) =; \

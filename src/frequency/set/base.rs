@@ -45,6 +45,15 @@ pub struct Base {
     pub attributes: Vec<Attribute>,
 }
 
+/// Returns the error of combinations that do not fit in memory.
+fn too_large() -> Error {
+    Error::new(
+        ErrorKind::Resources,
+        "the distinct combinations of quasi-identifier values do not fit the memory limit when the partitions of the scan \
+         are brought together; raise --memory-limit, name fewer quasi-identifiers, or coarsen the finest of them in a query",
+    )
+}
+
 impl Base {
     /// Creates the base set at `bottom` of a sample, with the counts of a population scanned with
     /// the same dictionaries.
@@ -78,14 +87,7 @@ impl Base {
             let own = Self::spilled((sample, population), marginals, &merge, &key_schema, spill_space)?;
             return own.hold(spill_space, threads());
         }
-        fits.map_err(|_| {
-            Error::new(
-                ErrorKind::Resources,
-                "the distinct combinations of quasi-identifier values do not fit the memory limit when the partitions of \
-                 the scan are brought together; raise --memory-limit, name fewer quasi-identifiers, or coarsen the \
-                 finest of them in a query",
-            )
-        })?;
+        fits.map_err(|_| too_large())?;
         let scans: Vec<&Scan> = [&sample].into_iter().chain(&population).collect();
         let (keys, maps) = merge.classes(&scans)?;
         let (maps, population_maps) = maps.split_at(sample.tallies.len());
@@ -104,16 +106,9 @@ impl Base {
             attributes.push(attribute);
             details.push(detail);
         }
-        let set = Arc::new(FrequencySet::new(
-            bottom.clone(),
-            words,
-            keys,
-            counts,
-            populations,
-            details,
-        ));
+        let set = FrequencySet::new(bottom.clone(), words, keys, counts, populations, details);
         Ok(Self {
-            set: BaseSet::Held(set),
+            set: BaseSet::Held(Arc::new(set)),
             rows: sample.rows,
             unmapped_rows,
             unmapped_people,

@@ -235,11 +235,8 @@ impl Spilled {
         means: Means,
     ) -> Result<Option<Vec<Grouped>>> {
         let share = slices.len().div_ceil(means.threads.max(1)).max(1);
-        let ranges = slices
-            .clone()
-            .step_by(share)
-            .map(|start| start..(start + share).min(slices.end));
-        let ranges: Vec<Range<usize>> = ranges.collect();
+        let starts = slices.clone().step_by(share);
+        let ranges: Vec<Range<usize>> = starts.map(|start| start..(start + share).min(slices.end)).collect();
         let group = |range: Range<usize>| -> Result<Option<Grouped>> {
             let memory = means.spill_space.reservation("anonsql node");
             // A single slice is tried even if it would not fit if every entry was a class of its

@@ -4,7 +4,7 @@ use super::append;
 use super::mount::is_mount_point;
 use crate::error::{Error, Result};
 use crate::folder::{self, MANIFEST};
-use crate::formats::check_column;
+use crate::formats::Entry;
 use crate::job::{Existing, Format, Job, SourceTable, Stored, Target, target_exists};
 use crate::lake::{Layout, Standing};
 use arrow::datatypes::{DataType, IntervalUnit};
@@ -33,7 +33,7 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
         folder::check_partition_column(column, field.data_type())?;
     }
     match target.format {
-        Format::Delta => check_columns(job, target)?,
+        Format::Table(format) => check_columns(job, target, format)?,
         Format::Parquet => check_parquet(job)?,
         Format::Csv => {}
     }
@@ -49,21 +49,7 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
     if let Some(stored) = &target.stored {
         return check_stored(job, target, stored);
     }
-    if let Ok(own) = path.canonicalize() {
-        let held = |source: &SourceTable| {
-            source
-                .files
-                .iter()
-                .any(|f| f.canonicalize().is_ok_and(|f| f.starts_with(&own)))
-        };
-        let read = [("source", Some(&job.source)), ("POPULATION", job.population.as_ref())];
-        if let Some((what, _)) = read.into_iter().find(|(_, source)| source.is_some_and(held)) {
-            return Err(Error::usage(format!(
-                "the target {} holds the {what}; write to another folder",
-                path.display()
-            )));
-        }
-    }
+    check_holds_nothing_read(job, path)?;
     match (target.existing, symlink_metadata(path)) {
         (_, Err(e)) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(()),
         (_, Err(e)) => Err(Error::io(format!("cannot read {}", path.display()), e)),
@@ -77,6 +63,27 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
         }
         // For a target that is not a folder, the error says what it is, whatever was requested.
         (_, Ok(_)) => check_mount(path).and_then(|()| folder::check_replaceable(path)),
+    }
+}
+
+/// Refuses a folder with files that the job reads.
+fn check_holds_nothing_read(job: &Job, path: &Path) -> Result<()> {
+    let Ok(own) = path.canonicalize() else {
+        return Ok(());
+    };
+    let held = |source: &SourceTable| {
+        source
+            .files
+            .iter()
+            .any(|f| f.canonicalize().is_ok_and(|f| f.starts_with(&own)))
+    };
+    let read = [("source", Some(&job.source)), ("POPULATION", job.population.as_ref())];
+    match read.into_iter().find(|(_, source)| source.is_some_and(held)) {
+        Some((what, _)) => Err(Error::usage(format!(
+            "the target {} holds the {what}; write to another folder",
+            path.display()
+        ))),
+        None => Ok(()),
     }
 }
 
@@ -121,8 +128,8 @@ fn is_in_parquet(data_type: &DataType) -> bool {
     }
 }
 
-/// Refuses released columns that a Delta table cannot have.
-fn check_columns(job: &Job, target: &Target) -> Result<()> {
+/// Refuses released columns that a table of a format cannot have.
+fn check_columns(job: &Job, target: &Target, format: &Entry) -> Result<()> {
     let mut names = HashSet::new();
     for field in job
         .source
@@ -133,10 +140,11 @@ fn check_columns(job: &Job, target: &Target) -> Result<()> {
         .filter(|f| job.releases(f.name()))
     {
         let name = field.name();
-        check_column(name, field.data_type(), target.partitioned_by.contains(name))?;
+        format.check_column(name, field.data_type(), target.partitioned_by.contains(name))?;
         if !names.insert(name.to_lowercase()) {
             return Err(Error::usage(format!(
-                "column {name:?}: a Delta table does not tell its columns apart by upper and lower case; give one another name"
+                "column {name:?}: a {} does not tell its columns apart by upper and lower case; give one another name",
+                format.table()
             )));
         }
     }

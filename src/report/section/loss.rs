@@ -14,7 +14,8 @@ pub(super) const ENTRY: Entry = Entry {
     blocks,
 };
 
-fn blocks(report: &Report) -> Result<Vec<Block>> {
+/// Says how much was suppressed, and where it is.
+fn suppressed(report: &Report) -> String {
     let suppression = &report.suppression;
     let mut text = format!(
         "{} ({}) {} suppressed, in {}; {} might have been.",
@@ -37,6 +38,10 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
             " They are not in the release (record suppression). They are the rare ones: small groups are thinned out."
         }
     };
+    text
+}
+
+fn blocks(report: &Report) -> Result<Vec<Block>> {
     let mut table = Table::new(
         "Loss by column",
         &["Column", "#By generalization", "#By suppression", "#Together"],
@@ -74,7 +79,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
                   which were removed from all lists.";
     }
     Ok(vec![
-        Block::Paragraph(text.into()),
+        Block::Paragraph(suppressed(report).into()),
         Block::Paragraph(about.into()),
         Block::Evidence(bars.draw()?, table),
     ])

@@ -61,6 +61,16 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
         Some(_) => line.text(" A person with records in several classes counts in each of them."),
         None => line,
     };
+    let bars = bars(report, [all_before, all_after]);
+    Ok(vec![
+        Block::Paragraph(line),
+        Block::Evidence(bars.draw()?, table(report)),
+    ])
+}
+
+/// Returns the classes by size.
+fn table(report: &Report) -> Table {
+    let (_, many) = report.unit();
     let members = if report.release.entity.is_some() {
         "Persons"
     } else {
@@ -85,8 +95,14 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
             count(bin.after.members).into(),
         ]);
     }
+    table
+}
+
+/// Returns the picture of the classes by size, in shares of the members before and after.
+fn bars(report: &Report, [all_before, all_after]: [u64; 2]) -> Bars<'static> {
+    let (_, many) = report.unit();
     let part = |part: u64, all: u64| Some(if all == 0 { 0.0 } else { part as f64 / all as f64 });
-    let bars = Bars {
+    Bars {
         title: format!("Share of the {many} by the size of their class"),
         layout: Layout::Grouped,
         series: ["before", "after"],
@@ -106,8 +122,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
             let at = report.class_sizes.iter().position(|b| b.from == k)?;
             Some((at, format!("required: {k} or more")))
         }),
-    };
-    Ok(vec![Block::Paragraph(line), Block::Evidence(bars.draw()?, table)])
+    }
 }
 
 fn size(bin: &Bin) -> String {

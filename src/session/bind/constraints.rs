@@ -13,6 +13,7 @@ pub(in crate::session) fn constraints(
     (quasi_identifiers, item_sets): (&[QuasiIdentifier], &[ItemSet]),
     sensitive: &[SensitiveClause],
 ) -> Result<Vec<Constraint>> {
+    // One function: a list of refusals, and what is left.
     let one = |c: &ConstraintClause| {
         let (model, meaning) = registry.model(&c.model)?;
         let subset = |name: &String| {

@@ -8,8 +8,6 @@ mod job;
 mod replay;
 mod roles;
 mod target;
-#[cfg(feature = "cluster")]
-mod told;
 mod waiting;
 
 pub(super) use constraints::{constraints, not_sensitive};

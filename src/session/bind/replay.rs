@@ -10,7 +10,7 @@ use crate::formats::At;
 use crate::job::{Choice, Constraint, Identifier, Job, QuasiIdentifier, Replay, SourceTable};
 use crate::location::expanded;
 use crate::pool::blocking;
-use crate::search;
+use crate::search::{self, Search};
 use crate::session::context::AnonContext;
 use crate::session::registry::Registry;
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
@@ -52,6 +52,7 @@ pub(super) async fn replay(
     (path, on_drift): (&str, Option<OnDrift>),
     asked: &Asked<'_>,
 ) -> Result<Replay> {
+    // One function: each kind of drift, and what it stops.
     let manifest = context.manifest_at(path, &At::Newest).await?;
     let path = expanded(path)?;
     let folder = path.strip_suffix(MANIFEST).unwrap_or(&path).trim_end_matches('/');
@@ -74,11 +75,9 @@ pub(super) async fn replay(
     for (_, is_used, drift) in &changes {
         context.observer.drifted(drift, stops(*is_used));
     }
-    let of = |wanted: Change| {
+    let of = |wanted: Change| -> Vec<String> {
         let unused = changes.iter().filter(|(change, used, _)| *change == wanted && !used);
-        unused
-            .flat_map(|(_, _, drift)| drift.columns.clone())
-            .collect::<Vec<_>>()
+        unused.flat_map(|(_, _, drift)| drift.columns.clone()).collect()
     };
     let (come, gone) = (of(Change::Come), of(Change::Gone));
     let mut drift: Vec<Drift> = changes.into_iter().map(|(_, _, drift)| drift).collect();
@@ -88,16 +87,10 @@ pub(super) async fn replay(
     let (schema_compared, sha256) = (!manifest.source.is_empty(), manifest.sha256.clone());
     let suppressed_rows = manifest.rows_suppressed.map(|rows| rows > 0);
     let (of_folder, quasi_identifiers) = (folder.to_string(), asked.quasi_identifiers.to_vec());
-    let applied = move || {
-        let unlike = unlike(&manifest, &quasi_identifiers)?;
-        Ok(match unlike.is_empty() {
-            true => Ok(levels(&manifest, &quasi_identifiers)?),
-            false => Err((unlike, refused(&of_folder, &manifest, &quasi_identifiers))),
-        })
-    };
-    let levels = match blocking("comparing hierarchies", applied).await? {
-        Ok(levels) => Some(levels),
-        Err((unlike, error)) => {
+    let compared = move || compared(&of_folder, &manifest, &quasi_identifiers);
+    let levels = match blocking("comparing hierarchies", compared).await? {
+        Compared::Alike(levels) => Some(levels),
+        Compared::Unlike(unlike, error) => {
             let stops = on_drift != OnDrift::Search;
             unlike.iter().for_each(|drift| context.observer.drifted(drift, stops));
             if stops {
@@ -107,23 +100,42 @@ pub(super) async fn replay(
             None
         }
     };
-    let instead = match on_drift {
-        OnDrift::Search => match registry.search(&Call::bare(search::DEFAULT))? {
-            Choice::Search { call, search } => Some((call, search)),
-            _ => None,
-        },
-        _ => None,
-    };
     Ok(Replay {
         levels,
         on_drift,
-        instead,
+        instead: match on_drift {
+            OnDrift::Search => default_search(registry)?,
+            OnDrift::Error | OnDrift::Warn => None,
+        },
         manifest: sha256,
         suppressed_rows,
         schema_compared,
         drift,
         come,
         gone,
+    })
+}
+
+/// The hierarchies of an earlier release, compared with those of today.
+enum Compared {
+    /// They are alike, so the levels of the release are known.
+    Alike(Vec<u8>),
+    /// They are not, with the error that says so.
+    Unlike(Vec<Drift>, Error),
+}
+
+fn compared(folder: &str, manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier]) -> Result<Compared> {
+    let unlike = unlike(manifest, quasi_identifiers)?;
+    Ok(match unlike.is_empty() {
+        true => Compared::Alike(levels(manifest, quasi_identifiers)?),
+        false => Compared::Unlike(unlike, refused(folder, manifest, quasi_identifiers)),
+    })
+}
+
+fn default_search(registry: &Registry) -> Result<Option<(Call, Box<dyn Search>)>> {
+    Ok(match registry.search(&Call::bare(search::DEFAULT))? {
+        Choice::Search { call, search } => Some((call, search)),
+        _ => None,
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::catalogue::{Arguments, Info, Kind, Param};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{MANIFEST, Manifest, not_whole};
-use crate::formats::{At, DELTA, LOG, Place};
+use crate::formats::{At, Entry, LOG, Place};
 use crate::job::{Existing, Format, Stored, Target, Waiting, target_exists};
 use crate::lake::{Layout, Prefix, vacuum};
 use crate::location::{check_written, expanded, folder_url, is_url, resolved};
@@ -80,10 +80,10 @@ pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Resul
     let path = PathBuf::from(expanded.trim_end_matches('/'));
     check_path(&path, target)?;
     check_options(&options, target)?;
-    let stored = match (layout, is_url(&expanded)) {
-        (Layout::Delta, _) => Some(table(state, (&expanded, &target.path), target.exists).await?),
-        (_, true) => Some(stored(state, &expanded, layout, target.exists).await?),
-        (_, false) => None,
+    let stored = match target.format {
+        Some(FormatClause::Table(format)) => Some(table(state, (&expanded, target), format).await?),
+        _ if is_url(&expanded) => Some(stored(state, &expanded, layout, target.exists).await?),
+        _ => None,
     };
     let grows = match target.exists {
         ExistsClause::Append => standing(&path, stored.as_ref()).await?,
@@ -98,7 +98,7 @@ pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Resul
         file_size: file_size.or(usual),
         format: match target.format {
             Some(FormatClause::Csv) => Format::Csv,
-            Some(FormatClause::Delta) => Format::Delta,
+            Some(FormatClause::Table(format)) => Format::Table(format),
             Some(FormatClause::Parquet) | None => Format::Parquet,
         },
         footer: options.boolean("footer")?,
@@ -134,21 +134,25 @@ pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Resul
 
 /// Returns how files lie below the target.
 fn layout(options: &Arguments, target: &TargetClause, expanded: &str) -> Result<Layout> {
-    let is_table = target.format == Some(FormatClause::Delta);
-    Ok(match options.given("layout", Arguments::word)? {
-        Some(_) if is_table => {
-            return Err(Error::usage(
-                "option layout is not for a Delta table, whose log says where its files are; leave it out",
-            ));
+    let table = match target.format {
+        Some(FormatClause::Table(format)) => Some(format.table()),
+        _ => None,
+    };
+    let layout = options.given("layout", Arguments::word)?;
+    Ok(match (layout, table) {
+        (Some(_), Some(table)) => {
+            return Err(Error::usage(format!(
+                "option layout is not for a {table}, whose log says where its files are; leave it out"
+            )));
         }
-        Some(_) if !is_url(expanded) => {
+        (None, Some(_)) => Layout::Logged,
+        (Some(_), None) if !is_url(expanded) => {
             return Err(Error::usage(
                 "option layout is for a target in an object store; a folder has one layout, leave it out",
             ));
         }
-        Some("plain") => Layout::Plain,
-        _ if is_table => Layout::Delta,
-        _ => Layout::Runs,
+        (Some("plain"), None) => Layout::Plain,
+        (_, None) => Layout::Runs,
     })
 }
 
@@ -213,10 +217,11 @@ async fn standing(path: &Path, stored: Option<&Stored>) -> Result<Option<Arc<Man
     }
 }
 
-/// Opens a Delta table, or the place of one that is to be, and reads the release that is its newest
-/// version. `path` is expanded, and as it is written.
-async fn table(state: &SessionState, (path, written): (&str, &str), exists: ExistsClause) -> Result<Stored> {
-    DELTA.committing(format_args!("TO {written:?} STORED AS DELTA"))?;
+/// Opens a table, or the place of one that is to be, and reads the release that is its newest
+/// version. `path` is the expanded path of the target.
+async fn table(state: &SessionState, (path, target): (&str, &TargetClause), format: &Entry) -> Result<Stored> {
+    let (word, exists) = (format.word.to_uppercase(), target.exists);
+    format.committing(format_args!("TO {:?} STORED AS {word}", target.path))?;
     check_written(path)?;
     let prefix = Prefix::at(Place::of(state, path).await?);
     let found = prefix.in_table(&At::Newest).await;
@@ -226,23 +231,24 @@ async fn table(state: &SessionState, (path, written): (&str, &str), exists: Exis
         (None, Some(_), ExistsClause::Skip) => {
             return Err(not_whole(
                 prefix.url(),
-                "it is a Delta table that anonsql did not write",
+                format!("it is a {} that anonsql did not write", format.table()),
             ));
         }
         (None, Some(_), _) => {
             return Err(Error::usage(format!(
-                "{} is a Delta table that anonsql did not write: its earlier versions would stay beside the release, for \
-                 everyone who reads the table; write to another path",
-                prefix.url()
+                "{} is a {} that anonsql did not write: its earlier versions would stay beside the release, for everyone who \
+                 reads the table; write to another path",
+                prefix.url(),
+                format.table()
             )));
         }
-        (None, None, _) => prefix.check_strangers(Layout::Delta).await?,
+        (None, None, _) => prefix.check_strangers(Layout::Logged).await?,
         (Some(standing), _, ExistsClause::Skip) => prefix.check_whole(standing).await?,
         (Some(_), ..) => {}
     }
     Ok(Stored {
         prefix,
-        layout: Layout::Delta,
+        layout: Layout::Logged,
         standing: standing.map(Arc::new),
     })
 }
@@ -265,7 +271,7 @@ async fn stored(state: &SessionState, url: &str, layout: Layout, exists: ExistsC
         let others = match layout {
             // What a killed run left there is in the way of every later one.
             Layout::Plain => vacuum::clear(&prefix, vacuum::ALIVE).await?,
-            Layout::Runs | Layout::Delta => 0,
+            Layout::Runs | Layout::Logged => 0,
         };
         let strangers = prefix.check_strangers(layout).await;
         strangers.map_err(|e| match others {

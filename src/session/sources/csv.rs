@@ -5,7 +5,7 @@ use super::listing::Listing;
 use super::options::PathOptions;
 use super::table::table;
 use crate::error::{Error, Result};
-use crate::source::csv::{CsvFiles, Kinds, Sniffed, Source, continued, sniff, typed};
+use crate::source::csv::{CsvFiles, Dialect, Kinds, Sniffed, Source, continued, sniff, typed};
 use crate::source::{Noted, Types};
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::Column;
@@ -44,26 +44,11 @@ pub(super) async fn read_csv(
         ..
     } = sniffed(listing, options).await?;
     if let Some(first) = listing.files.first().filter(|_| !padded.is_empty()) {
-        let note = format!(
-            "{:?}: {} {} texts with blanks around them, which equal no value that is written without; write OPTIONS (trim true) \
-             after the path, or OPTIONS (trim false) to read them so",
-            listing.name(first),
-            padded.join(", "),
-            if padded.len() == 1 { "has" } else { "have" },
-        );
-        Noted::add(session.state().config(), note);
+        Noted::add(session.state().config(), of_blanks(&listing.name(first), &padded));
     }
     let fields = names.iter().map(|name| Field::new(name, DataType::Utf8, true));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-    let format = CsvFormat::default()
-        .with_options(session.state().default_table_options().csv)
-        .with_has_header(dialect.has_header)
-        .with_delimiter(dialect.delimiter)
-        .with_quote(dialect.quote)
-        .with_escape(dialect.escape)
-        .with_comment(dialect.comment)
-        .with_newlines_in_values(true)
-        .with_file_compression_type(listing.compression);
+    let format = format_of(session, &dialect, listing);
     let rows = table(session, (listing, types), Arc::new(format), schema, folders)?;
     let files = Arc::new(CsvFiles {
         paths: listing.local(),
@@ -97,6 +82,28 @@ pub(super) async fn read_csv(
     });
     let columns: Vec<Expr> = columns.collect();
     Ok(rows.select(columns)?)
+}
+
+fn format_of(session: &SessionContext, dialect: &Dialect, listing: &Listing) -> CsvFormat {
+    CsvFormat::default()
+        .with_options(session.state().default_table_options().csv)
+        .with_has_header(dialect.has_header)
+        .with_delimiter(dialect.delimiter)
+        .with_quote(dialect.quote)
+        .with_escape(dialect.escape)
+        .with_comment(dialect.comment)
+        .with_newlines_in_values(true)
+        .with_file_compression_type(listing.compression)
+}
+
+/// Returns the note on columns whose texts have blanks around them.
+fn of_blanks(file: &str, padded: &[String]) -> String {
+    format!(
+        "{file:?}: {} {} texts with blanks around them, which equal no value that is written without; write OPTIONS (trim true) \
+         after the path, or OPTIONS (trim false) to read them so",
+        padded.join(", "),
+        if padded.len() == 1 { "has" } else { "have" },
+    )
 }
 
 /// Sniffs the first file, and checks that all others have its columns.

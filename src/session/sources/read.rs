@@ -58,22 +58,10 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
     let asked = PathOptions::bind(options)?;
     let is_url = is_url(&local);
     let is_listed = is_url || is_pattern(&local);
-    let look = {
-        let local = local.clone();
-        move || match is_listed || Path::new(&local).exists() {
-            // The folders of a release are those that its manifest says.
-            true if is_listed => Ok(None),
-            true => Ok(Manifest::read(Path::new(&local))
-                .ok()
-                .flatten()
-                .map(|_| partition_columns(Path::new(&local)))),
-            false => Err(Error::io(
-                format!("cannot read {local:?}"),
-                std::io::Error::new(std::io::ErrorKind::NotFound, "no such file or folder"),
-            )),
-        }
+    let of_release = match is_listed {
+        true => None,
+        false => folders_of_release(local.clone()).await?,
     };
-    let of_release = blocking("looking at a path", look).await?;
     let state = session.state();
     let release = match is_url {
         true => release_at(&state, &local).await?,
@@ -123,6 +111,22 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
     }
 }
 
+/// Returns the columns that are folder names, as the manifest says, if a path is that of a release.
+/// Fails if nothing is there.
+async fn folders_of_release(path: String) -> Result<Option<Vec<String>>> {
+    let look = move || match Path::new(&path).exists() {
+        true => Ok(Manifest::read(Path::new(&path))
+            .ok()
+            .flatten()
+            .map(|_| partition_columns(Path::new(&path)))),
+        false => Err(Error::io(
+            format!("cannot read {path:?}"),
+            std::io::Error::new(std::io::ErrorKind::NotFound, "no such file or folder"),
+        )),
+    };
+    blocking("looking at a path", look).await
+}
+
 /// Reads the files of a listing, in which the columns that are folder names are texts.
 async fn files(
     session: &SessionContext,
@@ -131,7 +135,7 @@ async fn files(
     asked: &PathOptions,
     is_plain: bool,
 ) -> Result<DataFrame> {
-    let (state, is_url, local) = (session.state(), is_url(local), local.to_string());
+    let state = session.state();
     match release {
         Some(release) => release.confirm(&listing.files)?,
         None if partitions.iter().any(|column| column == RUN) && listing.is_of_runs() => {
@@ -145,36 +149,19 @@ async fn files(
     let tables = state.default_table_options();
     let format: Arc<dyn FileFormat> = match listing.format {
         Format::Csv | Format::Tsv => {
-            let released = {
-                let (options, partitions) = (is_plain && !is_url, partitions.to_vec());
-                move || {
-                    Ok(options
-                        .then(|| released_schema(Path::new(&local), &partitions))
-                        .flatten())
-                }
-            };
             let schema = match release {
                 Some(release) if is_plain => schema_of(release.manifest(), partitions),
-                _ => blocking("reading a manifest", released).await?,
+                _ if is_plain && !is_url(local) => {
+                    let (local, partitions) = (local.to_string(), partitions.to_vec());
+                    let released = move || Ok(released_schema(Path::new(&local), &partitions));
+                    blocking("reading a manifest", released).await?
+                }
+                _ => None,
             };
-            let Some(schema) = schema else {
-                return read_csv(session, (listing, types), partitions, asked).await;
+            return match schema {
+                Some(schema) => released_csv(session, (listing, types), schema, partitions),
+                None => read_csv(session, (listing, types), partitions, asked).await,
             };
-            let format = CsvFormat::default()
-                .with_options(tables.csv)
-                .with_has_header(true)
-                .with_newlines_in_values(true);
-            let types = match types {
-                Types::OfFormat => Types::Given,
-                types => types,
-            };
-            return table(
-                session,
-                (listing, types),
-                Arc::new(format),
-                Arc::new(schema),
-                partitions,
-            );
         }
         Format::Json => {
             let first = listing.head.trim_ascii_start().first();
@@ -198,6 +185,30 @@ async fn files(
         _ => schema(&state, listing, &format).await?,
     };
     table(session, (listing, types), format, schema, partitions)
+}
+
+/// Reads the CSV files of a release, whose manifest says their schema.
+fn released_csv(
+    session: &SessionContext,
+    (listing, types): (&Listing, Types),
+    schema: Schema,
+    partitions: &[String],
+) -> Result<DataFrame> {
+    let format = CsvFormat::default()
+        .with_options(session.state().default_table_options().csv)
+        .with_has_header(true)
+        .with_newlines_in_values(true);
+    let types = match types {
+        Types::OfFormat => Types::Given,
+        types => types,
+    };
+    table(
+        session,
+        (listing, types),
+        Arc::new(format),
+        Arc::new(schema),
+        partitions,
+    )
 }
 
 /// Returns the schema of the CSV files of a release, from its manifest: a schema inferred from the

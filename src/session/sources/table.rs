@@ -1,5 +1,6 @@
 //! A table over the files of a listing.
 
+use super::format::Format;
 use super::listing::Listing;
 use crate::error::{Error, Result};
 use crate::folder::NULL_FOLDER;
@@ -9,7 +10,7 @@ use datafusion::dataframe::DataFrame;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SessionState;
-use datafusion::object_store::ObjectMeta;
+use datafusion::object_store::{ObjectMeta, ObjectStoreExt};
 use datafusion::prelude::SessionContext;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -55,6 +56,12 @@ pub(super) async fn schema(state: &SessionState, listing: &Listing, format: &Arc
     Ok(Arc::new(Schema::new_with_metadata(fields, merged.metadata().clone())))
 }
 
+/// Returns true for a file of JSON that begins with the byte order mark of UTF-8.
+async fn has_mark(listing: &Listing, file: &ObjectMeta) -> bool {
+    let first = listing.store.get_range(&file.location, 0..file.size.min(3)).await;
+    listing.format == Format::Json && first.is_ok_and(|bytes| bytes.starts_with(b"\xef\xbb\xbf"))
+}
+
 /// Returns the error of a schema that could not be inferred, with the file, or with the column and
 /// two files.
 async fn blamed(
@@ -70,6 +77,12 @@ async fn blamed(
             .await
         {
             Ok(schema) => schema,
+            Err(_) if has_mark(listing, file).await => {
+                return Error::data(format!(
+                    "{:?} begins with a byte order mark, which is not JSON; write the file again without it, as UTF-8",
+                    listing.name(file)
+                ));
+            }
             Err(e) => return Error::from_data(e).context(format!("cannot read {:?}", listing.name(file))),
         };
         for field in schema.fields() {

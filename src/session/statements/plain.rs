@@ -17,6 +17,7 @@ use crate::spill::keep_files_unnamed;
 use crate::sql::cursor::Cursor;
 use crate::sql::nearest;
 use crate::store::{Stores, is_pattern};
+use datafusion::dataframe::DataFrame;
 use datafusion::logical_expr::{CreateExternalTable, CreateView, DdlStatement, LogicalPlan};
 use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::sqlparser::ast;
@@ -127,6 +128,37 @@ impl Plain {
         Ok(is_another.then_some(DfStatement::CreateExternalTable(table)))
     }
 
+    /// Plans the statement, or `located` in its place, and executes what is not a query.
+    async fn executed(&self, located: Option<DfStatement>, is_query: bool, context: &AnonContext) -> Result<DataFrame> {
+        let executed = async {
+            let statement = match located {
+                Some(statement) => statement,
+                None => context.parsed(&self.text)?,
+            };
+            let hides = context.hides(&statement);
+            let plan = context.planned(statement).await?;
+            context.executed(self.as_written(plan, hides), hides).await
+        };
+        let refused = match executed.await {
+            // SET and RESET are executed by now.
+            Ok(_) if answer_rightly(context.session.state_ref().write().config_mut()) => {
+                return Err(Error::usage(
+                    "with datafusion.optimizer.enable_leaf_expression_pushdown or enable_aggregate_dynamic_filter_pushdown, \
+                     DataFusion 55.2 gives wrong answers to some queries; both stay off",
+                ));
+            }
+            Ok(rows) => return Ok(rows),
+            Err(refused) => refused,
+        };
+        if let Some(unknown) = context.unknown(&refused, &self.written).await? {
+            return Err(unknown);
+        }
+        Err(match is_query {
+            true => Error::from(refused),
+            false => Error::from_statement(refused, &self.written),
+        })
+    }
+
     /// Opens the stores of the URLs that the statement reads or writes.
     fn open_stores(&self, context: &AnonContext) -> Result<()> {
         let paths: &[String] = match &self.statement {
@@ -184,37 +216,8 @@ impl Run for Plain {
             {
                 table.locations.iter().try_for_each(|l| check_arrow_files(l))?;
             }
-            let planned = async {
-                let executed = async {
-                    let statement = match located {
-                        Some(statement) => statement,
-                        None => context.parsed(&self.text)?,
-                    };
-                    let hides = context.hides(&statement);
-                    let plan = context.planned(statement).await?;
-                    context.executed(self.as_written(plan, hides), hides).await
-                };
-                let refused = match executed.await {
-                    // SET and RESET are executed by now.
-                    Ok(_) if answer_rightly(context.session.state_ref().write().config_mut()) => {
-                        return Err(Error::usage(
-                            "with datafusion.optimizer.enable_leaf_expression_pushdown or \
-                             enable_aggregate_dynamic_filter_pushdown, DataFusion 55.2 gives wrong answers to some queries; both \
-                             stay off",
-                        ));
-                    }
-                    Ok(rows) => return Ok(rows),
-                    Err(refused) => refused,
-                };
-                if let Some(unknown) = context.unknown(&refused, &self.written).await? {
-                    return Err(unknown);
-                }
-                Err(match is_query {
-                    true => Error::from(refused),
-                    false => Error::from_statement(refused, &self.written),
-                })
-            };
-            let rows = reading(SOURCE, planned).await.map_err(|e| match self.meant {
+            let executed = self.executed(located, is_query, context);
+            let rows = reading(SOURCE, executed).await.map_err(|e| match self.meant {
                 Some(meant) => e.advised(format_args!("did you mean {meant}?")),
                 None => e,
             })?;
@@ -232,7 +235,13 @@ impl Run for Plain {
                 blocking("looking at the output", move || check_folder(&target)).await?;
             }
             let writes = matches!(rows.logical_plan(), LogicalPlan::Copy(_) | LogicalPlan::Dml(_));
-            Ok(Answer::query(rows).await?.noted(writes))
+            let answer = Answer::query(rows).await?.noted(writes);
+            Ok(match &self.statement {
+                DfStatement::Statement(s) if matches!(**s, ast::Statement::ShowVariable { .. }) => {
+                    answer.hiding_in_texts(context.seen())
+                }
+                _ => answer,
+            })
         })
     }
 }

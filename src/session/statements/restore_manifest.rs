@@ -3,7 +3,7 @@
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::{Error, Result};
-use crate::formats::{At, DELTA, Place};
+use crate::formats::{At, Place, written};
 use crate::lake::Prefix;
 use crate::location::{expanded, is_of_web};
 use crate::session::answer::Answer;
@@ -60,7 +60,11 @@ impl Run for RestoreManifest {
                     self.table.path
                 )));
             }
-            DELTA.committing("RESTORE MANIFEST OF")?;
+            let named = self.table.lake.as_ref().map(|(format, _)| *format);
+            let mut formats = named
+                .map_or_else(|| written().collect(), |format| vec![format])
+                .into_iter();
+            formats.try_for_each(|format| format.committing("RESTORE MANIFEST OF").map(drop))?;
             if context.settings().dry_run {
                 return Answer::done("dry run: no manifest was written");
             }

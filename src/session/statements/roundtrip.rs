@@ -177,7 +177,7 @@ fn target() -> impl Strategy<Value = TargetClause> {
     let format = of(prop::sample::select(vec![
         FormatClause::Parquet,
         FormatClause::Csv,
-        FormatClause::Delta,
+        FormatClause::Table(&FORMATS[0]),
     ]));
     let exists = prop::sample::select(vec![
         ExistsClause::Error,

@@ -116,6 +116,7 @@ impl Quotes {
 
     /// Reads the next chunk.
     pub(crate) fn read(&mut self, chunk: &[u8]) -> Result<(), Fault> {
+        // One function: the states of one machine.
         let chunk = match std::mem::take(&mut self.is_first) {
             true => chunk.strip_prefix(b"\xef\xbb\xbf").unwrap_or(chunk),
             false => chunk,

@@ -119,9 +119,9 @@ fn records(text: &[u8], whole: bool, most: usize, dialect: &Dialect) -> Vec<Byte
     records
 }
 
-fn dialect(text: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Dialect> {
+/// Returns the quotes to try, each with the character that escapes it.
+fn quotes(text: &[u8], asked: &Asked) -> Vec<(u8, Option<u8>)> {
     let has = |bytes: &[u8]| text.windows(bytes.len()).any(|w| w == bytes);
-    let delimiters = asked.delimiter.map_or(DELIMITERS.to_vec(), |d| vec![d]);
     let mut quotes = vec![(asked.quote.unwrap_or(b'"'), asked.escape)];
     if asked.escape.is_none() && !asked.exact && has(&[b'\\', quotes[0].0]) {
         quotes.push((quotes[0].0, Some(b'\\')));
@@ -129,9 +129,15 @@ fn dialect(text: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Diale
     if asked.quote.is_none() && !has(b"\"") && has(b"'") {
         quotes.push((b'\'', asked.escape));
     }
+    quotes
+}
+
+fn dialect(text: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Dialect> {
+    // One function: what is tried for each quote, and the reason if nothing fits.
+    let delimiters = asked.delimiter.map_or(DELIMITERS.to_vec(), |d| vec![d]);
     let mut ragged = None;
     let mut faulty = None;
-    for (quote, escape) in quotes {
+    for (quote, escape) in quotes(text, asked) {
         let with = |delimiter| Dialect {
             delimiter,
             quote,

@@ -3,6 +3,7 @@
 use super::options;
 use crate::catalogue::Value;
 use crate::error::Result;
+use crate::formats::{Entry, written};
 use crate::quoting::literal;
 use crate::sql::cursor::Cursor;
 use crate::sql::name::names;
@@ -30,8 +31,8 @@ pub enum FormatClause {
     Parquet,
     /// CSV.
     Csv,
-    /// DELTA.
-    Delta,
+    /// The word of a table format: DELTA.
+    Table(&'static Entry),
 }
 
 /// What happens if the target exists.
@@ -62,13 +63,7 @@ pub(crate) fn read(c: &mut Cursor) -> Result<TargetClause> {
         let before = c.clone();
         let first = if c.take("STORED") {
             c.need("AS")?;
-            let format = match () {
-                () if c.take("PARQUET") => FormatClause::Parquet,
-                () if c.take("CSV") => FormatClause::Csv,
-                () if c.take("DELTA") => FormatClause::Delta,
-                () => return Err(c.expected("PARQUET, CSV or DELTA", ["PARQUET", "CSV", "DELTA"])),
-            };
-            target.format.replace(format).is_none()
+            target.format.replace(format(c)?).is_none()
         } else if c.take("PARTITIONED") {
             c.need("BY")?;
             std::mem::replace(&mut target.partitioned_by, c.columns()?).is_empty()
@@ -90,6 +85,28 @@ pub(crate) fn read(c: &mut Cursor) -> Result<TargetClause> {
     }
 }
 
+fn format(c: &mut Cursor) -> Result<FormatClause> {
+    if c.take("PARQUET") {
+        return Ok(FormatClause::Parquet);
+    }
+    if c.take("CSV") {
+        return Ok(FormatClause::Csv);
+    }
+    for format in written() {
+        if c.take(&format.word.to_uppercase()) {
+            return Ok(FormatClause::Table(format));
+        }
+    }
+    let tables: Vec<String> = written().map(|format| format.word.to_uppercase()).collect();
+    let words = ["PARQUET", "CSV"].into_iter().chain(tables.iter().map(String::as_str));
+    let words: Vec<&str> = words.collect();
+    let what = match words.split_last() {
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    };
+    Err(c.expected(&what, words))
+}
+
 impl Display for TargetClause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "TO {}", literal(&self.path))?;
@@ -97,8 +114,11 @@ impl Display for TargetClause {
             None => "",
             Some(FormatClause::Parquet) => " STORED AS PARQUET",
             Some(FormatClause::Csv) => " STORED AS CSV",
-            Some(FormatClause::Delta) => " STORED AS DELTA",
+            Some(FormatClause::Table(_)) => " STORED AS ",
         })?;
+        if let Some(FormatClause::Table(format)) = self.format {
+            f.write_str(&format.word.to_uppercase())?;
+        }
         if !self.partitioned_by.is_empty() {
             write!(f, " PARTITIONED BY ({})", names(&self.partitioned_by))?;
         }

@@ -25,6 +25,7 @@ fn expected((rule, levels): Expected) -> (Option<String>, Option<(u32, u32)>) {
 
 #[test]
 fn dates_are_years() {
+    // One function: the columns of one script.
     for (name, kind, sample, rule) in [
         (
             "x",
@@ -130,6 +131,7 @@ fn ages_end_at_89() {
 
 #[test]
 fn places_are_three_digits_of_a_zip_code() {
+    // One function: the columns of one script.
     for (name, kind, sample, rule) in [
         (
             "zip",

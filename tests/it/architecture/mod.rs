@@ -50,3 +50,27 @@ fn no_file_stands_in_a_circle() {
         .collect();
     assert!(arrows.is_empty(), "{}", arrows.join("\n"));
 }
+
+/// The folders of what is optional: whoever does not build it builds none of their files.
+const OPTIONAL: [&str; 5] = [
+    "cli/",
+    "cluster/",
+    "engine/executor/workers/",
+    "formats/delta/",
+    "formats/ducklake/",
+];
+
+#[test]
+fn what_is_optional_is_woven_in_at_five_places() {
+    let mut places = vec![];
+    for (file, text) in source() {
+        if OPTIONAL.iter().any(|folder| file.starts_with(folder)) {
+            continue;
+        }
+        let lines = text.lines().enumerate();
+        let lines = lines.filter(|(_, line)| line.contains("#[cfg(") && line.contains("feature ="));
+        let lines = lines.filter(|(_, line)| !line.contains("internal-api"));
+        places.extend(lines.map(|(i, _)| format!("{file}:{}", i + 1)));
+    }
+    assert!(places.len() <= 5, "{}", places.join("\n"));
+}

@@ -236,7 +236,7 @@ impl Planted {
                 known.extend(anonsql::internal::cluster::functions());
                 Ok(context
                     .builder
-                    .with_distributed_user_codec(anonsql::internal::cluster::codec())
+                    .with_distributed_user_codec(anonsql::internal::cluster::codec().unwrap())
                     .with_distributed_worker_plan_rewrite_handler(rewrite)
                     .build())
             }

@@ -1,11 +1,12 @@
 //! The pages of the reference, from the catalogues.
 
 use super::source::definition;
+use anonsql::cli;
 use anonsql::error::EXIT_CODES;
 use anonsql::extend::{Info, Param};
 use anonsql::internal::session::{FUNCTIONS, STATEMENTS, options};
 use anonsql::internal::sql::clause::list::ALL as CLAUSES;
-use anonsql::internal::{cli, hierarchy, metric, model, objective, partition, search};
+use anonsql::internal::{hierarchy, metric, model, objective, partition, search};
 
 /// Every page: its file and its text.
 pub fn all() -> Vec<(&'static str, String)> {

@@ -14,6 +14,7 @@ impl Facts<'_> {
     }
 
     fn column(&self, name: &str) -> Column {
+        // One function: a list of roles with their techniques.
         const AS_IT_IS: &str = "released as it is";
         let job = self.job;
         let identifier = job.identifiers.iter().find(|i| i.column == name);

@@ -74,6 +74,33 @@ impl Facts<'_> {
     }
 }
 
+/// Returns the query for the rows of a release, and for those of the whole table if it is known:
+/// `keys` are the quasi-identifiers, and at last whether a row is one of the whole table.
+fn with_whole(released: &ReleasedTable, keys: &[String], attributes: &[&str]) -> String {
+    let named = released.quasi_identifiers.iter().zip(keys);
+    let named = named.map(|(column, key)| format!("{} AS {key}", quote(column)));
+    let values: Vec<String> = (0..)
+        .zip(attributes)
+        .map(|(i, column)| format!("{} AS v{i}", quote(column)))
+        .collect();
+    let own = named.chain(["false AS w".into()]).chain(values.iter().cloned());
+    let sql = format!(
+        "SELECT {} FROM {}",
+        own.collect::<Vec<_>>().join(", "),
+        released.released()
+    );
+    let Some(whole) = &released.whole else {
+        return sql;
+    };
+    let nulls = keys[1..].iter().map(|_| "NULL".to_string());
+    let all = nulls.chain(["true".into()]).chain(values);
+    format!(
+        "{sql} UNION ALL SELECT {} FROM {}",
+        all.collect::<Vec<_>>().join(", "),
+        quote(whole)
+    )
+}
+
 /// Counts the classes with the values of each attribute; the last column of the keys says whether a
 /// class is the whole table. Returns `None` if a column has values that cannot be coded, or if the
 /// classes do not fit in memory.
@@ -86,28 +113,7 @@ async fn counted(
         .map(|i| format!("g{i}"))
         .chain(["w".into()])
         .collect();
-    let named = released.quasi_identifiers.iter().zip(&keys);
-    let named = named.map(|(column, key)| format!("{} AS {key}", quote(column)));
-    let values: Vec<String> = (0..)
-        .zip(attributes)
-        .map(|(i, column)| format!("{} AS v{i}", quote(column)))
-        .collect();
-    let own = named.chain(["false AS w".into()]).chain(values.iter().cloned());
-    let mut sql = format!(
-        "SELECT {} FROM {}",
-        own.collect::<Vec<_>>().join(", "),
-        released.released()
-    );
-    if let Some(whole) = &released.whole {
-        let nulls = keys[1..].iter().map(|_| "NULL".to_string());
-        let all = nulls.chain(["true".into()]).chain(values);
-        sql = format!(
-            "{sql} UNION ALL SELECT {} FROM {}",
-            all.collect::<Vec<_>>().join(", "),
-            quote(whole)
-        );
-    }
-    let rows = session.sql(&sql).await?;
+    let rows = session.sql(&with_whole(released, &keys, attributes)).await?;
     let plan = rows.create_physical_plan().await?;
     let values = (0..attributes.len()).map(|i| DetailRequest::Values(format!("v{i}")));
     let Ok(columns) = Columns::new(&plan.schema(), &keys, &values.collect::<Vec<_>>()) else {

@@ -6,7 +6,7 @@ use crate::report::bars::{Bars, Layout};
 use crate::report::block::{Block, Line, Table};
 use crate::report::number::number;
 use crate::report::section::entry::Entry;
-use crate::utility::{Measure, Utility};
+use crate::utility::{Figure, Measure, Utility};
 
 pub(in crate::report::section) const ENTRY: Entry<Utility> = Entry {
     id: "distributions",
@@ -15,25 +15,27 @@ pub(in crate::report::section) const ENTRY: Entry<Utility> = Entry {
     blocks,
 };
 
-fn blocks(utility: &Utility) -> Result<Vec<Block>> {
-    let of = |measure: Measure, column: &Option<String>| {
-        let mut found = utility.of(|m| *m == measure).filter(|f| f.column == *column);
-        found.next().and_then(|f| f.value)
-    };
-    let columns = || utility.of(|m| *m == Measure::TotalVariation);
-    let group = |figure: &crate::utility::Figure| {
-        let distances = [figure.value, of(Measure::EarthMover, &figure.column)];
-        (name(figure), distances)
-    };
-    let bars = Bars {
+fn bars(groups: Vec<(String, [Option<f64>; 2])>) -> Bars<'static> {
+    Bars {
         title: "Distance from the source by column".into(),
         layout: Layout::Grouped,
         series: ["total variation", "earth mover's"],
-        groups: columns().map(group).collect(),
+        groups,
         most: 1.0,
         format: number,
         line: None,
+    }
+}
+
+fn blocks(utility: &Utility) -> Result<Vec<Block>> {
+    let find = |measure: Measure, of: &Figure| {
+        let mut found = utility.of(|m| *m == measure).filter(|f| f.column == of.column);
+        found.next()
     };
+    let moved = |figure: &Figure| find(Measure::EarthMover, figure).and_then(|f| f.value);
+    let columns = || utility.of(|m| *m == Measure::TotalVariation);
+    let group = |figure: &Figure| (name(figure), [figure.value, moved(figure)]);
+    let bars = bars(columns().map(group).collect());
     let mut table = Table::new(
         "Distance from the source by column",
         &[
@@ -47,12 +49,8 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
     );
     let mut notes = Table::new("Columns with a note", &["Column", "Measure", "Note"]);
     for figure in columns() {
-        let labels = utility
-            .of(|m| *m == Measure::Labels)
-            .find(|f| f.column == figure.column);
-        let divergence = utility
-            .of(|m| *m == Measure::KullbackLeibler)
-            .find(|f| f.column == figure.column);
+        let labels = find(Measure::Labels, figure);
+        let divergence = find(Measure::KullbackLeibler, figure);
         let bits = divergence
             .filter(|f| f.value.is_none() && f.note.is_some())
             .map(|_| "infinite".into());
@@ -60,7 +58,7 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
             Line::default().name(name(figure)),
             cell(figure.value),
             bits.unwrap_or_else(|| cell(divergence.and_then(|f| f.value))),
-            match of(Measure::EarthMover, &figure.column) {
+            match moved(figure) {
                 None => "no order".into(),
                 distance => cell(distance),
             },

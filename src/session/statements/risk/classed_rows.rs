@@ -9,7 +9,8 @@ use crate::source::stored;
 use arrow::array::{Array, ArrayRef, AsArray, new_empty_array};
 use arrow::buffer::NullBuffer;
 use arrow::compute::concat;
-use arrow::datatypes::{Field, Float64Type};
+use arrow::datatypes::{DataType, Field, Float64Type};
+use arrow::record_batch::RecordBatch;
 use arrow::row::{RowConverter, SortField};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::prelude::SessionContext;
@@ -32,6 +33,17 @@ pub(super) struct ClassedRows {
     pub(super) kept: Vec<(Arc<Field>, ArrayRef)>,
     /// The memory of all this, and of the figures that are made of it.
     memory: MemoryReservation,
+}
+
+/// Returns a column of KEEP in one piece.
+fn whole(name: &str, batches: &[ArrayRef], data_type: &DataType) -> Result<(Arc<Field>, ArrayRef)> {
+    let batches: Vec<&dyn Array> = batches.iter().map(AsRef::as_ref).collect();
+    let column = match batches.is_empty() {
+        true => new_empty_array(data_type),
+        false => concat(&batches)?,
+    };
+    let field = Field::new(name, column.data_type().clone(), true);
+    Ok((Arc::new(field), column))
 }
 
 /// The bytes of a row: the number of its class, and its figures.
@@ -77,20 +89,7 @@ impl ClassedRows {
                 of_rows.push(numbers);
                 bytes += more;
             }
-            let weights = batch.column(columns).as_primitive::<Float64Type>();
-            let is_starred = batch.column(columns + 1).as_boolean();
-            for row in 0..batch.num_rows() {
-                if is_starred.value(row) {
-                    found.class_of.push(None);
-                    continue;
-                }
-                let weight = weights.is_valid(row).then(|| weights.value(row));
-                let weight = weight.filter(|w| *w >= 1.0 && w.is_finite());
-                unfit += u64::from(weight.is_none());
-                let key: Vec<u32> = of_rows.iter().map(|codes| codes[row]).collect();
-                let class = number(&mut known, key);
-                found.add(class, of_rows.iter().map(|codes| codes[row]), weight.unwrap_or(0.0));
-            }
+            unfit += found.add_rows(&batch, &of_rows, &mut known);
             if let (Some(households), Some(household_of)) = (&mut households, &mut found.household_of) {
                 // Nobody knows the household of a row without one: it is alone.
                 let alone = batch.column(behind).logical_nulls();
@@ -106,13 +105,7 @@ impl ClassedRows {
             found.reserve(bytes)?;
         }
         for ((name, batches), field) in statement.keep.iter().zip(&kept).zip(fields.iter().skip(first_kept)) {
-            let batches: Vec<&dyn Array> = batches.iter().map(AsRef::as_ref).collect();
-            let column = match batches.is_empty() {
-                true => new_empty_array(field.data_type()),
-                false => concat(&batches)?,
-            };
-            let field = Field::new(name, column.data_type().clone(), true);
-            found.kept.push((Arc::new(field), column));
+            found.kept.push(whole(name, batches, field.data_type())?);
         }
         match (unfit, &statement.weight) {
             (1.., Some(weight)) => Err(Error::data(format!(
@@ -121,6 +114,27 @@ impl ClassedRows {
             ))),
             _ => Ok(found),
         }
+    }
+
+    /// Adds the rows of a batch, whose codes are given by column, and returns how many of them have
+    /// no weight of at least 1. `known` has the classes so far.
+    fn add_rows(&mut self, batch: &RecordBatch, codes: &[Vec<u32>], known: &mut HashMap<Vec<u32>, u32>) -> u64 {
+        let weights = batch.column(codes.len()).as_primitive::<Float64Type>();
+        let is_starred = batch.column(codes.len() + 1).as_boolean();
+        let mut unfit = 0;
+        for row in 0..batch.num_rows() {
+            if is_starred.value(row) {
+                self.class_of.push(None);
+                continue;
+            }
+            let weight = weights.is_valid(row).then(|| weights.value(row));
+            let weight = weight.filter(|w| *w >= 1.0 && w.is_finite());
+            unfit += u64::from(weight.is_none());
+            let key: Vec<u32> = codes.iter().map(|codes| codes[row]).collect();
+            let class = number(known, key);
+            self.add(class, codes.iter().map(|codes| codes[row]), weight.unwrap_or(0.0));
+        }
+        unfit
     }
 
     /// Adds a row to a class, which is new if its number is the next one.

@@ -164,6 +164,7 @@ fn anonymize(
     proposals: &[Proposal],
     quasi_identifiers: Vec<QuasiIdentifierClause>,
 ) -> AnonymizeSpec {
+    // One function: a statement with every field.
     let both = || facts.iter().zip(proposals);
     let of = |role: Role| both().filter(move |(_, p)| p.role == role).map(|(f, _)| f);
     let mut classes = of(Role::ClassLabel).map(|f| f.name.clone());

@@ -1,4 +1,4 @@
-//! Writing the files of a release on other machines.
+//! Writing the files of a release on workers.
 //!
 //! The driver knows the buckets with their rows before anything is written. A bucket is *accepted*
 //! once, with exactly its rows and files. A second report of it is dropped. A report that differs
@@ -9,17 +9,16 @@
 //! the folder of the run. The manifest names the accepted files, and others are deleted.
 
 use super::buckets::{FileReport, Ground, Message, WriteBuckets, changed, messages, path_of};
-use super::files::FileColumns;
-use super::shelf::{WrittenFile, name};
-use super::sink::failed;
-use super::spool::Spool;
-use super::staging::Staging;
+use super::cut::{Bucket, PlannedFile};
+use super::second_scan::{SecondScan, second_scan};
+use super::session::Workers;
 use crate::cluster::{ATTEMPTS, Answer, Cluster, FETCHED_ONCE, Member, Shuffle, Trouble, left_undone};
-use crate::engine::apply::{Away, Bucket, PlannedFile, Rewrite, away};
-use crate::engine::decide::Decision;
+use crate::engine::executor::interface::{Done, ToWrite, Wrote};
+use crate::engine::write::{Spool, Staging, WrittenFile, failed, name};
 use crate::error::{Error, Result};
-use crate::folder::{FileSummary, Footer};
+use crate::folder::FileSummary;
 use crate::job::{Job, Target};
+use crate::lake::Landing;
 use crate::operator::OperatorExec;
 use crate::pool::blocking;
 use crate::recode::BUCKET;
@@ -41,102 +40,73 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use url::Url;
 
 /// The note for a release that workers do not write.
-pub(super) const WRITTEN_HERE: &str = "workers do not write this release, and it is written here: its source, its format or what is done to \
+const WRITTEN_HERE: &str = "workers do not write this release, and it is written here: its source, its format or what is done to \
                                        its rows is not for them (the book's page on workers has the list)";
 
 /// How many slices of the source each thread of a worker gets.
 const SLICES: usize = 2;
 
-/// Who writes a release.
-pub(super) enum Writers {
-    /// Workers, who have done so.
-    Workers(ByWorkers),
-    /// This machine, with the spool as it was.
-    Here(Option<Spool>),
-}
-
-/// The result of the workers.
-pub(super) struct ByWorkers {
-    pub(super) files: Vec<WrittenFile>,
-    /// The rows that are recounted in addition to the files.
-    pub(super) spool: Option<Spool>,
-    /// The workers whose report was refused.
-    pub(super) distrusted: Vec<Url>,
-}
-
-/// Writes the files of a release to its stage on the cluster of the session. The number of accepted
-/// rows is added to `told`. Returns the spool unchanged if there is no cluster, or if the release
-/// can only be written on this machine.
-pub(super) async fn write_away(
-    (job, decision): (&Job, &Decision),
-    rewrite: &Rewrite,
-    (target, staging): (&Target, &Staging),
-    (columns, footer): (&FileColumns, &Footer),
-    spool: Option<Spool>,
-    told: Arc<AtomicU64>,
-) -> Result<Writers> {
-    let Some(cluster) = Cluster::of(&job.source.state())? else {
-        return Ok(Writers::Here(spool));
-    };
-    let landing = match staging {
-        Staging::Folder(_) => None,
-        Staging::Store(run) => match reached(job, target).then(|| run.landing()).flatten() {
-            Some(landing) => Some(landing),
-            None => return Ok(Writers::Here(spool)),
-        },
-    };
-    let members = cluster.greet().await?;
-    let threads: usize = members.iter().map(|member| member.threads.get()).sum();
-    let Some(away) = away(job, decision, rewrite, target, threads * SLICES).await? else {
-        return Ok(Writers::Here(spool));
-    };
-    let (work, ground) = match landing {
-        Some(landing) => (None, Ground::Store(landing)),
-        None => {
-            let path = target.path.clone();
-            let work = blocking("staging the release", move || Stage::open(&path)).await?;
-            let folder = work.folder().to_path_buf();
-            let prefix = String::new();
-            (Some(work), Ground::Folder { folder, prefix })
+impl Workers {
+    /// Writes the files of a release to its stage, unless it can only be written on this machine.
+    pub(super) async fn written(&self, release: ToWrite<'_>) -> Result<Wrote> {
+        let ToWrite {
+            job, target, staging, ..
+        } = release;
+        let declined = |release: ToWrite<'_>| {
+            release.observer.advised(WRITTEN_HERE);
+            Ok(Wrote::Declined(release.spool))
+        };
+        let landing = match staging {
+            Staging::Folder(_) => None,
+            Staging::Store(run) => match reached(job, target).then(|| run.landing()).flatten() {
+                Some(landing) => Some(landing),
+                None => return declined(release),
+            },
+        };
+        let members = self.cluster.greet().await?;
+        let threads: usize = members.iter().map(|member| member.threads.get()).sum();
+        let Some(scan) = second_scan(&release, threads * SLICES).await? else {
+            return declined(release);
+        };
+        let (work, ground) = Ground::open(landing, target).await?;
+        let mut writing = Writing {
+            template: WriteBuckets {
+                ground,
+                columns: release.columns.clone(),
+                recounted: release.spool.as_ref().map(Spool::columns),
+                footer: release.footer.clone(),
+                buckets: vec![],
+            },
+            staging,
+            missing: scan.buckets.clone(),
+            files: vec![],
+            spool: release.spool,
+            progress: release.progress,
+            scan,
+            distrusted: vec![],
+        };
+        let written = writing.all(&self.cluster, members).await;
+        if let Some(work) = work {
+            removed(work).await?;
         }
-    };
-    let mut writing = Writing {
-        template: WriteBuckets {
-            ground,
-            columns: columns.clone(),
-            told: spool.as_ref().map(Spool::columns),
-            footer: footer.clone(),
-            buckets: vec![],
-        },
-        staging,
-        missing: away.buckets.clone(),
-        files: vec![],
-        spool,
-        told,
-        away,
-        distrusted: vec![],
-    };
-    let written = writing.all(&cluster, members).await;
-    if let Some(work) = work {
-        removed(work).await?;
+        written.map_err(|e| e.context("writing the release"))?;
+        writing.files.sort_by_key(|(number, _)| *number);
+        let files: Vec<WrittenFile> = writing.files.into_iter().map(|(_, file)| file).collect();
+        if let Some(run) = staging.run() {
+            let accepted: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+            run.keep_landed(&accepted).await?;
+        }
+        Ok(Wrote::Done(Done {
+            files,
+            spool: writing.spool.map(Spool::closed),
+            distrusted: writing.distrusted,
+        }))
     }
-    written.map_err(|e| e.context("writing the release"))?;
-    writing.files.sort_by_key(|(number, _)| *number);
-    let files: Vec<WrittenFile> = writing.files.into_iter().map(|(_, file)| file).collect();
-    if let Some(run) = staging.run() {
-        let accepted: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
-        run.keep_landed(&accepted).await?;
-    }
-    Ok(Writers::Workers(ByWorkers {
-        files,
-        spool: writing.spool.map(Spool::closed),
-        distrusted: writing.distrusted,
-    }))
 }
 
 /// The release while it is being written.
 struct Writing<'a> {
-    away: Away,
+    scan: SecondScan,
     template: WriteBuckets,
     staging: &'a Staging,
     /// The buckets that have not been accepted yet.
@@ -144,7 +114,7 @@ struct Writing<'a> {
     /// The accepted files with their numbers.
     files: Vec<(usize, WrittenFile)>,
     spool: Option<Spool>,
-    told: Arc<AtomicU64>,
+    progress: Arc<AtomicU64>,
     /// The workers whose report was refused.
     distrusted: Vec<Url>,
 }
@@ -188,7 +158,7 @@ impl Writing<'_> {
     ) -> Result<(), Option<Error>> {
         let parts = assigned(&mut self.missing, cluster.parts(members))?;
         let ranges = self.missing.iter().map(|bucket| bucket.range.clone()).collect();
-        let makes = self.away.making(members.len(), ranges).map_err(Some)?;
+        let makes = self.scan.making(members.len(), ranges).map_err(Some)?;
         if let Ground::Folder { prefix, .. } = &mut self.template.ground {
             *prefix = uuid::Uuid::new_v4().to_string();
         }
@@ -199,13 +169,13 @@ impl Writing<'_> {
                 buckets: own.map(|(bucket, _)| bucket.clone()).collect(),
                 ..self.template.clone()
             };
-            let ordered = self.away.ordering(rows, packed)?;
+            let ordered = self.scan.ordering(rows, packed)?;
             let written = OperatorExec::over(ordered, write, messages());
             Ok(Arc::new(OperatorExec::looking(Arc::new(written), Answer)) as _)
         };
         let shuffle = Shuffle {
             makes,
-            by: self.away.bucket(),
+            by: self.scan.bucket(),
             parts: cluster.parts(members),
             take: &take,
         };
@@ -279,7 +249,7 @@ impl Writing<'_> {
             self.files.push((planned.number, written));
         }
         self.missing.remove(at);
-        self.told.fetch_add(rows, Ordering::Relaxed);
+        self.progress.fetch_add(rows, Ordering::Relaxed);
         Ok(true)
     }
 
@@ -316,6 +286,19 @@ impl Writing<'_> {
             Ok(true)
         };
         blocking("taking over files of workers", take).await
+    }
+}
+
+impl Ground {
+    /// Opens the place where workers write, with its folder if that is to be removed at the end.
+    async fn open(landing: Option<Landing>, target: &Target) -> Result<(Option<Stage>, Self)> {
+        if let Some(landing) = landing {
+            return Ok((None, Self::Store(landing)));
+        }
+        let path = target.path.clone();
+        let work = blocking("staging the release", move || Stage::open(&path)).await?;
+        let (folder, prefix) = (work.folder().to_path_buf(), String::new());
+        Ok((Some(work), Self::Folder { folder, prefix }))
     }
 }
 

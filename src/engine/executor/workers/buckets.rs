@@ -3,11 +3,9 @@
 //! It writes a bucket only if it gets exactly the rows that the driver has computed for it. It then
 //! reports what it has written, after the rows that are recounted in addition to the files.
 
-use super::files::{FileColumns, FileRows};
-use super::sink::{Sink, WRITING, failed, sink};
-use super::spool::encode;
+use super::cut::{Bucket, PlannedFile};
 use crate::cluster::Pulse;
-use crate::engine::apply::{Bucket, PlannedFile};
+use crate::engine::write::{FileColumns, FileRows, Sink, WRITING, encode, failed, sink};
 use crate::error::{Error, Result};
 use crate::folder::{FileSummary, Footer};
 use crate::job::Format;
@@ -32,12 +30,12 @@ use std::sync::Arc;
 /// Writes the rows of some buckets, which come in order: all rows of one bucket before those of the
 /// next.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(in crate::engine) struct WriteBuckets {
+pub(super) struct WriteBuckets {
     pub(super) ground: Ground,
     pub(super) columns: FileColumns,
     /// The columns that are recounted in addition to the files; `None` if the files contain
     /// everything that the recount needs.
-    pub(super) told: Option<Vec<String>>,
+    pub(super) recounted: Option<Vec<String>>,
     pub(super) footer: Footer,
     pub(super) buckets: Vec<Bucket>,
 }
@@ -188,7 +186,7 @@ impl Operator for WriteBuckets {
             columns.collect::<Result<Vec<usize>>>()
         };
         let writing = Writing {
-            told: self.told.as_ref().map(columns).transpose()?,
+            recounted: self.recounted.as_ref().map(columns).transpose()?,
             bucket: schema.index_of(BUCKET)?,
             written,
             spec: self.clone(),
@@ -211,7 +209,7 @@ struct Writing {
     /// The rows; `None` after the last.
     input: Option<SendableRecordBatchStream>,
     written: FileRows,
-    told: Option<Vec<usize>>,
+    recounted: Option<Vec<usize>>,
     bucket: usize,
     open: Option<Open>,
     pulse: Arc<Pulse>,
@@ -282,8 +280,8 @@ impl Writing {
             return Ok(());
         }
         let own = rows.slice(from as usize, (until - from) as usize);
-        if let Some(told) = &self.told {
-            let bytes = encode(&own.project(told)?)?;
+        if let Some(recounted) = &self.recounted {
+            let bytes = encode(&own.project(recounted)?)?;
             messages.push(Message::Rows(bytes).batch(open.bucket.range.bucket)?);
         }
         let mut values = self.written.of_batch(&own)?;

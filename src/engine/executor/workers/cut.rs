@@ -11,31 +11,31 @@ use serde::{Deserialize, Serialize};
 
 /// A file before it is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::engine) struct PlannedFile {
+pub(super) struct PlannedFile {
     /// The number of the file in the release.
-    pub(in crate::engine) number: usize,
+    pub(super) number: usize,
     /// The folders that it is in: empty, or with a slash at the end.
-    pub(in crate::engine) partition: String,
+    pub(super) partition: String,
     /// The number of its rows.
-    pub(in crate::engine) rows: u64,
+    pub(super) rows: u64,
 }
 
 /// Consecutive files with the range of their classes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::engine) struct Bucket {
+pub(super) struct Bucket {
     /// The classes. The number in it is given later.
-    pub(in crate::engine) range: Range,
+    pub(super) range: Range,
     /// The rows of these classes that are in files before.
-    pub(in crate::engine) skip: u64,
+    pub(super) skip: u64,
     /// The files.
-    pub(in crate::engine) files: Vec<PlannedFile>,
+    pub(super) files: Vec<PlannedFile>,
     /// The rows of these classes that are in files after.
-    pub(in crate::engine) rest: u64,
+    pub(super) rest: u64,
 }
 
 impl Bucket {
     /// Returns the number of rows of its classes.
-    pub(in crate::engine) fn rows(&self) -> u64 {
+    pub(super) fn rows(&self) -> u64 {
         self.skip + self.files.iter().map(|file| file.rows).sum::<u64>() + self.rest
     }
 }

@@ -17,7 +17,7 @@ const FILE: &str = "__anonsql_file";
 /// Turns the rows of a file into the first and the last of them, with the number of the file as the
 /// last column.
 #[derive(Debug)]
-pub(in crate::engine) struct Ends {
+pub(super) struct Ends {
     file: u64,
 }
 

@@ -1,13 +1,13 @@
-//! The second scan as plans for other machines.
+//! The second scan as plans for workers.
 
 use super::cut::{Bucket, Placed, cut};
-use super::plan::{Arrangement, columns_read};
-use super::rewrite::Rewrite;
 use crate::cluster::{Sent, slices};
+use crate::engine::apply::plan::{Arrangement, columns_read};
 use crate::engine::decide::Decision;
+use crate::engine::executor::interface::ToWrite;
 use crate::error::{Error, Result};
 use crate::folder::partition_name;
-use crate::job::{Format, Job, Target};
+use crate::job::{Format, Job};
 use crate::operator::{OperatorExec, project};
 use crate::recode::{BUCKET, Deal, DecodeExec, PackedSortExec, Place, Range, RecodeExec, RecodingPlan, unpacked};
 use arrow::datatypes::SchemaRef;
@@ -19,27 +19,22 @@ use datafusion::physical_plan::union::UnionExec;
 use std::sync::Arc;
 
 /// The second scan, in parts.
-pub(in crate::engine) struct Away {
+pub(super) struct SecondScan {
     slices: Vec<Arc<dyn ExecutionPlan>>,
     recoding: Arc<RecodingPlan>,
     /// The schema of the released columns with those of the order key.
-    pub(in crate::engine) released: SchemaRef,
+    pub(super) released: SchemaRef,
     arrangement: Arrangement,
     first: Vec<String>,
     /// The buckets of the release, ascending.
-    pub(in crate::engine) buckets: Vec<Bucket>,
+    pub(super) buckets: Vec<Bucket>,
 }
 
-/// Returns the second scan for other machines, in about `wanted` slices of the source. Returns
-/// `None` if it can only be done here: the source is no files that all see, the classes do not say
-/// how many rows a file has, or a row depends on others.
-pub(in crate::engine) async fn away(
-    job: &Job,
-    decision: &Decision,
-    rewrite: &Rewrite,
-    target: &Target,
-    wanted: usize,
-) -> Result<Option<Away>> {
+/// Returns the second scan for workers, in about `wanted` slices of the source. Returns `None` if
+/// it can only be done here: the source is not made of files that all workers reach, the classes do
+/// not say how many rows a file has, or a row depends on others.
+pub(super) async fn second_scan(release: &ToWrite<'_>, wanted: usize) -> Result<Option<SecondScan>> {
+    let (job, rewrite, target) = (release.job, release.rewrite, release.target);
     let recoding = Arc::clone(&rewrite.recoding);
     let is_cut_by_classes = target.format == Format::Parquet && target.file_size.is_none();
     let is_row_by_row = rewrite.permutations.is_empty() && job.personal().is_none() && job.sampling().is_none();
@@ -47,7 +42,7 @@ pub(in crate::engine) async fn away(
         return Ok(None);
     }
     let first = target.partitioned_by.clone();
-    let Some(classes) = placed(job, decision, &recoding, &first)? else {
+    let Some(classes) = placed(job, release.decision, &recoding, &first)? else {
         return Ok(None);
     };
     let begun = target.grows.as_ref().map_or(0, |standing| standing.output.len());
@@ -61,7 +56,7 @@ pub(in crate::engine) async fn away(
     };
     let released = recoding.ordered_schema(&read.schema())?;
     let hidden = rewrite.hidden.clone();
-    Ok(Some(Away {
+    Ok(Some(SecondScan {
         slices,
         arrangement: Arrangement::of(&released, &recoding, &first, &hidden)?,
         recoding,
@@ -107,10 +102,10 @@ fn placed(job: &Job, decision: &Decision, recoding: &RecodingPlan, first: &[Stri
     Ok(Some(alike))
 }
 
-impl Away {
+impl SecondScan {
     /// Returns so many plans that together read the source, recode it and say of each row the
     /// bucket.
-    pub(in crate::engine) fn making(&self, plans: usize, ranges: Vec<Range>) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
+    pub(super) fn making(&self, plans: usize, ranges: Vec<Range>) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
         let deal = self.recoding.deal(&self.first, ranges);
         let mut making = vec![];
         for part in 0..plans {
@@ -130,22 +125,18 @@ impl Away {
     }
 
     /// Returns what rows are dealt out by.
-    pub(in crate::engine) fn bucket(&self) -> Arc<dyn PhysicalExpr> {
+    pub(super) fn bucket(&self) -> Arc<dyn PhysicalExpr> {
         Arc::new(Column::new(BUCKET, self.arrangement.carried.len()))
     }
 
     /// Returns the schema of the rows that are dealt out.
-    pub(in crate::engine) fn schema(&self) -> SchemaRef {
+    pub(super) fn schema(&self) -> SchemaRef {
         Deal::schema(&self.arrangement.schema)
     }
 
     /// Returns the plan that orders the rows of some buckets, one bucket after the other. The
     /// recount proves their order. `packed` is false if the rows need the other way of sorting.
-    pub(in crate::engine) fn ordering(
-        &self,
-        rows: Arc<dyn ExecutionPlan>,
-        packed: bool,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
+    pub(super) fn ordering(&self, rows: Arc<dyn ExecutionPlan>, packed: bool) -> Result<Arc<dyn ExecutionPlan>> {
         let schema = self.schema();
         let bucket = self.arrangement.carried.len();
         let sorted: Vec<usize> = [bucket]

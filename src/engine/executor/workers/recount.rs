@@ -1,4 +1,4 @@
-//! The recount on other machines.
+//! The recount on workers.
 //!
 //! The SQL of the recount stays as it is, and so does its plan in the driver, but for one thing: a
 //! *partial* aggregate over files, which each partition of a plan computes for itself, is computed
@@ -7,9 +7,11 @@
 //! complete; a slice whose worker was lost is given to another.
 
 use super::ends::{self, Ends};
+use super::session::Workers;
 use crate::cluster::{Answer, Cluster, Gathered, Member, Sent, by_file, left_undone, slices};
 use crate::engine::apply::{Ascending, AscendingExec};
-use crate::engine::write::Written;
+use crate::engine::executor::interface::Recounting;
+use crate::engine::write::{Writers, Written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
 use crate::operator::{Operator, OperatorExec, Rows};
@@ -28,7 +30,8 @@ use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode, Partitioning};
 use datafusion::prelude::SessionContext;
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -41,7 +44,7 @@ use url::Url;
 const SLICES: usize = 2;
 
 /// The workers of a recount.
-pub(super) struct Away {
+pub(super) struct Recounters {
     cluster: Cluster,
     living: Mutex<Vec<Member>>,
     /// The workers that have no part in the recount.
@@ -51,48 +54,36 @@ pub(super) struct Away {
     state: SessionState,
 }
 
-impl fmt::Debug for Away {
+impl fmt::Debug for Recounters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Away")
+        f.debug_struct("Recounters")
             .field("wanted", &self.wanted)
             .finish_non_exhaustive()
     }
 }
 
-impl Away {
-    /// Returns the workers of a session, if it has a cluster, without those that have written
-    /// something else than was asked. Fails if workers have written the files, and none is left
-    /// that could prove their order.
-    pub(super) async fn of(state: &SessionState, written: &Written) -> Result<Option<Arc<Self>>> {
-        let Some(cluster) = Cluster::of(state)? else {
-            return Ok(None);
+impl Recounters {
+    /// Returns the workers without those that wrote something other than what they were asked for.
+    /// Returns `None` if none is left. Fails if workers wrote the files, and none is left that
+    /// could prove their order.
+    pub(super) async fn of(workers: &Workers, written: &Written) -> Result<Option<Self>> {
+        let (distrusted, have_ordered) = match &written.writers {
+            Writers::Here => (vec![], false),
+            Writers::Others { distrusted } => (distrusted.clone(), true),
         };
-        let mut members = cluster.greet().await?;
-        members.retain(|member| !written.distrusted.contains(&member.url));
+        let mut members = workers.cluster.greet().await?;
+        members.retain(|member| !distrusted.contains(&member.url));
         let threads: usize = members.iter().map(|member| member.threads.get()).sum();
-        match (threads, written.is_by_workers) {
+        match (threads, have_ordered) {
             (0, true) => Err(left_undone()),
             (0, false) => Ok(None),
-            _ => Ok(Some(Arc::new(Self {
-                cluster,
+            _ => Ok(Some(Self {
+                cluster: workers.cluster.clone(),
                 living: Mutex::new(members),
-                distrusted: written.distrusted.clone(),
+                distrusted,
                 wanted: threads * SLICES,
-                state: state.clone(),
-            }))),
-        }
-    }
-
-    /// Returns how workers count what they can of a session's queries. The rows that they have
-    /// counted are added to `progress`.
-    pub(super) fn counting(self: &Arc<Self>, progress: &Arc<AtomicU64>) -> Elsewhere {
-        let rule = CountAway {
-            away: Arc::clone(self),
-            progress: Arc::clone(progress),
-        };
-        Elsewhere {
-            rules: vec![Arc::new(rule)],
-            counts_itself: Some(|plan| plan.is::<OperatorExec<CountedAway>>()),
+                state: workers.state.clone(),
+            })),
         }
     }
 
@@ -107,16 +98,8 @@ impl Away {
         Ok(self.cluster.gather(&living, plans))
     }
 
-    /// Checks the order of the rows of a table of written files, within each file and from file to
-    /// file of a folder. Fails with `ErrorKind::Verification` if it is not that of the released
-    /// values.
-    pub(super) async fn check_order(
-        &self,
-        session: &SessionContext,
-        table: &str,
-        job: &Job,
-        written: &Written,
-    ) -> Result<()> {
+    /// Checks the order of rows within each file, and from file to file of a folder.
+    async fn order_checked(&self, session: &SessionContext, table: &str, job: &Job, written: &Written) -> Result<()> {
         let (_, rows) = session.table(table).await?.into_parts();
         let rows = self.state.create_physical_plan(&rows).await?;
         let unread = || Error::internal("files of workers that they cannot read");
@@ -159,6 +142,35 @@ impl Away {
     }
 }
 
+impl Recounting for Recounters {
+    fn elsewhere(self: Arc<Self>, progress: &Arc<AtomicU64>) -> Elsewhere {
+        let rule = CountOnWorkers {
+            workers: self,
+            progress: Arc::clone(progress),
+        };
+        Elsewhere {
+            rules: vec![Arc::new(rule)],
+            counts_itself: Some(|plan| plan.is::<OperatorExec<CountedOnWorkers>>()),
+        }
+    }
+
+    fn check_order<'a>(
+        &'a self,
+        session: &'a SessionContext,
+        table: &'a str,
+        job: &'a Job,
+        written: &'a Written,
+    ) -> BoxFuture<'a, Result<()>> {
+        let checked = async move {
+            match written.writers {
+                Writers::Here => Ok(()),
+                Writers::Others { .. } => self.order_checked(session, table, job, written).await,
+            }
+        };
+        checked.boxed()
+    }
+}
+
 /// Returns the folder of a file and its number in the release: see `engine::write::shelf`.
 fn place(path: &str) -> Option<(String, u64)> {
     let (folder, name) = path.rsplit_once('/')?;
@@ -169,12 +181,12 @@ fn place(path: &str) -> Option<(String, u64)> {
 
 /// The optimizer rule that leaves partial aggregates over files to workers.
 #[derive(Debug)]
-struct CountAway {
-    away: Arc<Away>,
+struct CountOnWorkers {
+    workers: Arc<Recounters>,
     progress: Arc<AtomicU64>,
 }
 
-impl PhysicalOptimizerRule for CountAway {
+impl PhysicalOptimizerRule for CountOnWorkers {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> DfResult<Arc<dyn ExecutionPlan>> {
         plan.transform_down(|plan| {
             let counted = plan.downcast_ref::<AggregateExec>().map(|own| self.counted(own));
@@ -187,7 +199,7 @@ impl PhysicalOptimizerRule for CountAway {
     }
 
     fn name(&self) -> &str {
-        "count_away"
+        "count_on_workers"
     }
 
     fn schema_check(&self) -> bool {
@@ -195,7 +207,7 @@ impl PhysicalOptimizerRule for CountAway {
     }
 }
 
-impl CountAway {
+impl CountOnWorkers {
     /// Returns an aggregate with what workers compute of it; `None` if they compute nothing.
     fn counted(&self, aggregate: &AggregateExec) -> DfResult<Option<Arc<dyn ExecutionPlan>>> {
         let is_of_any_rows = *aggregate.input_order_mode() == InputOrderMode::Linear
@@ -240,15 +252,15 @@ impl CountAway {
             let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
             Arc::new(aggregate.clone()).replace_children(vec![input], options)
         };
-        if let Some(slices) = slices(input, self.away.wanted, self.away.state.config()) {
+        if let Some(slices) = slices(input, self.workers.wanted, self.workers.state.config()) {
             let schema = aggregate.schema();
             let answered = |slice| {
                 let counted = over(Sent::over(slice))?;
                 Ok(Arc::new(OperatorExec::looking(counted, Answer)) as Arc<dyn ExecutionPlan>)
             };
             let rows = StatisticsContext::new().compute(input.as_ref(), &StatisticsArgs::new());
-            let counted = CountedAway {
-                away: Arc::clone(&self.away),
+            let counted = CountedOnWorkers {
+                workers: Arc::clone(&self.workers),
                 plans: slices.into_iter().map(answered).collect::<DfResult<Vec<_>>>()?,
                 rows: rows
                     .ok()
@@ -285,27 +297,31 @@ impl CountAway {
 
 /// A source: partial aggregates of slices, as workers compute them.
 #[derive(Debug)]
-struct CountedAway {
-    away: Arc<Away>,
+struct CountedOnWorkers {
+    workers: Arc<Recounters>,
     plans: Vec<Arc<dyn ExecutionPlan>>,
     /// About how many rows all slices have.
     rows: u64,
     progress: Arc<AtomicU64>,
 }
 
-impl fmt::Display for CountedAway {
+impl fmt::Display for CountedOnWorkers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "slices={}", self.plans.len())
     }
 }
 
-impl Operator for CountedAway {
-    const NAME: &'static str = "CountedAwayExec";
+impl Operator for CountedOnWorkers {
+    const NAME: &'static str = "CountedOnWorkersExec";
 
     fn run(&self, _: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
-        let (away, plans, progress) = (Arc::clone(&self.away), self.plans.clone(), Arc::clone(&self.progress));
+        let (workers, plans, progress) = (
+            Arc::clone(&self.workers),
+            self.plans.clone(),
+            Arc::clone(&self.progress),
+        );
         let each = self.rows / plans.len().max(1) as u64;
-        let gathered = stream::once(async move { Ok::<_, DataFusionError>(away.gather(plans).await?) });
+        let gathered = stream::once(async move { Ok::<_, DataFusionError>(workers.gather(plans).await?) });
         let rows = gathered.map_ok(move |gathered| {
             let progress = Arc::clone(&progress);
             let batches = stream::try_unfold(gathered, |mut gathered| async move {

@@ -1,12 +1,12 @@
-//! The operators of ours that stand in plans for other machines.
+//! The operators of ours that stand in plans for workers.
 
-use super::apply::Ascending;
-use super::verify::Ends;
-use super::write::WriteBuckets;
+use super::buckets::WriteBuckets;
+use super::ends::Ends;
 use crate::canonical::function;
 use crate::cluster::{Answer, Codec, Fetch, Kind, Sent, guarded_again, telling};
 #[cfg(feature = "ballista")]
 use crate::cluster::{Each, Rest};
+use crate::engine::apply::Ascending;
 use crate::error::{Error, Result};
 use crate::job::Secret;
 use crate::operator::{OperatorExec, Parcel};
@@ -15,8 +15,8 @@ use arrow::datatypes::SchemaRef;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
-/// Every operator and function that may stand in a plan for another machine.
-pub(crate) const CODEC: Codec = Codec {
+/// Every operator and function that may stand in a plan for a worker.
+pub(super) const CODEC: Codec = Codec {
     function,
     kinds: &[
         Kind::of::<Answer>(),

@@ -1,0 +1,100 @@
+//! What an executor does for a release.
+
+use crate::engine::apply::Rewrite;
+use crate::engine::decide::Decision;
+use crate::engine::write::{FileColumns, Spool, Staging, Written, WrittenFile};
+use crate::error::Result;
+use crate::folder::Footer;
+use crate::job::{Job, Target};
+use crate::observe::Observer;
+use crate::recount::Elsewhere;
+use datafusion::execution::{SendableRecordBatchStream, SessionState};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use futures::future::BoxFuture;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use url::Url;
+
+/// A kind of executor other than this machine.
+pub(super) struct ExecutorKind {
+    /// Makes it possible for sessions of this configuration to use the executor.
+    pub(super) enable: fn(&mut SessionConfig),
+    /// Makes the executor report its trouble to an observer.
+    pub(super) observe: fn(&mut SessionConfig, Arc<dyn Observer>),
+    /// Returns the executor if the session is set to use it.
+    pub(super) of: Connect,
+}
+
+/// Connects a session to its executor.
+type Connect = fn(&SessionState) -> Result<Option<Box<dyn Executor>>>;
+
+/// Where the plans of a release run.
+pub(in crate::engine) trait Executor: Send + Sync {
+    /// Counts the rows of a scan: returns its distinct rows with their numbers, in as many streams
+    /// as the session has partitions. Returns `None` if the scan has to run on this machine.
+    fn count<'a>(
+        &'a self,
+        plan: &'a Arc<dyn ExecutionPlan>,
+        observer: Option<&'a dyn Observer>,
+    ) -> BoxFuture<'a, Result<Option<Vec<SendableRecordBatchStream>>>>;
+
+    /// Writes the files of a release to its stage.
+    fn write<'a>(&'a self, release: ToWrite<'a>) -> BoxFuture<'a, Result<Wrote>>;
+
+    /// Prepares the recount of a release. Fails if an executor that has put the rows in order can
+    /// no longer prove their order.
+    fn recount<'a>(&'a self, written: &'a Written) -> BoxFuture<'a, Result<Arc<dyn Recounting>>>;
+}
+
+/// An executor's part in the recount of a release.
+pub(in crate::engine) trait Recounting: Send + Sync {
+    /// Returns how the executor computes its part of the recount's queries. The rows that it has
+    /// read are added to `progress`.
+    fn elsewhere(self: Arc<Self>, progress: &Arc<AtomicU64>) -> Elsewhere;
+
+    /// Checks the order of the rows of the written files, which are a table of the recounting
+    /// session, if the executor has put them in order. Fails with `ErrorKind::Verification` if it
+    /// is not that of the released values.
+    fn check_order<'a>(
+        &'a self,
+        session: &'a SessionContext,
+        table: &'a str,
+        job: &'a Job,
+        written: &'a Written,
+    ) -> BoxFuture<'a, Result<()>>;
+}
+
+/// A release that is to be written.
+pub(in crate::engine) struct ToWrite<'a> {
+    pub(in crate::engine) job: &'a Job,
+    pub(in crate::engine) decision: &'a Decision,
+    pub(in crate::engine) rewrite: &'a Rewrite,
+    pub(in crate::engine) target: &'a Target,
+    pub(in crate::engine) staging: &'a Staging,
+    pub(in crate::engine) columns: &'a FileColumns,
+    pub(in crate::engine) footer: &'a Footer,
+    /// The rows that are recounted in addition to the files; `None` if the files contain
+    /// everything that the recount needs.
+    pub(in crate::engine) spool: Option<Spool>,
+    /// The number of rows that were written.
+    pub(in crate::engine) progress: Arc<AtomicU64>,
+    pub(in crate::engine) observer: &'a dyn Observer,
+}
+
+/// What an executor did with a release.
+pub(in crate::engine) enum Wrote {
+    /// It wrote all files.
+    Done(Done),
+    /// It wrote nothing: the release is to be written on this machine, with the spool as it was.
+    Declined(Option<Spool>),
+}
+
+/// The files that an executor wrote.
+pub(in crate::engine) struct Done {
+    pub(in crate::engine) files: Vec<WrittenFile>,
+    /// The rows that are recounted in addition to the files.
+    pub(in crate::engine) spool: Option<Spool>,
+    /// The machines whose reports were refused.
+    pub(in crate::engine) distrusted: Vec<Url>,
+}

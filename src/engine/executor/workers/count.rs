@@ -1,0 +1,65 @@
+//! The first scan on workers.
+//!
+//! A worker counts equal rows of its slice, and sends each distinct row once with its number. The
+//! driver counts these as it counts the rows of a source. Numbers of rows are added up, so the
+//! classes depend neither on slices nor on their order.
+
+use super::session::Workers;
+use crate::cluster::{Answer, Gathered, Sent, slices};
+use crate::error::Result;
+use crate::observe::Observer;
+use crate::operator::OperatorExec;
+use crate::recode::FoldExec;
+use datafusion::error::DataFusionError;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::{TryStreamExt, stream};
+use std::sync::Arc;
+use tokio::sync::Mutex;
+
+/// What is said of a source that workers do not read.
+const READ_HERE: &str = "workers do not read this source, only Parquet files in a folder or store that all reach, with some columns, \
+                         computed columns and conditions; it is read here. To share the work, write it to Parquet first";
+
+/// How many slices of the source each thread of a worker gets, so that a fast worker can have more
+/// of them than a slow one.
+const SLICES: usize = 4;
+
+impl Workers {
+    /// Returns the distinct rows of a source with their numbers, as workers count them. Returns
+    /// `None` if the source can only be read here.
+    pub(super) async fn counted(
+        &self,
+        plan: &Arc<dyn ExecutionPlan>,
+        observer: Option<&dyn Observer>,
+    ) -> Result<Option<Vec<SendableRecordBatchStream>>> {
+        let (cluster, state) = (&self.cluster, &self.state);
+        let members = cluster.greet().await?;
+        let threads: usize = members.iter().map(|member| member.threads.get()).sum();
+        let Some(slices) = slices(plan, threads * SLICES, state.config()) else {
+            if let Some(observer) = observer {
+                observer.advised(READ_HERE);
+            }
+            return Ok(None);
+        };
+        let counting = |slice| {
+            let folded = FoldExec::over_rows(Sent::over(slice), &plan.schema());
+            Arc::new(OperatorExec::looking(Arc::new(folded), Answer)) as Arc<dyn ExecutionPlan>
+        };
+        let plans: Vec<_> = slices.into_iter().map(counting).collect();
+        let Some(schema) = plans.first().map(|plan| plan.schema()) else {
+            return Ok(None);
+        };
+        let gathered = Arc::new(Mutex::new(cluster.gather(&members, plans)));
+        let stream = |_| {
+            let rows = stream::try_unfold(Arc::clone(&gathered), |gathered| async move {
+                let next = Gathered::next(&mut *gathered.lock().await).await?;
+                Ok::<_, DataFusionError>(next.map(|batches| (stream::iter(batches.into_iter().map(Ok)), gathered)))
+            });
+            Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&schema), rows.try_flatten()))
+                as SendableRecordBatchStream
+        };
+        Ok(Some((0..state.config().target_partitions()).map(stream).collect()))
+    }
+}

@@ -1,0 +1,17 @@
+//! The result of the first scan.
+
+use crate::drift::Drift;
+use crate::frequency::FrequencySets;
+use crate::lattice::Lattice;
+
+/// A scanned source.
+#[derive(Debug)]
+pub struct Scanned {
+    /// The frequency sets: the base set with the distinct combinations of quasi-identifier values,
+    /// and the classes computed from it.
+    pub sets: FrequencySets,
+    /// The lattice of the nodes that LEVELS allows.
+    pub lattice: Lattice,
+    /// The values that no hierarchy knows, as drift from the release of USING MANIFEST.
+    pub drift: Vec<Drift>,
+}
