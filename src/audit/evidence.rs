@@ -51,11 +51,15 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
+    /// Returns true for a release of CSV files.
+    pub(super) fn is_csv(&self) -> bool {
+        self.manifest.output.iter().any(|file| file.name.ends_with(".csv"))
+    }
+
     /// Returns the form in which texts of the release's files are compared: [`TEXT`] or
     /// [`CSV_TEXT`].
     pub(super) fn text(&self) -> &'static str {
-        let is_csv = self.manifest.output.iter().any(|file| file.name.ends_with(".csv"));
-        if is_csv { CSV_TEXT } else { TEXT }
+        if self.is_csv() { CSV_TEXT } else { TEXT }
     }
 
     /// Reads the manifest of a release, if there is one; `read` extracts the columns from its

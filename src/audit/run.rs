@@ -175,6 +175,7 @@ fn released(claim: &Claim) -> Result<ReleasedTable> {
         suppressed: None,
         population: None,
         generalized: vec![],
+        empty_is_null: claim.evidence.as_ref().is_some_and(Evidence::is_csv),
         answers: Answers::default(),
         whole: claim.against.as_ref().map(|_| WHOLE.into()),
     })

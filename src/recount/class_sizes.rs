@@ -35,6 +35,7 @@ impl ReleasedTable {
             whole: None,
             population: None,
             generalized: vec![],
+            empty_is_null: false,
             answers: Answers::default(),
         }
     }

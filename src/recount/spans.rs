@@ -7,8 +7,9 @@ use crate::error::{Error, Result};
 use crate::frequency::distinct_values;
 use crate::model::LabelSpans;
 use crate::quoting::quote;
-use arrow::array::{ArrayRef, UInt64Array};
-use arrow::compute::cast;
+use arrow::array::{ArrayRef, StringArray, UInt64Array};
+use arrow::compute::kernels::cmp::eq;
+use arrow::compute::{cast, nullif};
 use arrow::datatypes::DataType;
 use arrow::record_batch::RecordBatch;
 use datafusion::datasource::MemTable;
@@ -40,14 +41,16 @@ impl ReleasedTable {
                     promise.name
                 ))
             })?;
-            spans.push(known.spans(session, whole).await?);
+            spans.push(known.spans(session, whole, self.empty_is_null).await?);
         }
         Ok(spans)
     }
 }
 
 impl Generalized {
-    async fn spans(&self, session: &SessionContext, whole: &str) -> Result<LabelSpans> {
+    /// Returns the ground values under each label. The label that is an empty text is NULL if
+    /// `empty_is_null`.
+    async fn spans(&self, session: &SessionContext, whole: &str, empty_is_null: bool) -> Result<LabelSpans> {
         let table = session.table(whole).await?;
         let (_, field) = table.schema().qualified_field_with_unqualified_name(&self.column)?;
         let value = with_one_zero(&quote(&self.column), field.data_type());
@@ -66,8 +69,13 @@ impl Generalized {
             return Ok(LabelSpans::Equal { leaves: *leaves, of });
         }
         let name = format!("spans of {}", self.column);
+        let mut labels = cast(&level.labels, &DataType::Utf8)?;
+        if empty_is_null {
+            let is_empty = eq(&labels, &StringArray::new_scalar(""))?;
+            labels = nullif(&labels, &is_empty)?;
+        }
         let batch = RecordBatch::try_from_iter_with_nullable([
-            ("label", cast(&level.labels, &DataType::Utf8)?, true),
+            ("label", labels, true),
             (
                 "leaves",
                 Arc::new(UInt64Array::from(level.leaves.clone())) as ArrayRef,

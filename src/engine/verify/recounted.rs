@@ -219,6 +219,13 @@ impl Recount<'_> {
             whole: Some(WHOLE.into()),
             population: generalized_population(self.session, job, decision).await?,
             generalized: generalized(job, decision),
+            empty_is_null: matches!(
+                rows,
+                Rows::Files {
+                    format: Format::Csv,
+                    ..
+                }
+            ),
             answers: Answers::default(),
         })
     }

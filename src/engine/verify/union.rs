@@ -109,6 +109,7 @@ fn table(job: &Job, name: &str) -> ReleasedTable {
         whole: None,
         population: None,
         generalized: vec![],
+        empty_is_null: false,
         answers: Answers::default(),
     }
 }
