@@ -38,7 +38,6 @@ pub(super) async fn unchanged(session: &SessionContext, claim: &Claim) -> Result
         let kept = kept.map(|s| s.column.clone());
         kept.filter(|column| !generalized.contains(&column.as_str())).collect()
     };
-    let text = evidence.map_or(TEXT, Evidence::text);
     let columns: Vec<String> = evidence.map_or_else(sensitive, Evidence::unchanged);
     let (released, whole) = (session.table(CHECKED).await?, session.table(WHOLE).await?);
     let field = |table: &datafusion::dataframe::DataFrame, column: &str| {
@@ -47,6 +46,7 @@ pub(super) async fn unchanged(session: &SessionContext, claim: &Claim) -> Result
     };
     let unchanged = columns.into_iter().filter_map(|column| {
         let of_source = field(&whole, &column)?;
+        let text = evidence.map_or(TEXT, |e| e.text(&column));
         let data_type = compared(&field(&released, &column)?, &of_source, text)?;
         let name = quote(&column);
         Some(Unchanged {

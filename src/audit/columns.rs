@@ -2,7 +2,6 @@
 //! those that the manifest adds.
 
 use super::claim::Claim;
-use super::evidence::Evidence;
 use super::known::Known;
 use super::spelling::TEXT;
 use super::verification::Verification;
@@ -26,7 +25,6 @@ pub(super) fn known(claim: &Claim, found: &mut Verification) -> Result<Vec<Known
     let of_manifest = manifest
         .map(|m| m.columns_of(Role::QuasiIdentifier))
         .unwrap_or_default();
-    let text = claim.evidence.as_ref().map_or(TEXT, Evidence::text);
     let mut known = vec![];
     for named in named(claim, &of_manifest) {
         let column = named.column.as_str();
@@ -45,6 +43,7 @@ pub(super) fn known(claim: &Claim, found: &mut Verification) -> Result<Vec<Known
         };
         let form = manifest.and_then(|m| m.form_of(column)).unwrap_or(named.form);
         let is_folder = claim.folders.contains(&named.column);
+        let text = claim.evidence.as_ref().map_or(TEXT, |e| e.text(column));
         let mut one = Known::try_new(column, hierarchy, (levels, form), is_folder, text)?;
         if let (None, Some(manifest)) = (&one.codes, manifest.filter(|_| is_in_manifest)) {
             one.codes = codes(claim, manifest, column)?;

@@ -52,14 +52,15 @@ pub(crate) struct Evidence {
 
 impl Evidence {
     /// Returns true for a release of CSV files.
-    pub(super) fn is_csv(&self) -> bool {
+    fn is_csv(&self) -> bool {
         self.manifest.output.iter().any(|file| file.name.ends_with(".csv"))
     }
 
-    /// Returns the form in which texts of the release's files are compared: [`TEXT`] or
-    /// [`CSV_TEXT`].
-    pub(super) fn text(&self) -> &'static str {
-        if self.is_csv() { CSV_TEXT } else { TEXT }
+    /// Returns the form in which texts of a column of the release are compared: [`TEXT`] or
+    /// [`CSV_TEXT`]. A column that is names of folders is in no file.
+    pub(super) fn text(&self, column: &str) -> &'static str {
+        let is_folder = self.manifest.partitioned_by.iter().any(|folder| folder == column);
+        if self.is_csv() && !is_folder { CSV_TEXT } else { TEXT }
     }
 
     /// Reads the manifest of a release, if there is one; `read` extracts the columns from its

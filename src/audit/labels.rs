@@ -231,6 +231,8 @@ fn unchanged(hierarchy: &Hierarchy, level: u8, texts: &ArrayRef) -> Result<Vec<b
     let types = [
         DataType::Utf8,
         DataType::Int64,
+        // Whole numbers beyond 64 bits.
+        DataType::Decimal128(38, 0),
         DataType::Float64,
         DataType::Date32,
         DataType::Timestamp(TimeUnit::Microsecond, None),

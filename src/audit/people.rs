@@ -1,5 +1,5 @@
-//! The population in the types of the source: the labels of a value depend on its type, and a
-//! person of 1.4 is nobody of 1.
+//! The population in the types of the source: the label of a value depends on its type, and the
+//! value 1.4 of the population must not become the value 1 of the source.
 
 use super::claim::Claim;
 use super::evidence::Evidence;

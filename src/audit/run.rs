@@ -5,7 +5,7 @@ use super::columns::known;
 use super::evidence::Evidence;
 use super::known::{Known, generalized};
 use super::people::people;
-use super::spelling::{TEXT, align, in_zones_of_source};
+use super::spelling::{CSV_TEXT, TEXT, align, in_zones_of_source};
 use super::tables::{CHECKED, PEOPLE, POPULATION, WHOLE, session};
 use super::verification::Verification;
 use super::{against, batches, budget, cover, items, labels, order, undecided};
@@ -47,7 +47,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     if claim.population.is_some() {
         released.population = Some(generalized_people(&own, &known).await?);
     }
-    let text = claim.evidence.as_ref().map_or(TEXT, Evidence::text);
+    let text = |column: &str| claim.evidence.as_ref().map_or(TEXT, |e| e.text(column));
     let unlike = match released.whole {
         Some(_) => align(&own, &released.sensitive, text).await?,
         None => vec![],
@@ -162,8 +162,10 @@ fn released(claim: &Claim) -> Result<ReleasedTable> {
             "the manifest has the quasi-identifier {gone}, which the release lacks"
         )));
     }
+    let is_of_csv = |column: &&String| claim.evidence.as_ref().is_some_and(|e| e.text(column) == CSV_TEXT);
     Ok(ReleasedTable {
         name: CHECKED.into(),
+        empty_is_null: quasi_identifiers.iter().filter(is_of_csv).cloned().collect(),
         quasi_identifiers,
         sensitive: match manifest {
             Some(manifest) => manifest.columns_of(Role::Sensitive),
@@ -175,7 +177,6 @@ fn released(claim: &Claim) -> Result<ReleasedTable> {
         suppressed: None,
         population: None,
         generalized: vec![],
-        empty_is_null: claim.evidence.as_ref().is_some_and(Evidence::is_csv),
         answers: Answers::default(),
         whole: claim.against.as_ref().map(|_| WHOLE.into()),
     })

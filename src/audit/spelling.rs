@@ -18,8 +18,13 @@ pub(super) const CSV_TEXT: &str = "text of a CSV file";
 
 /// Converts the source's sensitive columns in the session's table to the form of the release's
 /// files, so that models compare like with like. Returns the columns that cannot be converted,
-/// because SQL writes their values differently from files.
-pub(super) async fn align(session: &SessionContext, sensitive: &[String], text: &'static str) -> Result<Vec<String>> {
+/// because SQL writes their values differently from files. `text` returns the form of the texts of
+/// a column.
+pub(super) async fn align(
+    session: &SessionContext,
+    sensitive: &[String],
+    text: impl Fn(&str) -> &'static str,
+) -> Result<Vec<String>> {
     let whole = session.table(WHOLE).await?;
     let (mut unlike, mut columns, mut is_changed) = (vec![], vec![], false);
     for field in &whole.schema().fields().clone() {
@@ -29,7 +34,7 @@ pub(super) async fn align(session: &SessionContext, sensitive: &[String], text: 
             continue;
         }
         let released = released_type(session, field.name()).await?;
-        let spelled = spelled(column.clone(), &released, field.data_type(), text);
+        let spelled = spelled(column.clone(), &released, field.data_type(), text(field.name()));
         is_changed |= spelled.as_ref().is_some_and(|s| *s != column);
         match spelled {
             Some(spelled) => columns.push(spelled.alias(field.name())),

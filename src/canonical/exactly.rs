@@ -147,8 +147,8 @@ mod tests {
     use arrow::array::{Float64Array, StringArray};
     use arrow::compute::cast;
 
-    /// Casts texts to `from` and then exactly to `to`. Returns the texts of what comes of it;
-    /// `None` if that is refused.
+    /// Casts texts to `from` and then exactly to `to`. Returns the results as texts; `None` if the
+    /// cast is refused.
     fn kept(texts: &[&str], from: &DataType, to: &DataType) -> Option<Vec<String>> {
         let texts: ArrayRef = Arc::new(StringArray::from(texts.to_vec()));
         let values = cast(&texts, from).unwrap();

@@ -1,8 +1,8 @@
 //! What is typed while a statement runs: it waits for the prompt.
 
-/// While this value lives, the terminal neither shows what is typed, which would stand between the
-/// rows, nor reads it by lines, of which the system keeps 4,096 bytes. Ctrl-C and Ctrl-Z act as
-/// always.
+/// While this value exists, the terminal does not echo typed text, which would be mixed with the
+/// printed rows, and does not buffer it by lines, which the system limits to 4,096 bytes. Ctrl-C
+/// and Ctrl-Z work as usual.
 pub struct TypeAhead(#[cfg(unix)] Option<nix::sys::termios::Termios>);
 
 impl TypeAhead {

@@ -28,9 +28,10 @@
 //! A connection that is closed, or that does not answer a ping of HTTP/2 for [`channels::SILENCE`],
 //! is an error of its streams. The driver gives up a task that makes no progress for
 //! [`engine::PATIENCE`]. It then greets all workers again, and asks those that answer for what is
-//! missing, [`tasks::ATTEMPTS`] times at most. The observer of the statement is told about the
-//! other workers ([`told`]). An error about the statement or the data does not mean that a worker
-//! was lost: it has a kind, and ends the statement at once ([`answer`]).
+//! missing, [`tasks::ATTEMPTS`] times at most, the first time included. The observer of the
+//! statement is told about the workers that do not answer ([`told`]). An error about the statement
+//! or the data does not mean that a worker was lost: it has a kind, and ends the statement at once
+//! ([`answer`]).
 //!
 //! # Safety
 //!

@@ -4,7 +4,7 @@ use super::{Error, ErrorKind};
 use datafusion::error::DataFusionError;
 use datafusion::object_store;
 
-/// What the text of a request begins with that was sent and did not succeed.
+/// The start of the text of an error about a request that failed.
 const REQUEST: &str = "Error performing ";
 /// What precedes the status of an answer in its text.
 const STATUS: &str = "status code: ";
@@ -15,7 +15,7 @@ const BUSY: [&str; 3] = ["InternalError", "SlowDown", "ServiceUnavailable"];
 const METADATA_SERVERS: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "169.254.170.2"];
 
 /// Returns the kind of an error of a store: `Unavailable` if the store did not answer, or answered
-/// that it cannot now.
+/// that it is busy.
 pub(super) fn kind_of_store(error: &object_store::Error) -> ErrorKind {
     match error {
         object_store::Error::Generic { store, source } => match is_away(store, &source.to_string()) {
@@ -33,8 +33,8 @@ pub(super) fn is_of_lost_request(error: &DataFusionError) -> bool {
 }
 
 impl Error {
-    /// Returns true if a text that another crate made of an error is that of a request to a store
-    /// that is away.
+    /// Returns true if a text that another crate made of an error is about a request to a store
+    /// that does not answer.
     pub(crate) fn says_away(text: &str) -> bool {
         let is_request = text.contains("Generic ") && text.contains(REQUEST);
         is_request && is_away("", text)
@@ -54,8 +54,7 @@ fn is_away(store: &str, text: &str) -> bool {
     }
 }
 
-/// Returns true if what did not answer is the server that gives a machine the keys of its role:
-/// there are no credentials.
+/// Returns true if the metadata server of a cloud did not answer, so that there are no credentials.
 pub(super) fn is_without_role(text: &str) -> bool {
     METADATA_SERVERS.iter().any(|server| text.contains(server))
 }

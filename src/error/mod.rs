@@ -230,7 +230,7 @@ impl Error {
     }
 }
 
-/// Returns a message without what no message shows.
+/// Removes credentials in URLs, and the answers of stores, from a message.
 fn shown(message: String) -> String {
     urls::without_credentials(answers::without_answers(message))
 }

@@ -1,4 +1,5 @@
-//! An entry of the list of table formats. Builds without the format also have its entry.
+//! An entry of the list of table formats. Builds without the feature of a format have its entry
+//! too.
 
 use super::at::At;
 use super::pinned::{LogFormat, PinnedTable};
@@ -18,11 +19,11 @@ pub struct Entry {
     pub(super) feature: &'static str,
     /// What a build without the feature cannot do, for errors.
     pub(super) lacks: &'static str,
-    /// Checks the name behind the word, and returns it in the form in which errors quote it.
+    /// Checks the name after the word, and returns it in the form in which errors quote it.
     pub(super) called: fn(&str) -> Result<String>,
     /// Returns true if a name in a manifest is that of a table of the format, and not of a file.
     pub(super) is_table: fn(&str) -> bool,
-    /// How its tables are read; `None` in a build without it.
+    /// How its tables are read; `None` in a build without the feature.
     pub(super) format: Option<&'static dyn TableFormat>,
     /// The log of its tables, if releases are committed to them.
     pub(super) log: Option<Log>,
@@ -31,9 +32,9 @@ pub struct Entry {
 /// The log of the tables of a format.
 #[derive(Clone, Copy)]
 pub(super) struct Log {
-    /// The folder of the log. A table is found by it.
+    /// The folder of the log. A table is recognized by it.
     pub(super) folder: &'static str,
-    /// The name of a table of the format, for errors.
+    /// What a table of the format is called in errors: `Delta table`.
     pub(super) table: &'static str,
     /// Returns the type in which a table stores the values of another type.
     pub(super) stored: fn(&DataType) -> DataType,
@@ -95,7 +96,8 @@ impl Entry {
     }
 
     /// Returns the interface for commits to tables of the format. Fails with `ErrorKind::Usage`, in
-    /// an error about `what`, if this build does not have the format.
+    /// an error about `what`, if this build does not have the format, or if releases are not
+    /// committed to its tables.
     pub(crate) fn committing(&self, what: impl fmt::Display) -> Result<&'static dyn LogFormat> {
         let log = self.log.and_then(|log| log.format);
         log.ok_or_else(|| self.missing(what))

@@ -16,6 +16,11 @@ pub(crate) fn written() -> impl Iterator<Item = &'static Entry> {
     FORMATS.iter().filter(|entry| entry.is_written())
 }
 
+/// Returns true if a folder with this name has the log of a table.
+pub(crate) fn is_log(folder: &str) -> bool {
+    written().any(|entry| entry.log_folder() == Some(folder))
+}
+
 /// Opens a version of the table at a place, whatever its format; `None` if there is no table. Fails
 /// with `ErrorKind::Usage` if there is no such version, or if this build does not have the format.
 pub(crate) async fn find(place: &Place, at: &At) -> Result<Option<Arc<dyn LoggedTable>>> {

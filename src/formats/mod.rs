@@ -4,8 +4,8 @@
 //! A format is a folder here and a line of [`FORMATS`], like a privacy model is a file and a line
 //! of its list. Its folder implements `TableFormat` and [`PinnedTable`], and also `LogFormat` and
 //! [`LoggedTable`] if releases are committed to its tables. The rest of the crate uses tables
-//! through these traits alone. A build without the feature of a format has its line: it finds a
-//! table, and its error names the feature.
+//! through these traits alone. A build without the feature of a format has its entry too, so it
+//! recognizes a table, and its error names the feature.
 
 // Every build writes the fields that only a commit reads.
 #![cfg_attr(not(feature = "delta"), allow(dead_code))]
@@ -24,6 +24,6 @@ pub use at::At;
 pub(crate) use change::{Addition, Change, RELEASE, Verdict};
 pub use entry::Entry;
 pub use list::FORMATS;
-pub(crate) use list::{find, is_table, written};
+pub(crate) use list::{find, is_log, is_table, written};
 pub(crate) use pinned::{Asked, LoggedTable, PinnedFile, PinnedTable};
 pub(crate) use place::{LOG, Place};

@@ -146,9 +146,10 @@ impl ItemTree {
             .sum()
     }
 
-    /// Returns the mean loss of the items of all rows: the leaves under the label beside the item,
-    /// as a share of the other leaves of the hierarchy, and 1 for an item that is removed. 0
-    /// without items. `weights` are the rows of each item.
+    /// Returns the mean loss of the items of all rows: for each item, the number of other leaves
+    /// under its label as a share of all other leaves of the hierarchy, or 1 if the item is
+    /// removed. Returns 0 if there are no items. `weights` is the number of rows that have each
+    /// item.
     pub fn mean_loss(&self, cut: &Cut, weights: &[u64]) -> f64 {
         self.share(self.loss(cut, weights), weights)
     }

@@ -1,7 +1,7 @@
-//! What makes a secret worthless: too little of it, or too little in it.
+//! The faults of a secret: too few bytes, or too few different ones.
 //!
-//! A program that fills a field it has nothing for writes blanks, NUL or one character again and
-//! again. That is as long as a secret, and the first thing that somebody tries.
+//! A program that has no value for a field may fill it with blanks, NUL or one repeated character.
+//! That is long enough for a secret, and the first guess of an attacker.
 
 use crate::plain::acts;
 

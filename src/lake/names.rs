@@ -12,7 +12,8 @@ pub enum Layout {
     Runs,
     /// Directly under the prefix, for readers that list folders. A release cannot be replaced.
     Plain,
-    /// In one folder for each run, as files of a table. Its log says which files are its content.
+    /// In one folder for each run, as data files of a table. The log of the table says which files
+    /// belong to it.
     Logged,
 }
 
@@ -27,7 +28,7 @@ pub(super) const SUCCESS: &str = "_SUCCESS";
 
 /// The number of random hex digits in the id of a run.
 const RANDOM: usize = 8;
-/// The form of the time in the id of a run.
+/// The format of the time in the id of a run.
 const TIME: &str = "%Y%m%dT%H%M%SZ";
 /// The length of that time.
 const TIME_LENGTH: usize = 16;

@@ -4,7 +4,7 @@ use super::names::{Layout, OWN, RUN, SUCCESS, inside, manifests_in_table};
 use super::properties::{NAMES_MANIFEST, properties_at, run_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{MANIFEST, Manifest, parse_manifest};
-use crate::formats::{At, LOG, LoggedTable, Place, find};
+use crate::formats::{At, LoggedTable, Place, find, is_log};
 use crate::quoting::literal;
 use crate::store::{SingleObject, Stores, listing_url, read_small};
 use chrono::{DateTime, Utc};
@@ -234,7 +234,7 @@ impl Prefix {
         let folders = listed.common_prefixes.iter().filter_map(|path| self.name(path));
         let in_log = layout == Layout::Logged;
         let is_run = |folder: &str| layout != Layout::Plain && folder.starts_with(RUN);
-        let is_own = |folder: &&str| *folder == OWN || in_log && *folder == LOG || is_run(folder);
+        let is_own = |folder: &&str| *folder == OWN || in_log && is_log(folder) || is_run(folder);
         let strange = objects.filter(|name| in_log || ![MANIFEST, SUCCESS].contains(name));
         let strange = strange.chain(folders.filter(|folder| !is_own(folder)));
         let strange: Vec<String> = strange.map(|name| format!("{name:?}")).collect();

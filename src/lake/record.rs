@@ -2,7 +2,7 @@
 //! removes them.
 //!
 //! Until it commits, a run has its files in `_anonsql/runs/<run>`. Readers of tables ignore this
-//! folder, and the run holds it by a lock. Before the entry of the log names the files, they are
+//! folder, and the run holds a lock on it. Before an entry of the log names the files, they are
 //! moved to `run=<run>` beside the log in one step. The folder stays until the run has ended, so a
 //! folder without a lock belongs to a run that was killed. The files of such a run are deleted.
 //! Those beside the log are deleted only if no entry of the log names them.

@@ -23,7 +23,7 @@ pub(crate) struct Run {
     /// e_tag.
     pub(super) lease: Option<Arc<tokio::sync::Mutex<Lease>>>,
     end: Option<oneshot::Sender<Ending>>,
-    /// Counts this run once it has ended and is not cleaned up yet.
+    /// Counts this run from its end until it is cleaned up.
     own: Keeper,
     /// Counts all such runs of the session.
     session: Keeper,

@@ -5,7 +5,7 @@ use super::lease::{Lease, State};
 use super::names::{RUNS, run_of, run_of_lease};
 use super::prefix::{Prefix, Standing};
 use crate::error::Result;
-use crate::formats::LOG;
+use crate::formats::is_log;
 use chrono::{DateTime, Utc};
 use datafusion::object_store::path::Path;
 use datafusion::object_store::{self, ObjectMeta, ObjectStoreExt};
@@ -77,9 +77,11 @@ pub(crate) async fn left(prefix: &Prefix, retain: Duration, alive: Duration) -> 
     let listed = prefix.store().list(Some(prefix.path())).try_collect::<Vec<_>>().await;
     let listed = listed.map_err(|e| prefix.failed("cannot list", &e))?;
     let mut runs: BTreeMap<String, Found> = BTreeMap::new();
-    let is_in_log =
-        |meta: &ObjectMeta| prefix.name(&meta.location).and_then(|name| name.split('/').next()) == Some(LOG);
-    // Files that the log of a Delta table once named are left to tools of Delta.
+    let is_in_log = |meta: &ObjectMeta| {
+        let folder = prefix.name(&meta.location).and_then(|name| name.split('/').next());
+        folder.is_some_and(is_log)
+    };
+    // Files that the log of a table once named are left to the tools of its format.
     let is_table = listed.iter().any(is_in_log);
     for meta in listed {
         let Some(name) = prefix.name(&meta.location) else {

@@ -64,8 +64,8 @@ pub struct View<'a> {
     pub(crate) set: &'a FrequencySet,
     /// For each entry of `set`: true if the entry is a class that is kept.
     pub(crate) kept: &'a [bool],
-    /// The sizes of the classes as they are released, if kept classes are written alike: a reader
-    /// sees them as one.
+    /// The sizes of the classes that a reader can tell apart, if several kept classes are released
+    /// with the same labels.
     pub(crate) alike: Option<&'a [u64]>,
     /// The number of classes that are released.
     pub classes: u64,

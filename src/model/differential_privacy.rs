@@ -1,15 +1,15 @@
-//! (epsilon, delta)-differential privacy by sampling and least class sizes.
+//! (epsilon, delta)-differential privacy by sampling and a minimum class size.
 //!
-//! Holds if and only if each row of the source was drawn by itself with probability beta, each
-//! drawn row was generalized by itself, and every released class has at least the k drawn rows that
-//! follow from epsilon, delta and beta (`crate::model::sampling`). Then for any two tables of which
-//! one has one row more, and any set of releases, the probability that the release of one is in the
-//! set is at most e^epsilon times that of the other plus delta.
+//! Holds if and only if each row of the source was drawn independently with probability beta, each
+//! drawn row was generalized independently of the others, and every released class has at least the
+//! k drawn rows that follow from epsilon, delta and beta (`crate::model::sampling`). Then for any
+//! two tables of which one has one row more, and any set of releases, the probability that the
+//! release of one is in the set is at most e^epsilon times that of the other plus delta.
 //!
 //! The sample is drawn before anything is judged, and all that is decided, measured, written and
-//! said later follows from its released classes alone. A recount finds the least class of a
-//! release; how its rows were drawn is in no release. **Interpretation**: the levels are given by
-//! the statement. SafePub also finds them, by an exponential mechanism with a part of the budget.
+//! said later follows from its released classes alone. A recount finds the size of the smallest
+//! class; it cannot find how the rows were drawn. **Interpretation**: the levels are given by the
+//! statement. SafePub also finds them, by an exponential mechanism with a part of the budget.
 //!
 //! Example: `differential_privacy(1, 0.000001)`.
 //!

@@ -2,7 +2,7 @@
 //!
 //! Holds if and only if 1 / f <= r for every released equivalence class, where f is the number of
 //! its rows (entities under ENTITY). Compared as exact fractions: the model is k-anonymity with the
-//! least whole k that is not below 1 / r. Monotone: a class only grows along generalization, also
+//! least whole k that is not below 1 / r. Monotone: a class only grows along generalization, even
 //! if rows are suppressed.
 //!
 //! **Interpretation**: r is the number that is written. Guidance that calls 0.09 a threshold

@@ -128,7 +128,7 @@ fn values(session: &SessionContext, sql: &str) -> Vec<Option<f64>> {
     batches.iter().flat_map(column).collect()
 }
 
-/// The rows of the population that are in a class.
+/// Returns the number of rows of the population that are in a class.
 pub(super) fn people_in_classes(table: &Table, node: &Node) -> usize {
     table.population.iter().filter(|q| table.key(q, node).is_some()).count()
 }

@@ -28,7 +28,8 @@ pub(super) struct Labels {
     /// The position of each label among the values, by the label's number; `None` if the two are
     /// equal.
     places: Option<Vec<u32>>,
-    /// The position of `*`, or in another form than TEXT of NULL, if suppressed rows are starred.
+    /// If suppressed rows are starred: the position of their value, which is `*` in the form TEXT
+    /// and NULL in the other forms.
     pub(super) star: Option<u32>,
 }
 

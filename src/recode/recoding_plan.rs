@@ -245,8 +245,8 @@ impl RecodingPlan {
         })
     }
 
-    /// Returns the released values of a column, and the place of each of these classes among them.
-    /// Returns `None` in the form TEXT.
+    /// Returns the released values of a column, and for each class in `of` the position of its
+    /// value among them. Returns `None` if the column is released in the form TEXT.
     pub(crate) fn computed_values(
         &self,
         classes: &FrequencySet,

@@ -35,7 +35,7 @@ impl ReleasedTable {
             whole: None,
             population: None,
             generalized: vec![],
-            empty_is_null: false,
+            empty_is_null: vec![],
             answers: Answers::default(),
         }
     }

@@ -92,9 +92,9 @@ pub struct ReleasedTable {
     pub population: Option<String>,
     /// The hierarchy and level of each generalized quasi-identifier, as far as they are known.
     pub generalized: Vec<Generalized>,
-    /// Whether the rows are from files that spell NULL and the empty text alike, as CSV does. No
+    /// The quasi-identifiers in files that spell NULL and the empty text alike, as CSV does. No
     /// column of such a file has both, and both are read as NULL.
-    pub empty_is_null: bool,
+    pub empty_is_null: Vec<String>,
     /// The answers to earlier queries, which stay valid because the rows do not change.
     pub answers: Answers,
 }

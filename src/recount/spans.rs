@@ -41,7 +41,7 @@ impl ReleasedTable {
                     promise.name
                 ))
             })?;
-            spans.push(known.spans(session, whole, self.empty_is_null).await?);
+            spans.push(known.spans(session, whole, self.empty_is_null.contains(column)).await?);
         }
         Ok(spans)
     }

@@ -7,8 +7,8 @@ use datafusion::sql::sqlparser::ast::{Expr, Ident, Query, SelectItem, SetExpr, V
 use std::ops::ControlFlow;
 
 impl Hidden {
-    /// Gives each column without a name, whose expression has such a value, what was written as its
-    /// name.
+    /// Names each unnamed column whose expression contains a hidden value after the text that was
+    /// written in place of the value.
     pub(crate) fn name_columns(&self, statement: &mut DfStatement) {
         if self.is_empty() {
             return;

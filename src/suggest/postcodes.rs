@@ -30,7 +30,7 @@ const POSTCODES: &[(&str, Postcode)] = &[
     // Germany, France, Spain, Italy and others have five digits, too: see
     // `names::is_foreign_postcode`.
     (r"^\d{5}(-\d{4})?$", Postcode::Zip),
-    // With the sign of the country before it.
+    // With a country code before it.
     (r"^[A-Z]{1,3}-\d{4,5}$", Postcode::Kept(&[5, 4])),
     // The United Kingdom: the area is one or two letters, and the town one or two digits.
     (r"^[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}$", Postcode::Kept(&[2, 1])),

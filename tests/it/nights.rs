@@ -328,6 +328,7 @@ fn thirty_nights() {
             counted.1 += 1;
             assert_eq!(release(folder), before, "night {night} published something");
             let last = events(&output).pop().unwrap();
+            assert_eq!(last["kind"] == "Drift", expected.code == 7, "night {night}: {last}");
             let message = last["message"].as_str().unwrap();
             assert!(message.contains(expected.error), "night {night}: {message}");
             continue;

@@ -5,7 +5,7 @@
 pub struct Next {
     /// These keywords.
     pub keywords: &'static [&'static str],
-    /// The kind of name that may come, if any.
+    /// The kind of name that may come next, if any.
     pub names: Option<Names>,
 }
 

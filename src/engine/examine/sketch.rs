@@ -81,7 +81,7 @@ mod tests {
         HLL_RANDOM_STATE.hash_one(n)
     }
 
-    /// Adds the values, and counts the occurrences of each.
+    /// Returns a sketch of the values that counts the occurrences of each.
     fn counted(values: impl Iterator<Item = u64>, capacity: usize) -> Sketch<u64> {
         let mut sketch = Sketch::new(capacity);
         values.for_each(|n| sketch.add(hash(n), || 1, |seen| *seen += 1));

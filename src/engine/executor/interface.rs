@@ -20,7 +20,7 @@ use url::Url;
 pub(super) struct ExecutorKind {
     /// Makes it possible for sessions of this configuration to use the executor.
     pub(super) enable: fn(&mut SessionConfig),
-    /// Makes the executor report its trouble to an observer.
+    /// Makes the executor report machines that fail to an observer.
     pub(super) observe: fn(&mut SessionConfig, Arc<dyn Observer>),
     /// Returns the executor if the session is set to use it.
     pub(super) of: Connect,
@@ -31,7 +31,7 @@ type Connect = fn(&SessionState) -> Result<Option<Box<dyn Executor>>>;
 
 /// Where the plans of a release run.
 pub(in crate::engine) trait Executor: Send + Sync {
-    /// Counts the rows of a scan: returns its distinct rows with their numbers, in as many streams
+    /// Counts the rows of a scan: returns its distinct rows with their counts, in as many streams
     /// as the session has partitions. Returns `None` if the scan has to run on this machine.
     fn count<'a>(
         &'a self,
@@ -42,20 +42,20 @@ pub(in crate::engine) trait Executor: Send + Sync {
     /// Writes the files of a release to its stage.
     fn write<'a>(&'a self, release: ToWrite<'a>) -> BoxFuture<'a, Result<Wrote>>;
 
-    /// Prepares the recount of a release. Fails if an executor that has put the rows in order can
-    /// no longer prove their order.
+    /// Prepares the recount of a release. Fails if other machines have put the rows in order, and
+    /// none of them is left to prove it.
     fn recount<'a>(&'a self, written: &'a Written) -> BoxFuture<'a, Result<Arc<dyn Recounting>>>;
 }
 
 /// An executor's part in the recount of a release.
 pub(in crate::engine) trait Recounting: Send + Sync {
-    /// Returns how the executor computes its part of the recount's queries. The rows that it has
-    /// read are added to `progress`.
+    /// Returns the optimizer rules by which the executor computes its part of the recount's
+    /// queries. The rows that it has read are added to `progress`.
     fn elsewhere(self: Arc<Self>, progress: &Arc<AtomicU64>) -> Elsewhere;
 
-    /// Checks the order of the rows of the written files, which are a table of the recounting
-    /// session, if the executor has put them in order. Fails with `ErrorKind::Verification` if it
-    /// is not that of the released values.
+    /// Checks the order of the rows of the written files, if the executor has put them in order.
+    /// `table` is the name of the files in the recounting session. Fails with
+    /// `ErrorKind::Verification` if the rows are not in the order of the released values.
     fn check_order<'a>(
         &'a self,
         session: &'a SessionContext,
@@ -77,7 +77,7 @@ pub(in crate::engine) struct ToWrite<'a> {
     /// The rows that are recounted in addition to the files; `None` if the files contain
     /// everything that the recount needs.
     pub(in crate::engine) spool: Option<Spool>,
-    /// The number of rows that were written.
+    /// The number of rows written so far.
     pub(in crate::engine) progress: Arc<AtomicU64>,
     pub(in crate::engine) observer: &'a dyn Observer,
 }

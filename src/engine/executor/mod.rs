@@ -1,11 +1,13 @@
 //! Where the two scans, the write and the recount of a release run.
 //!
-//! Each stage asks the [`Executor`] of its session first. An executor computes elsewhere what it
-//! can, and declines the rest, which the stage then does on this machine. A new executor is a
-//! folder and a line in [`EXECUTORS`].
+//! The scan, the write and the recount ask the [`Executor`] of the session first. An executor
+//! computes elsewhere what it can, and declines the rest, which the stage then does on this
+//! machine. A new executor is a folder and a line in [`EXECUTORS`].
 //!
-//! An executor is not trusted: `write` accepts only files with the rows that the classes have, and
-//! the recount proves the order of rows that others have put in order.
+//! The machines of an executor are not trusted, and each executor must ensure that itself:
+//! [`Executor::write`] returns only files with as many rows as the classes have, and
+//! `Recounting::check_order` proves the order of rows that other machines have sorted. The recount
+//! checks everything else.
 
 mod here;
 mod interface;
@@ -33,7 +35,7 @@ pub(crate) fn enable_executors(config: &mut SessionConfig) {
     EXECUTORS.iter().for_each(|kind| (kind.enable)(config));
 }
 
-/// Makes the executors of this configuration report their trouble to an observer.
+/// Makes the executors of this configuration report machines that fail to an observer.
 pub(crate) fn observe_executors(config: &mut SessionConfig, observer: &Arc<dyn Observer>) {
     EXECUTORS
         .iter()

@@ -26,7 +26,7 @@ use futures::future::BoxFuture;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a run to a target ended with.
+/// The outcome of a run for a target.
 #[derive(Debug)]
 pub enum Placed {
     /// A release is in its place.

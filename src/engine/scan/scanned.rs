@@ -12,6 +12,7 @@ pub struct Scanned {
     pub sets: FrequencySets,
     /// The lattice of the nodes that LEVELS allows.
     pub lattice: Lattice,
-    /// The values that no hierarchy knows, as drift from the release of USING MANIFEST.
+    /// The unknown values and NULLs that the hierarchies of their columns refuse, as drift from the
+    /// release of USING MANIFEST.
     pub drift: Vec<Drift>,
 }

@@ -208,6 +208,16 @@ impl Recount<'_> {
     async fn table(&self, rows: Rows) -> Result<ReleasedTable> {
         let (job, decision) = (self.job, self.decision);
         let is_kept = matches!(rows, Rows::Kept);
+        let is_csv = matches!(
+            rows,
+            Rows::Files {
+                format: Format::Csv,
+                ..
+            }
+        );
+        let folders = job.target.as_ref().map_or(&[][..], |target| &target.partitioned_by);
+        let in_csv = job.quasi_identifiers.iter().map(|q| q.column.clone());
+        let empty_is_null = in_csv.filter(|c| is_csv && !folders.contains(c)).collect();
         Ok(ReleasedTable {
             name: if is_kept { REWRITTEN } else { RELEASED }.into(),
             quasi_identifiers: job.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
@@ -219,13 +229,7 @@ impl Recount<'_> {
             whole: Some(WHOLE.into()),
             population: generalized_population(self.session, job, decision).await?,
             generalized: generalized(job, decision),
-            empty_is_null: matches!(
-                rows,
-                Rows::Files {
-                    format: Format::Csv,
-                    ..
-                }
-            ),
+            empty_is_null,
             answers: Answers::default(),
         })
     }

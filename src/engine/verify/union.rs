@@ -109,7 +109,7 @@ fn table(job: &Job, name: &str) -> ReleasedTable {
         whole: None,
         population: None,
         generalized: vec![],
-        empty_is_null: false,
+        empty_is_null: vec![],
         answers: Answers::default(),
     }
 }

@@ -18,7 +18,7 @@ pub(in crate::engine) struct WrittenFile {
     pub(in crate::engine) path: String,
     /// The number of rows in the file.
     pub(in crate::engine) rows: u64,
-    /// The summary of the file by its writer: the upload to an object store, or a worker.
+    /// The summary that the writer reported: the upload to an object store, or a worker.
     pub(in crate::engine) object: Option<FileSummary>,
     /// The description of the file for the log of a Delta table.
     pub(in crate::engine) in_table: Option<InTable>,

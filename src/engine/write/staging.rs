@@ -1,5 +1,5 @@
-//! The staging of a release: a hidden folder beside a local target, or a run of its own in an
-//! object store.
+//! The staging of a release: a hidden folder beside a local target, or a run of its own for an
+//! object store or a Delta table.
 
 use super::shelf::{Shelf, WrittenFile};
 use crate::error::{Error, ErrorKind, Result};

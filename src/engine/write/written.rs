@@ -17,7 +17,7 @@ use url::Url;
 pub(in crate::engine) enum Writers {
     /// This machine.
     Here,
-    /// The machines of another executor.
+    /// Other machines, through an executor.
     Others {
         /// Those that wrote something other than what they were asked for.
         distrusted: Vec<Url>,
@@ -32,11 +32,11 @@ pub(in crate::engine) struct Written {
     pub(in crate::engine) writers: Writers,
     /// The footer of each file.
     pub(in crate::engine) footer: Footer,
-    /// The kept rows with the columns that are only recounted. Without a target these are all rows.
-    /// With a target, rows are kept only if the files do not contain everything that the recount
-    /// needs.
+    /// The rows that are kept in a spool, with the columns that are only recounted. Without a
+    /// target these are all rows. With a target, rows are kept only if the files do not contain
+    /// everything that the recount needs.
     pub(in crate::engine) rows: Option<Arc<Spool>>,
-    /// The schema of the rows, including the columns of the order key.
+    /// The schema of the rows; with a target, including the columns of the order key.
     pub(in crate::engine) schema: SchemaRef,
     /// The columns of `rows` that are not released.
     pub(in crate::engine) beside: Vec<String>,

@@ -2,8 +2,8 @@
 
 use crate::key::hash;
 
-/// The number of hashes that are kept. The relative standard error of a number is one over its
-/// root, 0.8 percent.
+/// The number of hashes that are kept. The relative standard error of an estimate is one over the
+/// square root of this number, 0.8 percent.
 const KEPT: usize = 1 << 14;
 
 /// The least hashes of the keys that were added (bottom-k sketch: Bar-Yossef et al., Counting

@@ -365,7 +365,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// Returns the rows by key.
+    /// Returns the number of rows of each class, by key.
     fn classes(set: &FrequencySet) -> BTreeMap<Vec<u64>, u64> {
         let classes: BTreeMap<_, _> = (0..set.len()).map(|i| (set.key(i).to_vec(), set.counts()[i])).collect();
         assert_eq!(classes.len(), set.len(), "no class is there twice");

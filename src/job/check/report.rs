@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::folder::MANIFEST;
-use crate::formats::LOG;
+use crate::formats::is_log;
 use crate::job::{Job, ReportFile, SourceTable, Stored, Target};
 use crate::lake::is_folder_of_run;
 use crate::location::resolved;
@@ -35,9 +35,9 @@ fn check_object(object: &SingleObject, stored: Option<&Stored>, read: &[&SourceT
 
 const OF_TABLE: &str = "the files of a table or of a release are there; write the report beside its folder";
 
-/// Returns true for the name of a folder with the log of a Delta table, or with the files of a run.
+/// Returns true for the name of a folder with the log of a table, or with the files of a run.
 fn is_of_table(folder: &str) -> bool {
-    folder == LOG || is_folder_of_run(folder)
+    is_log(folder) || is_folder_of_run(folder)
 }
 
 /// Refuses a path where the report of a statement cannot be written, or would be taken for data:

@@ -108,8 +108,8 @@ mod tests {
     use super::*;
     use crate::partition::testing::{Toy, column};
 
-    /// The first column is the class label, the second tells nothing of it, and the third has one
-    /// value.
+    /// The first column is the class label, the second says nothing about it, and the third has a
+    /// single value.
     #[test]
     fn a_column_weighs_what_it_tells() {
         let two = || column(&["a", "a"], false);

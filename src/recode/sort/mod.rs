@@ -207,7 +207,7 @@ impl Scan {
             _ => RUN,
         };
         let work = space.reservation("anonsql sorting");
-        // The rows in the codes of the scan, and in those of the order.
+        // Room for the rows twice: in the codes of the scan, and in the codes of the order.
         let bytes = 2 * run * context.session_config().target_partitions();
         if !fields.iter().all(|f| Coding::is_possible(f.data_type())) || work.try_grow(bytes).is_err() {
             return Ok(None);
@@ -254,7 +254,7 @@ impl Scan {
         held.try_resize(self.run + packing.bytes())
             .or_else(|_| held.try_resize(self.run))
             .map_err(Error::from_data)?;
-        // The batches that are made of the rows at once take about thrice their memory.
+        // A batch takes about three times the memory of the packed rows that it is made from.
         Ok(Some(Sorted {
             merge: Merge::new(Arc::new(self.store), words, runs, self.run / 4),
             packing,

@@ -192,7 +192,7 @@ const MEANT: &[(&str, &str)] = &[
     ("ALGORITHM", "SEARCH USING"),
 ];
 
-/// The words of TO, each with where it stands.
+/// The words of TO, each with an example of its position.
 const OF_TARGET: &[(&str, &str)] = &[
     ("STORED", "TO 'target' STORED AS CSV"),
     ("PARTITIONED", "TO 'target' PARTITIONED BY (c)"),

@@ -117,3 +117,26 @@ async fn runs_at_once_add_their_batch_or_lose() {
     }
     assert!(added >= 3);
 }
+
+/// The files of earlier batches are known by what is in them, whatever they are called.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_batch_is_added_once() {
+    let context = session(&Arc::new(InMemory::new())).await;
+    let scratch = tempfile::tempdir().unwrap();
+    let file = |name: &str| scratch.path().join(name).display().to_string();
+    collect(&context, &format!("COPY p TO '{}'", file("monday.parquet"))).await;
+    std::fs::copy(file("monday.parquet"), file("copy.parquet")).unwrap();
+    let add = |name: &str, options: &str| {
+        format!(
+            "ANONYMIZE '{}' TO 's3://lake/once' APPEND {options} {REQUEST}",
+            file(name)
+        )
+    };
+    collect(&context, &add("monday.parquet", "")).await;
+    for name in ["monday.parquet", "copy.parquet"] {
+        let e = context.sql(&add(name, "")).await.unwrap_err();
+        let is_told = e.message().contains("the rows of these files were added");
+        assert!(e.kind() == ErrorKind::TargetExists && is_told, "{e}");
+    }
+    collect(&context, &add("copy.parquet", "OPTIONS (read_again true)")).await;
+}

@@ -74,3 +74,29 @@ fn what_is_optional_is_woven_in_at_five_places() {
     }
     assert!(places.len() <= 5, "{}", places.join("\n"));
 }
+
+/// The page that walks one statement through the rooms names files that are there, and in each what
+/// stands before its path: `` `Staging::open` (`src/engine/write/staging.rs`) ``.
+#[test]
+fn the_page_on_how_a_release_is_made_names_what_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("docs/src/how.md")).unwrap();
+    let parts: Vec<&str> = page.split('`').collect();
+    let mut checked = 0;
+    for (i, part) in parts
+        .iter()
+        .enumerate()
+        .filter(|(i, part)| i % 2 == 1 && part.starts_with("src/"))
+    {
+        assert!(root.join(part).exists(), "there is no {part}");
+        let Ok(text) = std::fs::read_to_string(root.join(part)) else {
+            continue;
+        };
+        if parts[i - 1] == " (" && !parts[i - 2].starts_with("src/") {
+            let name = parts[i - 2].rsplit("::").next().unwrap_or_default();
+            assert!(text.contains(name), "there is no {} in {part}", parts[i - 2]);
+            checked += 1;
+        }
+    }
+    assert!(checked > 20, "{checked}");
+}

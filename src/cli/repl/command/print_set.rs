@@ -38,7 +38,7 @@ fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
     Ok(Flow::Go)
 }
 
-/// Returns a text that may stand in quotes, which keep its spaces.
+/// Returns the argument without its quotes, if it has any. Spaces within quotes are kept.
 fn text(argument: &str) -> String {
     let text = argument.trim();
     let inner = text.strip_prefix('\'').and_then(|t| t.strip_suffix('\''));

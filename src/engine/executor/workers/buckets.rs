@@ -1,7 +1,8 @@
 //! The operator that writes the files of buckets, on the worker that has their rows.
 //!
-//! It writes a bucket only if it gets exactly the rows that the driver has computed for it. It then
-//! reports what it has written, after the rows that are recounted in addition to the files.
+//! It reports a bucket only if it has received exactly as many rows as the driver has computed for
+//! it, and fails otherwise. The report follows the rows that are recounted in addition to the
+//! files.
 
 use super::cut::{Bucket, PlannedFile};
 use crate::cluster::Pulse;
@@ -31,7 +32,7 @@ use std::sync::Arc;
 /// next.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct WriteBuckets {
-    pub(super) ground: Ground,
+    pub(super) destination: Destination,
     pub(super) columns: FileColumns,
     /// The columns that are recounted in addition to the files; `None` if the files contain
     /// everything that the recount needs.
@@ -40,9 +41,9 @@ pub(super) struct WriteBuckets {
     pub(super) buckets: Vec<Bucket>,
 }
 
-/// The place of written files.
+/// The place where a worker writes files.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) enum Ground {
+pub(super) enum Destination {
     /// A folder from which the driver moves them. Their names begin with `prefix`.
     Folder { folder: PathBuf, prefix: String },
     /// The folder of a run, in an object store.
@@ -56,7 +57,7 @@ pub(super) struct FileReport {
     pub(super) rows: u64,
     pub(super) bytes: u64,
     pub(super) sha256: String,
-    /// The e_tag of the object.
+    /// The ETag of the object, if the file is in an object store.
     pub(super) e_tag: Option<String>,
     /// The version of the object, if the store keeps versions.
     pub(super) version: Option<String>,
@@ -124,8 +125,9 @@ pub(super) fn path_of(folder: &Path, prefix: &str, number: usize) -> PathBuf {
     folder.join(format!("{prefix}-{number:05}.parquet"))
 }
 
-impl Ground {
-    /// Creates a file.
+impl Destination {
+    /// Creates a file: at its place in the folder, or a temporary file without a name that is
+    /// uploaded later.
     async fn create(&self, number: usize, space: &SpillSpace) -> Result<File> {
         match self {
             Self::Folder { folder, prefix } => {
@@ -139,7 +141,8 @@ impl Ground {
         }
     }
 
-    /// Moves a complete file to its place, and returns its summary.
+    /// Uploads a complete file if it belongs in an object store, and returns its summary. A file in
+    /// the folder stays there until the driver moves it.
     async fn put(&self, planned: &PlannedFile, file: File, context: &TaskContext) -> Result<FileSummary> {
         match self {
             Self::Folder { folder, prefix } => {
@@ -291,7 +294,7 @@ impl Writing {
             };
             if open.sink.is_none() {
                 let space = SpillSpace::of(&self.context);
-                let created = self.spec.ground.create(file.number, &space).await?;
+                let created = self.spec.destination.create(file.number, &space).await?;
                 let schema = Arc::clone(&self.written.schema);
                 open.sink = Some(sink(Format::Parquet, created, schema, &self.spec.footer)?);
             }
@@ -306,7 +309,7 @@ impl Writing {
                 && let Some(sink) = open.sink.take()
             {
                 let complete = sink.finish().await?;
-                let summary = self.spec.ground.put(&file, complete, &self.context).await?;
+                let summary = self.spec.destination.put(&file, complete, &self.context).await?;
                 open.reports.push(FileReport {
                     number: file.number,
                     rows: file.rows,

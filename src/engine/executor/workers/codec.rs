@@ -1,4 +1,4 @@
-//! The operators of ours that stand in plans for workers.
+//! The operators of this crate that may occur in plans for workers.
 
 use super::buckets::WriteBuckets;
 use super::ends::Ends;
@@ -15,7 +15,7 @@ use arrow::datatypes::SchemaRef;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
-/// Every operator and function that may stand in a plan for a worker.
+/// Every operator and function that may occur in a plan for a worker.
 pub(super) const CODEC: Codec = Codec {
     function,
     kinds: &[
@@ -61,7 +61,7 @@ fn restored(parcel: Parcel) -> Result<Arc<RecodingPlan>> {
     Ok(Arc::new(restored))
 }
 
-/// Reads the secret of a hash at its place on this machine.
+/// Reads the secret of a hash from its place on this machine.
 fn secret(place: &str) -> Result<Vec<u8>> {
     let place = Secret::at(place).ok_or_else(|| Error::internal("a secret that is nowhere"))?;
     place.read("a hash").map_err(|e| e.context("on a worker"))

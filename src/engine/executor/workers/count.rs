@@ -1,8 +1,8 @@
 //! The first scan on workers.
 //!
-//! A worker counts equal rows of its slice, and sends each distinct row once with its number. The
-//! driver counts these as it counts the rows of a source. Numbers of rows are added up, so the
-//! classes depend neither on slices nor on their order.
+//! A worker counts equal rows of its slice, and sends each distinct row once with its count. The
+//! driver reads these like the rows of a source and adds up the counts, so the classes depend
+//! neither on slices nor on their order.
 
 use super::session::Workers;
 use crate::cluster::{Answer, Gathered, Sent, slices};
@@ -18,7 +18,7 @@ use futures::{TryStreamExt, stream};
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// What is said of a source that workers do not read.
+/// The note for a source that workers do not read.
 const READ_HERE: &str = "workers do not read this source, only Parquet files in a folder or store that all reach, with some columns, \
                          computed columns and conditions; it is read here. To share the work, write it to Parquet first";
 
@@ -27,7 +27,7 @@ const READ_HERE: &str = "workers do not read this source, only Parquet files in 
 const SLICES: usize = 4;
 
 impl Workers {
-    /// Returns the distinct rows of a source with their numbers, as workers count them. Returns
+    /// Returns the distinct rows of a source with their counts, as workers count them. Returns
     /// `None` if the source can only be read here.
     pub(super) async fn counted(
         &self,

@@ -1,10 +1,10 @@
 //! Cutting a release into buckets before it is written.
 //!
 //! The classes say how many rows the release has and in which order, as far as the
-//! quasi-identifiers decide it. It follows which rows each file has, long before anybody has seen
-//! them. A bucket is what one worker orders and writes: one file, or several if a class is larger
-//! than a file. Rows of a class that two buckets share are given to both, and each takes its own:
-//! the `skip` rows before it and the `rest` rows after it are those of the others.
+//! quasi-identifiers decide it. This determines which rows each file has before any file is
+//! written. A bucket is what one worker orders and writes: one file, or several if a class is
+//! larger than a file. Rows of a class that two buckets share are given to both, and each takes its
+//! own: the first `skip` rows and the last `rest` rows of its classes are in other buckets.
 
 use crate::recode::{Place, Range};
 use serde::{Deserialize, Serialize};
@@ -23,13 +23,13 @@ pub(super) struct PlannedFile {
 /// Consecutive files with the range of their classes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Bucket {
-    /// The classes. The number in it is given later.
+    /// The range of the classes. Its bucket number is assigned later.
     pub(super) range: Range,
-    /// The rows of these classes that are in files before.
+    /// The number of rows of these classes that are in earlier files.
     pub(super) skip: u64,
     /// The files.
     pub(super) files: Vec<PlannedFile>,
-    /// The rows of these classes that are in files after.
+    /// The number of rows of these classes that are in later files.
     pub(super) rest: u64,
 }
 
@@ -48,9 +48,9 @@ pub(super) struct Placed {
     pub(super) rows: u64,
 }
 
-/// Cuts classes into files of at most `rows_per_file` rows, which begin with number `begun`, and
-/// the files into buckets. The classes have rows, ascend by their places, and each place occurs
-/// once.
+/// Cuts classes into files of at most `rows_per_file` rows, numbered from `begun`, and the files
+/// into buckets. Every class has at least one row. The classes ascend by place, and no two have the
+/// same place.
 pub(super) fn cut(classes: &[Placed], rows_per_file: u64, begun: usize) -> Vec<Bucket> {
     let mut files: Vec<(PlannedFile, Span)> = vec![];
     let mut open: Option<String> = None;

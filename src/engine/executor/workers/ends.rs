@@ -1,4 +1,4 @@
-//! The first and the last row of a file, which say where the file stands among others.
+//! The first and the last row of a file, from which the order of the files is checked.
 
 use crate::error::{Error, Result};
 use crate::operator::{Input, Operator, OperatorExec, Parcel, Rows, Travels};

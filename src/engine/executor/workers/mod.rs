@@ -25,7 +25,7 @@ use recount::Recounters;
 use session::Workers;
 use std::sync::Arc;
 
-/// The line of the workers.
+/// The entry of the workers in the list of executors.
 pub(super) const KIND: ExecutorKind = ExecutorKind {
     enable: |config| Cluster::enable(config, CODEC),
     observe: |config, observer| {

@@ -3,8 +3,8 @@
 //! The SQL of the recount stays as it is, and so does its plan in the driver, but for one thing: a
 //! *partial* aggregate over files, which each partition of a plan computes for itself, is computed
 //! by workers, each of a slice of the files. The driver puts the partial counts together, as it
-//! does with those of its own partitions. What a slice has of them is received once, when it is
-//! complete; a slice whose worker was lost is given to another.
+//! does with those of its own partitions. The counts of a slice are received together, once they
+//! are complete. A slice whose worker was lost is given to another worker.
 
 use super::ends::{self, Ends};
 use super::session::Workers;
@@ -64,14 +64,18 @@ impl fmt::Debug for Recounters {
 
 impl Recounters {
     /// Returns the workers without those that wrote something other than what they were asked for.
-    /// Returns `None` if none is left. Fails if workers wrote the files, and none is left that
+    /// Returns `None` if none answers. Fails if workers wrote the files, and none is left that
     /// could prove their order.
     pub(super) async fn of(workers: &Workers, written: &Written) -> Result<Option<Self>> {
         let (distrusted, have_ordered) = match &written.writers {
             Writers::Here => (vec![], false),
             Writers::Others { distrusted } => (distrusted.clone(), true),
         };
-        let mut members = workers.cluster.greet().await?;
+        let mut members = match workers.cluster.greet().await {
+            // This machine can count what it wrote.
+            Err(e) if !have_ordered && e.kind() == ErrorKind::Unavailable => return Ok(None),
+            members => members?,
+        };
         members.retain(|member| !distrusted.contains(&member.url));
         let threads: usize = members.iter().map(|member| member.threads.get()).sum();
         match (threads, have_ordered) {
@@ -89,7 +93,7 @@ impl Recounters {
 
     async fn gather(&self, plans: Vec<Arc<dyn ExecutionPlan>>) -> Result<Gathered> {
         let mut living = self.living.lock().await;
-        // Where all of these are lost, others come in their place.
+        // If all of these are lost, other workers replace them.
         *living = self.cluster.living(&living).await?;
         living.retain(|member| !self.distrusted.contains(&member.url));
         if living.is_empty() {
@@ -241,8 +245,8 @@ impl CountOnWorkers {
         }
     }
 
-    /// Returns a partial aggregate of the rows of `input` that workers compute. That of a union is
-    /// that of each of its parts.
+    /// Returns a partial aggregate of the rows of `input` that workers compute. A union is
+    /// aggregated part by part.
     fn partial(
         &self,
         aggregate: &AggregateExec,

@@ -32,7 +32,7 @@ pub(super) struct SecondScan {
 
 /// Returns the second scan for workers, in about `wanted` slices of the source. Returns `None` if
 /// it can only be done here: the source is not made of files that all workers reach, the classes do
-/// not say how many rows a file has, or a row depends on others.
+/// not say how many rows a file has, a row depends on others, or the release has no rows.
 pub(super) async fn second_scan(release: &ToWrite<'_>, wanted: usize) -> Result<Option<SecondScan>> {
     let (job, rewrite, target) = (release.job, release.rewrite, release.target);
     let recoding = Arc::clone(&rewrite.recoding);
@@ -67,7 +67,8 @@ pub(super) async fn second_scan(release: &ToWrite<'_>, wanted: usize) -> Result<
 }
 
 /// Returns the classes of a release in its order, with the starred rows as one of them. Classes
-/// that are released alike are one. Returns `None` if folders are no quasi-identifiers.
+/// with the same released values become one. Returns `None` if a column of PARTITIONED BY is not a
+/// quasi-identifier.
 fn placed(job: &Job, decision: &Decision, recoding: &RecodingPlan, first: &[String]) -> Result<Option<Vec<Placed>>> {
     let counts = decision.classes.counts();
     let kept = decision.verdict.kept.iter().enumerate();
@@ -103,8 +104,8 @@ fn placed(job: &Job, decision: &Decision, recoding: &RecodingPlan, first: &[Stri
 }
 
 impl SecondScan {
-    /// Returns so many plans that together read the source, recode it and say of each row the
-    /// bucket.
+    /// Returns `plans` plans that together read the source, recode it and add the number of its
+    /// bucket to each row.
     pub(super) fn making(&self, plans: usize, ranges: Vec<Range>) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
         let deal = self.recoding.deal(&self.first, ranges);
         let mut making = vec![];
@@ -124,7 +125,7 @@ impl SecondScan {
         Ok(making)
     }
 
-    /// Returns what rows are dealt out by.
+    /// Returns the column by which rows are dealt out.
     pub(super) fn bucket(&self) -> Arc<dyn PhysicalExpr> {
         Arc::new(Column::new(BUCKET, self.arrangement.carried.len()))
     }

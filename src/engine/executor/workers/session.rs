@@ -3,7 +3,7 @@
 use crate::cluster::Cluster;
 use datafusion::execution::SessionState;
 
-/// The workers of a session (`anonsql.cluster`).
+/// The cluster of a session (setting `anonsql.cluster`), as an executor.
 pub(super) struct Workers {
     pub(super) cluster: Cluster,
     pub(super) state: SessionState,

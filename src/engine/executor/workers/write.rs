@@ -2,13 +2,14 @@
 //!
 //! The driver knows the buckets with their rows before anything is written. A bucket is *accepted*
 //! once, with exactly its rows and files. A second report of it is dropped. A report that differs
-//! is refused, and its worker is not asked again. If a bucket is missing when all workers have
-//! ended, or when one of them is lost, the driver asks for it again. Workers write into a separate
-//! folder beside the stage; only accepted files are moved from there into the stage, so that
-//! nothing that a lost worker still writes is ever published. In an object store they write into
-//! the folder of the run. The manifest names the accepted files, and others are deleted.
+//! is refused, and its worker is not asked again. If a report was refused or a worker was lost, the
+//! driver asks again for the buckets that are missing. If a bucket is missing for neither reason,
+//! the source has changed, and the statement fails. Workers write into a separate folder beside the
+//! stage; only accepted files are moved from there into the stage, so that nothing that a lost
+//! worker still writes is ever published. In an object store they write into the folder of the run.
+//! The manifest names the accepted files, and others are deleted.
 
-use super::buckets::{FileReport, Ground, Message, WriteBuckets, changed, messages, path_of};
+use super::buckets::{Destination, FileReport, Message, WriteBuckets, changed, messages, path_of};
 use super::cut::{Bucket, PlannedFile};
 use super::second_scan::{SecondScan, second_scan};
 use super::session::Workers;
@@ -68,10 +69,10 @@ impl Workers {
         let Some(scan) = second_scan(&release, threads * SLICES).await? else {
             return declined(release);
         };
-        let (work, ground) = Ground::open(landing, target).await?;
+        let (work, destination) = Destination::open(landing, target).await?;
         let mut writing = Writing {
             template: WriteBuckets {
-                ground,
+                destination,
                 columns: release.columns.clone(),
                 recounted: release.spool.as_ref().map(Spool::columns),
                 footer: release.footer.clone(),
@@ -159,7 +160,7 @@ impl Writing<'_> {
         let parts = assigned(&mut self.missing, cluster.parts(members))?;
         let ranges = self.missing.iter().map(|bucket| bucket.range.clone()).collect();
         let makes = self.scan.making(members.len(), ranges).map_err(Some)?;
-        if let Ground::Folder { prefix, .. } = &mut self.template.ground {
+        if let Destination::Folder { prefix, .. } = &mut self.template.destination {
             *prefix = uuid::Uuid::new_v4().to_string();
         }
         let missing: Vec<(Bucket, usize)> = self.missing.iter().cloned().zip(parts.iter().copied()).collect();
@@ -229,7 +230,7 @@ impl Writing<'_> {
             .files
             .iter()
             .zip(reports)
-            .map(|(file, report)| report.summary(&self.template.ground, file))
+            .map(|(file, report)| report.summary(&self.template.destination, file))
             .collect();
         if !self.take(&bucket, &files).await? {
             return Ok(false);
@@ -255,8 +256,8 @@ impl Writing<'_> {
 
     /// Takes over the files of a bucket. Returns false if a file differs from its report.
     async fn take(&self, bucket: &Bucket, files: &[FileSummary]) -> Result<bool> {
-        let (stage, folder, prefix) = match (self.staging, &self.template.ground) {
-            (Staging::Folder(stage), Ground::Folder { folder, prefix }) => {
+        let (stage, folder, prefix) = match (self.staging, &self.template.destination) {
+            (Staging::Folder(stage), Destination::Folder { folder, prefix }) => {
                 (stage.folder().to_path_buf(), folder, prefix)
             }
             (Staging::Store(run), _) => {
@@ -267,7 +268,7 @@ impl Writing<'_> {
                 }
                 return Ok(true);
             }
-            (Staging::Folder(_), Ground::Store(_)) => {
+            (Staging::Folder(_), Destination::Store(_)) => {
                 return Err(Error::internal("files that are not beside their stage"));
             }
         };
@@ -289,8 +290,9 @@ impl Writing<'_> {
     }
 }
 
-impl Ground {
-    /// Opens the place where workers write, with its folder if that is to be removed at the end.
+impl Destination {
+    /// Opens the place where workers write. Returns its folder too, if there is one that must be
+    /// removed at the end.
     async fn open(landing: Option<Landing>, target: &Target) -> Result<(Option<Stage>, Self)> {
         if let Some(landing) = landing {
             return Ok((None, Self::Store(landing)));
@@ -304,10 +306,10 @@ impl Ground {
 
 impl FileReport {
     /// Returns the summary of a file, whose name is the planned one.
-    fn summary(self, ground: &Ground, planned: &PlannedFile) -> FileSummary {
-        let name = match ground {
-            Ground::Folder { .. } => name(&planned.partition, planned.number, "parquet"),
-            Ground::Store(landing) => landing.name((&planned.partition, planned.number), &self.sha256),
+    fn summary(self, destination: &Destination, planned: &PlannedFile) -> FileSummary {
+        let name = match destination {
+            Destination::Folder { .. } => name(&planned.partition, planned.number, "parquet"),
+            Destination::Store(landing) => landing.name((&planned.partition, planned.number), &self.sha256),
         };
         FileSummary {
             name,
@@ -397,7 +399,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// How many numbers are dealt out together.
+    /// The number of numbers that are dealt out at a time.
     const TOGETHER: u64 = 1 << 12;
 
     fn new(parts: usize) -> Result<Self> {

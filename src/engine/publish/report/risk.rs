@@ -56,7 +56,7 @@ impl Facts<'_> {
             whole: None,
             population: job.population.as_ref().map(|_| RAW_POPULATION.into()),
             generalized: vec![],
-            empty_is_null: false,
+            empty_is_null: vec![],
             answers: Answers::default(),
         };
         risk(&self.recounted.session, &source, settings).await

@@ -264,6 +264,8 @@ impl Judged<'_> {
             let of_null = self.forms[&q.name].no_null && label.as_deref() == Some("");
             covers(if of_null { None } else { label.as_deref() }, cell, &q.ladder)
                 || covers(label.as_deref(), cell, &q.ladder)
+                // A text that looks like a negative zero.
+                || self.forms[&q.name].seen(cell.text.clone()) == *label
         })
     }
 
