@@ -1,8 +1,8 @@
 //! The executor that declines everything, so that each stage runs on this machine.
 
 use super::interface::{Executor, Recounting, ToWrite, Wrote};
-use crate::engine::write::Written;
-use crate::error::Result;
+use crate::engine::write::{Writers, Written};
+use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::observe::Observer;
 use crate::recount::Elsewhere;
@@ -40,14 +40,19 @@ impl Recounting for Here {
         Elsewhere::default()
     }
 
-    /// There is nothing to check: the write on this machine has proved the order.
+    /// The write on this machine has proved the order of what it wrote. Rows that others have put
+    /// in order are for their executor to prove.
     fn check_order<'a>(
         &'a self,
         _: &'a SessionContext,
         _: &'a str,
         _: &'a Job,
-        _: &'a Written,
+        written: &'a Written,
     ) -> BoxFuture<'a, Result<()>> {
-        ready(Ok(())).boxed()
+        let checked = match written.writers {
+            Writers::Here => Ok(()),
+            Writers::Others { .. } => Err(Error::internal("an order of rows that nobody has proved")),
+        };
+        ready(checked).boxed()
     }
 }

@@ -133,10 +133,8 @@ fn quotes(text: &[u8], asked: &Asked) -> Vec<(u8, Option<u8>)> {
 }
 
 fn dialect(text: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Dialect> {
-    // One function: what is tried for each quote, and the reason if nothing fits.
     let delimiters = asked.delimiter.map_or(DELIMITERS.to_vec(), |d| vec![d]);
-    let mut ragged = None;
-    let mut faulty = None;
+    let (mut ragged, mut faulty) = (None, None);
     for (quote, escape) in quotes(text, asked) {
         let with = |delimiter| Dialect {
             delimiter,
@@ -184,8 +182,7 @@ fn dialect(text: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Diale
             (fields(records) > 1, even * 1000 / records.len().max(1))
         };
         let uneven = tried.into_iter().filter(|(_, records)| !is_even(records)).rev();
-        let best = uneven.max_by_key(|(_, records)| share(records));
-        ragged = ragged.or(best);
+        ragged = ragged.or(uneven.max_by_key(|(_, records)| share(records)));
     }
     Err(match (ragged, faulty) {
         (_, Some((true, Reverse(fault)))) => Error::data(fault.to_string()),
