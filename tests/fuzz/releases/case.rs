@@ -56,6 +56,18 @@ pub enum Source {
     Where(String),
     /// A join with a second table that has each value of this column once.
     Join(String),
+    /// A query that gathers the values of this column for each group of equal other columns and
+    /// lists them again: a planner takes the other columns for a key of what comes out.
+    Unnested(String),
+}
+
+/// A pattern of paths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pattern {
+    /// Of the files of one folder.
+    Names,
+    /// Of files at any depth; all but the first lie deeper.
+    Depths,
 }
 
 /// What a table in memory says of itself that its rows do not keep to.
@@ -256,8 +268,8 @@ pub struct Case {
     /// Whether the columns of the population have other types than the source's, with equal values.
     pub people_of_other_types: bool,
     pub claim: Option<Claim>,
-    /// Whether the files are named by a pattern.
-    pub globbed: bool,
+    /// The pattern that names the files, where one does.
+    pub pattern: Option<Pattern>,
     pub hierarchies: Vec<Hierarchy>,
     pub request: Request,
     pub way: Way,

@@ -50,13 +50,16 @@ pub struct Leaves {
 impl Case {
     /// How a statement names the rows.
     pub fn from(&self, folder: &Path) -> String {
-        let path = match self.storage {
-            Storage::Parquet(_) | Storage::Spark(_) if self.globbed => Some(folder.join("in/[0-9]*.parq[!x]e?")),
-            Storage::Parquet(_) | Storage::Spark(_) => Some(folder.join("in")),
-            Storage::Csv => Some(folder.join("in/t.csv")),
-            Storage::Memory(_) => None,
+        let named = match (self.storage, self.pattern) {
+            (Storage::Memory(_), _) => None,
+            (Storage::Parquet(_) | Storage::Spark(_), None) => Some("in"),
+            (Storage::Parquet(_) | Storage::Spark(_), Some(Pattern::Names)) => Some("in/[0-9]*.parq[!x]e?"),
+            (Storage::Parquet(_) | Storage::Spark(_), Some(Pattern::Depths)) => Some("in/**/[0-9]*.parquet"),
+            (Storage::Csv, None) => Some("in/t.csv"),
+            (Storage::Csv, Some(Pattern::Names)) => Some("in/[s-u].c?v"),
+            (Storage::Csv, Some(Pattern::Depths)) => Some("in/**/t*"),
         };
-        let path = path.filter(|_| self.seed.is_multiple_of(2));
+        let path = named.filter(|_| self.seed.is_multiple_of(2)).map(|n| folder.join(n));
         match (&self.source, path) {
             (Source::Whole, Some(path)) => literal(&path.display().to_string()),
             (Source::Whole, None) => "t".into(),
@@ -65,7 +68,22 @@ impl Case {
                 "(SELECT t.*, concat('extra ', CAST(keys.key AS VARCHAR)) AS extra FROM t JOIN keys ON t.{} = keys.key)",
                 quote(column)
             ),
+            (Source::Unnested(column), _) => self.unnested(column),
         }
+    }
+
+    fn unnested(&self, column: &str) -> String {
+        let columns = || self.table.columns.iter().map(|c| c.name.as_str());
+        let listed = columns().map(|c| match c == column {
+            true => format!("unnest(array_agg({0})) AS {0}", quote(c)),
+            false => quote(c),
+        });
+        let others: Vec<String> = columns().filter(|c| *c != column).map(quote).collect();
+        let by = match others.is_empty() {
+            true => String::new(),
+            false => format!(" GROUP BY {}", others.join(", ")),
+        };
+        format!("(SELECT {} FROM t{by})", listed.collect::<Vec<_>>().join(", "))
     }
 
     /// The ANONYMIZE of the case with its way out around it, for targets in `folder`.
@@ -130,7 +148,13 @@ pub async fn scene(case: &Case, folder: &Path) -> Result<Scene, Box<dyn std::err
             let rows = whole.num_rows();
             for i in 0..files {
                 let (from, to) = (rows * i / files, rows * (i + 1) / files);
-                let file = File::create(folder.join(format!("in/{i}.parquet")))?;
+                let deeper = if i > 0 && case.pattern == Some(Pattern::Depths) {
+                    "in/a/b"
+                } else {
+                    "in"
+                };
+                std::fs::create_dir_all(folder.join(deeper))?;
+                let file = File::create(folder.join(format!("{deeper}/{i}.parquet")))?;
                 let rows = whole.slice(from, to - from);
                 if let Storage::Spark(_) = case.storage {
                     spark::write(&rows, file)?;

@@ -17,6 +17,7 @@ pub async fn session(case: &Case, folder: &Path, is_plain: bool) -> datafusion::
     if is_plain && matches!(case.storage, Storage::Spark(_)) {
         config.options_mut().execution.parquet.coerce_int96 = Some("us".into());
     }
+    config.options_mut().execution.listing_table_ignore_subdirectory = false;
     let config = config.with_batch_size([7, 64, 8192][case.seed as usize % 3]);
     let session = anonsql::internal::session::enable_path_tables(SessionContext::new_with_config(config));
     let whole = arrays::batch(&case.table);

@@ -72,6 +72,7 @@ fn simpler(case: &Case) -> Vec<Case> {
         c.claim = None;
     });
     with(&|c| c.people_of_other_types = false);
+    with(&|c| c.pattern = None);
     with(&|c| c.partitions = 1);
     with(&|c| c.request.limit = None);
     with(&|c| c.request.starred = false);

@@ -64,6 +64,15 @@ const TEXTS: &[&str] = &[
     "\\",
 ];
 
+/// Spellings of NaN: either sign, several payloads, and one that signals.
+const NANS: &[f64] = &[
+    f64::NAN,
+    -f64::NAN,
+    f64::from_bits(0x7ff8_dead_beef_0001),
+    f64::from_bits(0xfff8_0000_4000_0000),
+    f64::from_bits(0x7ff0_0000_0000_0001),
+];
+
 /// A table for a case.
 pub fn table(draw: &mut Draw, storage: Storage) -> Planned {
     let rows = match draw.below(100) {
@@ -140,7 +149,7 @@ fn column(draw: &mut Draw, name: String, purpose: Purpose, rows: usize, storage:
         pool.push(Value::Null);
     }
     let marks = draw.chance(60);
-    let values = (0..rows).map(|_| {
+    let draw_value = |draw: &mut Draw| {
         // A rare value of its own now and then.
         if marks && draw.chance(4) {
             return value(draw, &data_type, usize::MAX);
@@ -148,13 +157,15 @@ fn column(draw: &mut Draw, name: String, purpose: Purpose, rows: usize, storage:
         // Low numbers are more frequent, so that there are large classes and small ones.
         let at = draw.below(pool.len()).min(draw.below(pool.len()));
         pool[at].clone()
-    });
-    let values = match purpose {
-        Purpose::Limits => (0..rows)
-            .map(|_| Value::Float(draw.between(1, 20) as f64 / 20.0))
-            .collect(),
-        _ => values.collect(),
     };
+    // A column with many spellings of NaN now and then.
+    let is_undefined = data_type.is_floating() && draw.chance(15);
+    let values = (0..rows).map(|_| match purpose {
+        Purpose::Limits => Value::Float(draw.between(1, 20) as f64 / 20.0),
+        _ if is_undefined && draw.chance(25) => Value::Float(*draw.pick(NANS)),
+        _ => draw_value(draw),
+    });
+    let values = values.collect();
     Column {
         name,
         data_type,
@@ -266,13 +277,7 @@ fn value(draw: &mut Draw, data_type: &DataType, i: usize) -> Value {
         t if t.is_floating() => Value::Float(match draw.below(40) {
             0 => -0.0,
             1 => 0.0,
-            2 if rare => *draw.pick(&[
-                f64::NAN,
-                -f64::NAN,
-                f64::from_bits(0x7ff8_dead_beef_0001),
-                f64::INFINITY,
-                f64::NEG_INFINITY,
-            ]),
+            2 if rare => *draw.pick(&[NANS[0], NANS[1], NANS[2], f64::INFINITY, f64::NEG_INFINITY]),
             3 => *draw.pick(&[1e300, -1e300, 1e-300, f64::MAX, f64::MIN_POSITIVE, 0.1 + 0.2, 1e16]),
             4 => -(small as f64) / 4.0,
             _ => small as f64 / 4.0,

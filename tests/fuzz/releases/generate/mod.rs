@@ -4,7 +4,7 @@ mod data;
 mod hierarchies;
 mod request;
 
-use super::case::{Case, Claim, Source, Storage, literal, quote};
+use super::case::{Case, Claim, Pattern, Source, Storage, literal, quote};
 use super::judge::cell;
 use arrow::datatypes::DataType;
 use rand::{Rng, RngExt, SeedableRng};
@@ -94,6 +94,7 @@ pub fn case(seed: u64) -> Case {
             })
         }
         12..18 => Source::Join(columns[chosen].name.clone()),
+        18..22 => Source::Unnested(columns[chosen].name.clone()),
         _ => Source::Whole,
     };
     let hierarchies = hierarchies::all(&mut draw, &mut planned);
@@ -109,7 +110,7 @@ pub fn case(seed: u64) -> Case {
         storage,
         people_of_other_types: request.population && draw.chance(60),
         claim: claim.filter(|_| matches!(storage, Storage::Memory(_))),
-        globbed: draw.chance(30),
+        pattern: *draw.weighted(&[(70, None), (15, Some(Pattern::Names)), (15, Some(Pattern::Depths))]),
         source,
         more_people: if request.population { more_people } else { vec![] },
         hierarchies,
