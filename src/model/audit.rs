@@ -34,6 +34,20 @@ pub struct Relation {
     pub population: Option<String>,
     /// What the labels of each quasi-identifier in `group` stand for, for a model that reads it.
     pub(crate) labels: Vec<LabelSpans>,
+    /// The more general labels of each quasi-identifier in `group`, for a model that reads them.
+    pub(crate) ladders: Vec<Ladder>,
+}
+
+/// The labels of one quasi-identifier from the released level to the top, as relations.
+#[derive(Debug, Clone)]
+pub struct Ladder {
+    /// The value of the quasi-identifier, as an expression over [`Relation::whole`].
+    pub value: String,
+    /// A relation with the columns `value` and `label`, the released label of the value as a text.
+    pub labels: String,
+    /// A relation with the columns `label`, `level` and `above`: the label at this level, the
+    /// released level or a more general one, that contains the released label. Both are texts.
+    pub above: String,
 }
 
 /// What the labels of one quasi-identifier stand for.

@@ -27,6 +27,7 @@ mod k_map;
 mod km_anonymity;
 mod l_diversity;
 mod max_risk;
+mod n_t_closeness;
 mod p_sensitive;
 mod personal_privacy;
 mod population_uniqueness;
@@ -47,7 +48,7 @@ mod tests;
 pub(crate) use differential_privacy::of as sampled;
 
 pub use alpha_k::weakest as weakest_alpha_k;
-pub use audit::{Audit, Comparison, LabelSpans, Relation, Tree};
+pub use audit::{Audit, Comparison, LabelSpans, Ladder, Relation, Tree};
 pub use beta_likeness::weakest as weakest_beta_likeness;
 pub use delta_disclosure::weakest as weakest_delta_disclosure;
 pub use entropy_l_diversity::weakest as weakest_entropy_l_diversity;
@@ -74,6 +75,7 @@ pub static MODELS: &[Entry<Build>] = &[
     entropy_l_diversity::ENTRY,
     recursive_l_diversity::ENTRY,
     t_closeness::ENTRY,
+    n_t_closeness::ENTRY,
     delta_disclosure::ENTRY,
     beta_likeness::ENTRY,
     enhanced_beta_likeness::ENTRY,

@@ -57,6 +57,9 @@ pub struct Reads {
     /// True if the model reads how many ground values the labels of a class stand for
     /// ([`Class::labels`]).
     pub labels: bool,
+    /// True if the model reads the natural supersets of a class: the classes of more general nodes
+    /// that contain it ([`Predicate::holds_within`]).
+    pub supersets: bool,
 }
 
 impl Reads {
@@ -68,6 +71,7 @@ impl Reads {
         population: false,
         sizes: false,
         labels: false,
+        supersets: false,
     };
     /// The sensitive attribute in each class and in the whole table.
     pub const WHOLE: Self = Self {
@@ -339,6 +343,14 @@ pub trait Predicate: Debug + Send + Sync {
     fn reached(&self, class: &Class) -> Option<f64> {
         let _ = class;
         None
+    }
+
+    /// Returns true if a class that does not hold by itself may be released because of `superset`, a
+    /// class of a more general node that contains it. Asked only of a model that reads supersets
+    /// ([`Reads::supersets`]).
+    fn holds_within(&self, class: &Class, superset: &Class) -> bool {
+        let _ = superset;
+        self.holds(class)
     }
 
     /// Returns n if the predicate is "the class has at least n rows (or entities)". Such predicates

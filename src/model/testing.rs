@@ -77,6 +77,7 @@ pub(super) fn relation(table: &Table) -> Relation {
         }),
         population: Some("people".into()),
         labels: vec![],
+        ladders: vec![],
     }
 }
 

@@ -6,6 +6,7 @@ mod bind;
 mod bounds;
 mod class_sizes;
 mod codes;
+mod ladders;
 mod marginals;
 mod promises;
 mod released;

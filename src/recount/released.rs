@@ -176,6 +176,9 @@ impl ReleasedTable {
             if promise.model.reads().labels {
                 relation.labels = self.label_spans(session, promise).await?;
             }
+            if promise.model.reads().supersets {
+                relation.ladders = self.ladders(session, promise).await?;
+            }
             let mut worst: Option<Check> = None;
             for group in &promise.groupings {
                 relation.group = group.iter().map(|c| quote(c)).collect();
@@ -250,6 +253,7 @@ impl ReleasedTable {
             attribute: promise.attribute.as_deref().map(quote),
             entity: entity.clone(),
             labels: vec![],
+            ladders: vec![],
         }
     }
 

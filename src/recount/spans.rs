@@ -28,22 +28,28 @@ impl ReleasedTable {
         };
         let mut spans = vec![];
         for column in promise.groupings.iter().flatten() {
-            if self.null_labels.contains(column) {
-                return Err(Error::usage(format!(
-                    "{}: column {column} was released in another form than LABELS TEXT, which does not tell the label",
-                    promise.name
-                )));
-            }
-            let known = self.generalized.iter().find(|g| g.column == *column).ok_or_else(|| {
-                Error::usage(format!(
-                    "{}: the level of column {column} is not known; write QUASI IDENTIFIERS ({column} USING hierarchy LEVELS 2 \
-                     TO 2) with the hierarchy and the level that it was released with",
-                    promise.name
-                ))
-            })?;
+            let known = self.known_level(column, promise)?;
             spans.push(known.spans(session, whole, self.empty_is_null.contains(column)).await?);
         }
         Ok(spans)
+    }
+
+    /// Returns the hierarchy and the level of a quasi-identifier. Fails with a usage error if its
+    /// labels do not tell them.
+    pub(super) fn known_level(&self, column: &str, promise: &Promise<'_>) -> Result<&Generalized> {
+        if self.null_labels.iter().any(|c| c == column) {
+            return Err(Error::usage(format!(
+                "{}: column {column} was released in another form than LABELS TEXT, which does not tell the label",
+                promise.name
+            )));
+        }
+        self.generalized.iter().find(|g| g.column == column).ok_or_else(|| {
+            Error::usage(format!(
+                "{}: the level of column {column} is not known; write QUASI IDENTIFIERS ({column} USING hierarchy LEVELS 2 TO \
+                 2) with the hierarchy and the level that it was released with",
+                promise.name
+            ))
+        })
     }
 }
 

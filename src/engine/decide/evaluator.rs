@@ -25,6 +25,8 @@ pub(super) struct Rule {
     reads_sizes: bool,
     /// Whether the model reads what labels stand for.
     reads_labels: bool,
+    /// Whether the model reads the supersets of a class.
+    reads_supersets: bool,
     /// For a model over subsets of the quasi-identifiers: for each subset, whether each
     /// quasi-identifier is in it.
     pub(super) subsets: Vec<Vec<bool>>,
@@ -173,6 +175,7 @@ impl Evaluator {
             detail,
             reads_sizes: constraint.model.reads().sizes,
             reads_labels: constraint.model.reads().labels,
+            reads_supersets: constraint.model.reads().supersets,
             subsets,
         })
     }
@@ -269,7 +272,10 @@ impl Evaluator {
         let counts = set.counts().iter().enumerate();
         let mut kept: Vec<bool> = counts.map(|(i, n)| *n > 0 && wanted(i)).collect();
         for rule in self.rules.iter().filter(|r| r.is_of_classes()) {
-            self.apply(rule, set, &mut kept);
+            match rule.reads_supersets {
+                true => self.apply_among_supersets(rule, set, &mut kept)?,
+                false => self.apply(rule, set, &mut kept),
+            }
         }
         let subsets_hold = self.apply_subsets((set, partition), &mut kept)?;
         let (released, overall) = self.overall(set, &kept);

@@ -20,6 +20,7 @@ mod search;
 mod standing;
 mod stay;
 mod subsets;
+mod supersets;
 mod values;
 
 pub(in crate::engine) use advice::advice;

@@ -91,6 +91,7 @@ fn not_counted(constraint: &Constraint) -> Option<&'static str> {
         () if model.limit_column().is_some() => "is a promise to each row, whose limit no release has",
         () if reads.population => "counts in a population",
         () if reads.sizes => "estimates from all class sizes at once",
+        () if reads.supersets => "compares a class with the rows around it, which each batch has others of",
         () if reads.labels => "reads what each label stands for, which may change with the values of a batch",
         () => return None,
     })

@@ -33,6 +33,13 @@ fn is_computable(job: &Job, q: &QuasiIdentifier) -> Result<()> {
             c.call
         )));
     }
+    if let Some(c) = job.constraints.iter().find(|c| c.model.reads().supersets) {
+        return Err(Error::usage(format!(
+            "column {column}: {} is recounted by the more general labels of each released label, and LABELS {form} does \
+             not release those labels; write LABELS TEXT",
+            c.call
+        )));
+    }
     if !form.is_of_class() {
         return Ok(());
     }

@@ -15,6 +15,13 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
             c.call
         )));
     }
+    let reads_supersets = |c: &&Constraint| c.model.reads().supersets && !c.is_of_classes();
+    if let Some(c) = job.constraints.iter().find(reads_supersets) {
+        return Err(Error::usage(format!(
+            "{} is about whole equivalence classes and those that contain them; leave out the quasi-identifiers after ON",
+            c.describe(&job.quasi_identifiers)
+        )));
+    }
     if purpose == Purpose::Front {
         // For a front, the objectives may replace the models, and the weights are those of its
         // metrics.

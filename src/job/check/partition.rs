@@ -71,6 +71,13 @@ fn divided_by(job: &Job, name: &str, partitioner: &dyn Partitioner) -> Result<()
             c.call
         )));
     }
+    if let Some(c) = job.constraints.iter().find(|c| c.model.reads().supersets) {
+        return Err(Error::usage(format!(
+            "{} looks for classes of more general nodes that contain a class, which a group of {name} does not have; \
+             {instead}",
+            c.call
+        )));
+    }
     if job.metric.reads().levels {
         return Err(Error::usage(format!(
             "{} counts levels, which the groups of {name} do not have; MINIMIZING glm measures any release",

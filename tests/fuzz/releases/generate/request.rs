@@ -331,7 +331,8 @@ fn models(
             .expect("a model");
         let reads_values = info.example.contains(" ON ") && name != "personal_privacy";
         // What counts a population or the values under a label is refused by local recoding.
-        let is_of_nodes = name == "profitability" || is_of_population(name);
+        let is_of_all_columns = ["profitability", "n_t_closeness"].contains(&name);
+        let is_of_nodes = is_of_all_columns || is_of_population(name);
         // A sample and sets of items have kinds of their own.
         let is_apart = ["personal_privacy", "km_anonymity", "differential_privacy"].contains(&name);
         let refused = is_apart || (is_local && is_of_nodes);
@@ -346,7 +347,7 @@ fn models(
         if reads_values {
             model.on = Some(draw.pick(read).clone());
         }
-        if quasi.len() > 1 && !is_local && name != "profitability" && draw.chance(12) {
+        if quasi.len() > 1 && !is_local && !is_of_all_columns && draw.chance(12) {
             let kept: Vec<String> = quasi.iter().filter(|_| draw.chance(50)).cloned().collect();
             model.subset = kept;
         } else if name == "k_anonymity" && !is_local && draw.chance(8) {
@@ -373,6 +374,12 @@ fn arguments(draw: &mut Draw, name: &str) -> Vec<String> {
             &["0.2", "categorical"],
             &["0.15", "ordered"],
             &["0.25", "hierarchical"],
+        ],
+        "n_t_closeness" => &[
+            &["10", "0.3"],
+            &["5", "0.2"],
+            &["15", "0.4", "ordered"],
+            &["8", "0.25", "ordered"],
         ],
         "delta_disclosure" => &[&["1"], &["2"], &["1.5"], &["3"]],
         "beta_likeness" | "enhanced_beta_likeness" => &[&["1"], &["2"], &["0.5"], &["4"]],

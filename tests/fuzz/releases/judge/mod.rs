@@ -10,6 +10,7 @@ mod items;
 pub mod ladder;
 mod metrics;
 pub mod models;
+mod near;
 mod node;
 mod promises;
 mod round;

@@ -40,7 +40,7 @@ fn rounded(slack: f64) -> Verdict {
 }
 
 /// A parameter as the decimal it was written as: a fraction.
-fn fraction(text: &str) -> (i128, i128) {
+pub fn fraction(text: &str) -> (i128, i128) {
     if let Some((numerator, denominator)) = text.split_once('/') {
         let number = |text: &str| text.trim().parse().unwrap_or(1);
         return (number(numerator), number(denominator));
@@ -116,18 +116,13 @@ pub fn holds(model: &Model, members: &[Member], whole: &Whole, people: Option<i1
         }
         // p - q = (a N - c s) / (s N).
         "t_closeness" => {
-            let extra: Vec<i128> = table.iter().map(|(v, c)| here(v) * all - c * total).collect();
+            let (p, q): (Vec<i128>, Vec<i128>) = table.iter().map(|(v, c)| (here(v), *c)).unzip();
             let (over, under) = match second {
-                "ordered" => {
-                    let steps = (table.len() as i128 - 1).max(1);
-                    let running = extra.iter().scan(0, |sum, e| {
-                        *sum += e;
-                        Some(sum.abs())
-                    });
-                    (running.sum::<i128>(), steps * total * all)
+                "hierarchical" => {
+                    let extra: Vec<i128> = p.iter().zip(&q).map(|(a, c)| a * all - c * total).collect();
+                    hierarchical(table, &extra, &whole.paths[column], total * all)
                 }
-                "hierarchical" => hierarchical(table, &extra, &whole.paths[column], total * all),
-                _ => (extra.iter().map(|e| e.abs()).sum(), 2 * total * all),
+                _ => distance(&p, &q, second == "ordered"),
             };
             (over * d <= n * under).into()
         }
@@ -170,13 +165,30 @@ pub fn holds(model: &Model, members: &[Member], whole: &Whole, people: Option<i1
             }
         }
         // Of the release as a whole, and of single rows: judged elsewhere.
-        "average_risk" | "population_uniqueness" | "personal_privacy" | "profitability" => Verdict::Holds,
+        "average_risk" | "population_uniqueness" | "personal_privacy" | "profitability" | "n_t_closeness" => {
+            Verdict::Holds
+        }
         "delta_presence" => {
             let ((n2, d2), people) = (fraction(second), people.unwrap_or(0));
             (n * people <= f * d && f * d2 <= n2 * people).into()
         }
         other => unreachable!("no definition of {other} in the judge: write it"),
     }
+}
+
+/// Earth mover's distance between two distributions, given as counts of all values of the table:
+/// by rank, or with all values equally far apart.
+pub fn distance(p: &[i128], q: &[i128], is_ordered: bool) -> (i128, i128) {
+    let (s, all) = (p.iter().sum::<i128>(), q.iter().sum::<i128>());
+    let extra: Vec<i128> = p.iter().zip(q).map(|(a, c)| a * all - c * s).collect();
+    if !is_ordered {
+        return (extra.iter().map(|e| e.abs()).sum(), 2 * s * all);
+    }
+    let running = extra.iter().scan(0, |sum, e| {
+        *sum += e;
+        Some(sum.abs())
+    });
+    (running.sum::<i128>(), (p.len() as i128 - 1).max(1) * s * all)
 }
 
 /// A value as a sampling weight, which is how many people a row stands for: at least itself.

@@ -38,7 +38,8 @@ impl Judged<'_> {
             for model in &self.case.request.models {
                 let people = self.people(model, &labels, Some(node), people);
                 let price = pays(model, size(&members), self.lost(node, rows[0]));
-                for found in [holds(model, &members, whole, people), price] {
+                let near = self.is_near(model, (node, &rows), &members, whole);
+                for found in [holds(model, &members, whole, people), price, near] {
                     match found {
                         Verdict::Fails => verdict = Verdict::Fails,
                         Verdict::Close => close = true,

@@ -181,7 +181,10 @@ impl Judged<'_> {
             // Classes by themselves: of local recoding there is no node, and no price.
             for (class, (labels, members)) in found.classes.iter().zip(&classes) {
                 let lost = found.node.as_deref().map(|node| self.lost(node, class.source[0]));
-                if lost.is_some_and(|lost| pays(model, size(members), lost) == Verdict::Fails) {
+                let is_far = |node| self.is_near(model, (node, &class.source), members, whole) == Verdict::Fails;
+                if lost.is_some_and(|lost| pays(model, size(members), lost) == Verdict::Fails)
+                    || found.node.as_deref().is_some_and(is_far)
+                {
                     let what = format!("{model} does not hold in class {labels:?} of {} rows", members.len());
                     return Err(Failure::new("model", what));
                 }

@@ -1,0 +1,398 @@
+//! (n, t)-closeness, with the categorical or the ordered ground distance.
+//!
+//! Holds if and only if every released equivalence class has a natural superset with at least n
+//! rows (entities under ENTITY) such that the earth mover's distance between the distribution p of
+//! the sensitive attribute in the class and its distribution q in the superset is at most t:
+//! - `categorical`: the sum over values of |p - q| / 2;
+//! - `ordered`: the mean of |running sum of p - q| over the m - 1 steps between the table's m
+//!   values, ascending, NULL last; 0 when there is one value.
+//!
+//! **Interpretation**: the paper calls a superset natural if it contains the class and is described
+//! by more general values. Here these are the classes of all more general nodes that contain it, up
+//! to the top of each hierarchy and whatever LEVELS allows, the class itself, and the whole table.
+//! All of them are counted over the rows of the whole table, suppressed rows included. So a class
+//! of at least n rows holds, and with n as large as the table this is t-closeness.
+//!
+//! Distances are compared with t as exact fractions. The model is not monotone: the classes that
+//! are merged may have supersets of which none contains the merged class.
+//!
+//! Example: `n_t_closeness(1000, 0.2) ON disease`.
+//!
+//! N. Li, T. Li and Venkatasubramanian, Closeness: a new privacy measure for data publishing, TKDE
+//! 22(7), 2010, section 3, doi:10.1109/TKDE.2009.139.
+
+use super::audit::{Audit, Comparison, Ladder, Relation};
+use super::exact::{Bound, Decimal};
+use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Reads, Subject};
+use super::sensitive::{Distribution, total};
+use super::t_closeness::{CATEGORICAL, ORDERED};
+use crate::catalogue::{Entry, Info, Kind, Param};
+use crate::error::{Error, Result};
+use std::cmp::Ordering;
+
+#[derive(Debug, Clone, Copy)]
+struct NTCloseness {
+    n: u64,
+    t: Bound,
+    is_ordered: bool,
+}
+
+impl PrivacyModel for NTCloseness {
+    fn reads(&self) -> Reads {
+        Reads {
+            supersets: true,
+            ..Reads::WHOLE
+        }
+    }
+
+    fn monotonicity(&self) -> Monotonicity {
+        Monotonicity::Never
+    }
+
+    fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
+        let table = Distribution::of(subject, ENTRY.info.name)?;
+        let everyone = subject.everyone();
+        if table.total > 0 && everyone < self.n {
+            return Err(Error::infeasible(format!(
+                "n_t_closeness({}, {}) cannot hold: the whole table has {everyone}",
+                self.n, self.t
+            )));
+        }
+        Ok(Box::new(Prepared {
+            n: self.n,
+            t: self.t.exact(),
+            ranks: self.is_ordered.then(|| ranks(&table)),
+            everyone,
+            table: subject.histogram(),
+        }))
+    }
+
+    fn audit(&self, relation: &Relation) -> Audit {
+        let pairs = match self.is_ordered {
+            true => ordered(relation),
+            false => categorical(relation),
+        };
+        let keys = relation.keys();
+        Audit {
+            sql: format!(
+                "{}{pairs} SELECT max(d) FROM (SELECT {keys}, min(d) AS d FROM (SELECT {keys}, d FROM audit_distances \
+                 UNION ALL SELECT {keys}, CAST('Infinity' AS DOUBLE) AS d FROM audit_classes) GROUP BY {keys})",
+                supersets(relation, self.n),
+            ),
+            required: self.t.value,
+            comparison: Comparison::AtMost,
+        }
+    }
+}
+
+/// Returns the rank of each value code among the values that occur, and their number.
+fn ranks(table: &Distribution) -> (Vec<u64>, u64) {
+    let mut next = 0;
+    let rank = |count: &u64| {
+        let rank = next;
+        next += u64::from(*count > 0);
+        rank
+    };
+    (table.counts.iter().map(rank).collect(), table.distinct)
+}
+
+#[derive(Debug)]
+struct Prepared {
+    n: u64,
+    t: Decimal,
+    /// For the ordered distance: the rank of each value code, and the number of values.
+    ranks: Option<(Vec<u64>, u64)>,
+    /// The size of a class with every row of the table.
+    everyone: u64,
+    /// The sensitive values of the whole table.
+    table: Vec<(u32, u64)>,
+}
+
+impl Predicate for Prepared {
+    /// Returns true if the class itself or the whole table is a superset that is large and close
+    /// enough.
+    fn holds(&self, class: &Class) -> bool {
+        class.size >= self.n || self.is_near(class, (self.everyone, &self.table))
+    }
+
+    fn holds_within(&self, class: &Class, superset: &Class) -> bool {
+        self.is_near(class, (superset.size, superset.histogram))
+    }
+}
+
+impl Prepared {
+    fn is_near(&self, class: &Class, (size, superset): (u64, &[(u32, u64)])) -> bool {
+        if size < self.n {
+            return false;
+        }
+        let (s, all) = (total(class.histogram), total(superset));
+        let (distance, steps) = match &self.ranks {
+            Some((ranks, values)) => (
+                running(class.histogram, superset, ranks),
+                values.saturating_sub(1).max(1),
+            ),
+            None => (surplus(class.histogram, superset), 1),
+        };
+        let denominator = u128::from(s) * u128::from(all) * u128::from(steps);
+        self.t.compared_with(distance, denominator) != Ordering::Greater
+    }
+}
+
+/// Returns (p - q) s N for each value of a class or its superset, ascending by value code, where s
+/// and N are the sums of their counts.
+fn differences(class: &[(u32, u64)], superset: &[(u32, u64)]) -> Vec<(u32, i128)> {
+    let (s, all) = (i128::from(total(class)), i128::from(total(superset)));
+    let class = class.iter().map(|(code, n)| (*code, i128::from(*n) * all));
+    let superset = superset.iter().map(|(code, n)| (*code, -i128::from(*n) * s));
+    let mut differences: Vec<(u32, i128)> = class.chain(superset).collect();
+    differences.sort_unstable_by_key(|(code, _)| *code);
+    differences.dedup_by(|next, first| {
+        let is_same = next.0 == first.0;
+        if is_same {
+            first.1 += next.1;
+        }
+        is_same
+    });
+    differences
+}
+
+/// Returns the categorical distance times s N: what p has beyond q.
+fn surplus(class: &[(u32, u64)], superset: &[(u32, u64)]) -> u128 {
+    let beyond = differences(class, superset).into_iter().map(|(_, d)| d.max(0));
+    beyond.sum::<i128>().unsigned_abs()
+}
+
+/// Returns the ordered distance times s N and the number of steps: the sum of |running sum|. The
+/// running sum is constant between two values that occur.
+fn running(class: &[(u32, u64)], superset: &[(u32, u64)], ranks: &[u64]) -> u128 {
+    let differences = differences(class, superset);
+    let rank = |place: &(u32, i128)| ranks[place.0 as usize];
+    let mut ahead = 0i128;
+    let steps = differences.windows(2).map(|pair| {
+        ahead += pair[0].1;
+        ahead.unsigned_abs() * u128::from(rank(&pair[1]) - rank(&pair[0]))
+    });
+    steps.sum()
+}
+
+/// Returns the beginning of an audit: `audit_classes(g..)`, `audit_above(n.., h.., v, q)` with the
+/// share q of a value in the superset that has the labels h at the levels n, and `audit_large(g..,
+/// n.., h..)` with the supersets of each class that have at least `n` rows. The whole table is the
+/// superset at the levels -1.
+fn supersets(relation: &Relation, n: u64) -> String {
+    let width = relation.ladders.len();
+    let each = |one: &dyn Fn(usize, &Ladder) -> String| -> Vec<String> {
+        relation.ladders.iter().enumerate().map(|(i, l)| one(i, l)).collect()
+    };
+    let texts = each(&|i, _| format!("arrow_cast({}, 'Utf8')", relation.group[i]));
+    let as_text = Relation {
+        group: texts,
+        ..relation.clone()
+    };
+    let entity = relation
+        .entity
+        .as_deref()
+        .map(|e| format!(", {e} AS e"))
+        .unwrap_or_default();
+    let e = if relation.entity.is_some() { ", e" } else { "" };
+    // Rows are counted once before they are counted in each of their supersets; entities are not,
+    // because one may be in several classes of a superset.
+    let size = match relation.entity {
+        Some(_) => "CAST(count(DISTINCT named_struct('e', e)) AS DOUBLE)",
+        None => "CAST(sum(c) AS DOUBLE)",
+    };
+    let (keys, levels, labels) = (relation.keys(), named("n", width), named("h", width));
+    let xs = each(&|i, l| format!("{} AS x{i}", l.value)).join(", ");
+    let own = each(&|i, _| format!("u{i}.label AS g{i}")).join(", ");
+    let bound = each(&|i, l| format!(" JOIN {} AS u{i} ON x{i} IS NOT DISTINCT FROM u{i}.value", l.labels)).concat();
+    let reached = each(&|i, _| format!("u{i}.level AS n{i}, u{i}.above AS h{i}")).join(", ");
+    let up = |from: &str| {
+        let join = |i: usize, l: &Ladder| {
+            format!(
+                " JOIN {} AS u{i} ON {from}.g{i} IS NOT DISTINCT FROM u{i}.label",
+                l.above
+            )
+        };
+        each(&join).concat()
+    };
+    let nowhere = (0..width)
+        .map(|i| format!("-1 AS n{i}, CAST(NULL AS VARCHAR) AS h{i}"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let same_place = same(&["n", "h"], width, "p", "s");
+    let attribute = relation.attribute.as_deref().unwrap_or("NULL");
+    let whole = relation.whole.as_deref().unwrap_or(&relation.released);
+    format!(
+        "{}, audit_classes AS (SELECT {keys} FROM audit_values GROUP BY {keys}), \
+         audit_ground AS (SELECT {own}, v{e} FROM (SELECT {xs}, {attribute} AS v{entity} FROM {whole}){bound}), \
+         audit_cells AS (SELECT {keys}, v{e}, count(*) AS c FROM audit_ground GROUP BY {keys}, v{e}), \
+         audit_raised AS (SELECT {reached}, k.* FROM audit_cells AS k{}), \
+         audit_counts AS (SELECT {levels}, {labels}, v, {size} AS c FROM audit_raised GROUP BY {levels}, {labels}, v \
+         UNION ALL SELECT {nowhere}, v, c FROM audit_whole), \
+         audit_above AS (SELECT {levels}, {labels}, v, c / sum(c) OVER (PARTITION BY {levels}, {labels}) AS q \
+         FROM audit_counts), \
+         audit_sizes AS (SELECT {levels}, {labels}, {size} AS f FROM audit_raised GROUP BY {levels}, {labels} \
+         UNION ALL SELECT {nowhere}, CAST({} AS DOUBLE) AS f FROM (SELECT 1 AS one{entity} FROM {whole})), \
+         audit_pairs AS (SELECT {}, {reached} FROM audit_classes AS c{} UNION ALL SELECT {keys}, {nowhere} FROM audit_classes), \
+         audit_large AS (SELECT {}, {}, {} FROM audit_pairs AS p JOIN audit_sizes AS s ON {same_place} \
+         WHERE f >= CAST({n} AS DOUBLE))",
+        as_text.values_and_whole(),
+        up("k"),
+        relation.renamed_size(),
+        of("c", "g", width),
+        up("c"),
+        of("p", "g", width),
+        of("p", "n", width),
+        of("p", "h", width),
+    )
+}
+
+/// Returns `audit_distances(g.., d)` for `categorical`: what p has beyond q.
+fn categorical(relation: &Relation) -> String {
+    let width = relation.ladders.len();
+    let (keys, levels, labels) = (relation.keys(), named("n", width), named("h", width));
+    format!(
+        ", audit_distances AS (SELECT {keys}, sum(CASE WHEN p > q THEN p - q ELSE 0.0 END) AS d FROM \
+         (SELECT {}, {}, {}, a.n / a.s AS p, coalesce(w.q, 0.0) AS q FROM audit_large AS l \
+         JOIN audit_values AS a ON {} LEFT JOIN audit_above AS w ON {} AND a.v IS NOT DISTINCT FROM w.v) \
+         GROUP BY {keys}, {levels}, {labels})",
+        of("l", "g", width),
+        of("l", "n", width),
+        of("l", "h", width),
+        same(&["g"], width, "l", "a"),
+        same(&["n", "h"], width, "l", "w"),
+    )
+}
+
+/// Returns `audit_distances(g.., d)` for `ordered`. The running sum of a class and its superset is
+/// constant from one of their values to the next, which may be several ranks above it.
+fn ordered(relation: &Relation) -> String {
+    let width = relation.ladders.len();
+    let (keys, levels, labels) = (relation.keys(), named("n", width), named("h", width));
+    let (g, n, h) = (of("l", "g", width), of("l", "n", width), of("l", "h", width));
+    format!(
+        ", audit_ranks AS (SELECT v, row_number() OVER (ORDER BY v ASC NULLS LAST) AS i FROM audit_whole), \
+         audit_turns AS (SELECT {keys}, {levels}, {labels}, i, sum(d) AS d FROM \
+         (SELECT {g}, {n}, {h}, r.i AS i, a.n / a.s AS d FROM audit_large AS l JOIN audit_values AS a ON {} \
+         JOIN audit_ranks AS r ON a.v IS NOT DISTINCT FROM r.v UNION ALL \
+         SELECT {g}, {n}, {h}, r.i AS i, 0.0 - w.q AS d FROM audit_large AS l JOIN audit_above AS w ON {} \
+         JOIN audit_ranks AS r ON w.v IS NOT DISTINCT FROM r.v) GROUP BY {keys}, {levels}, {labels}, i), \
+         audit_runs AS (SELECT {keys}, {levels}, {labels}, sum(d) OVER (w ROWS UNBOUNDED PRECEDING) AS x, \
+         coalesce(lead(i) OVER w - i, 0) AS gap FROM audit_turns \
+         WINDOW w AS (PARTITION BY {keys}, {levels}, {labels} ORDER BY i)), \
+         audit_distances AS (SELECT {keys}, sum(abs(x) * gap) / \
+         (SELECT CASE WHEN count(*) > 1 THEN count(*) - 1 ELSE 1 END FROM audit_whole) AS d \
+         FROM audit_runs GROUP BY {keys}, {levels}, {labels})",
+        same(&["g"], width, "l", "a"),
+        same(&["n", "h"], width, "l", "w"),
+    )
+}
+
+/// Returns the columns called `name` and a number from 0: `g0, g1`.
+fn named(name: &str, width: usize) -> String {
+    let names: Vec<String> = (0..width).map(|i| format!("{name}{i}")).collect();
+    names.join(", ")
+}
+
+/// Returns these columns of the relation `from`, under their names.
+fn of(from: &str, name: &str, width: usize) -> String {
+    let names: Vec<String> = (0..width).map(|i| format!("{from}.{name}{i} AS {name}{i}")).collect();
+    names.join(", ")
+}
+
+/// Returns the condition that two relations have the same values in these columns.
+fn same(names: &[&str], width: usize, one: &str, other: &str) -> String {
+    let columns = names
+        .iter()
+        .flat_map(|name| (0..width).map(move |i| format!("{name}{i}")));
+    let equal: Vec<String> = columns
+        .map(|column| format!("({one}.{column} IS NOT DISTINCT FROM {other}.{column})"))
+        .collect();
+    equal.join(" AND ")
+}
+
+/// The catalogue entry.
+pub(super) const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "n_t_closeness",
+        summary: "the sensitive values of every class are distributed as in a superset of n rows, up to a distance of t",
+        params: &[
+            Param {
+                name: "n",
+                summary: "the least rows of the superset: a class of a more general node that contains the class",
+                kind: Kind::Integer { min: 1, max: i64::MAX },
+                default: None,
+            },
+            Param {
+                name: "t",
+                summary: "the greatest distance",
+                kind: Kind::Real {
+                    min: 0.0,
+                    max: 1.0,
+                    open: false,
+                },
+                default: None,
+            },
+            Param {
+                name: "distance",
+                summary: "how far apart two values are: all alike, or by rank",
+                kind: Kind::Word(&[CATEGORICAL, ORDERED]),
+                default: Some(CATEGORICAL),
+            },
+        ],
+        example: "n_t_closeness(1000, 0.2) ON disease",
+        reference: "N. Li, T. Li and Venkatasubramanian, TKDE 2010, doi:10.1109/TKDE.2009.139",
+    },
+    build: |args| {
+        Ok(Box::new(NTCloseness {
+            n: args.count("n")?,
+            t: Bound::given(args, "t")?,
+            is_ordered: args.word("distance")? == ORDERED,
+        }))
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The shares of all values of a table, by the definition.
+    fn shares(counts: &[u64]) -> Vec<f64> {
+        let all: u64 = counts.iter().sum();
+        counts.iter().map(|n| *n as f64 / all as f64).collect()
+    }
+
+    fn histogram(counts: &[u64]) -> Vec<(u32, u64)> {
+        (0..).zip(counts.iter().copied()).filter(|(_, n)| *n > 0).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn distances_are_as_defined(
+            counts in prop::collection::vec((0u64..5, 0u64..5, any::<bool>()), 1..8),
+        ) {
+            // What a class has, its superset has too; some values occur in the table alone.
+            let class: Vec<u64> = counts.iter().map(|(n, ..)| *n).collect();
+            let superset: Vec<u64> = counts.iter().map(|(n, more, _)| n + more).collect();
+            let occurs: Vec<u64> = counts.iter().map(|(n, more, other)| n + more + u64::from(*other)).collect();
+            prop_assume!(class.iter().sum::<u64>() > 0);
+            let (p, q) = (shares(&class), shares(&superset));
+            let all = |distance: u128| {
+                distance as f64 / (class.iter().sum::<u64>() as f64 * superset.iter().sum::<u64>() as f64)
+            };
+            let categorical: f64 = p.iter().zip(&q).map(|(p, q)| f64::abs(p - q) / 2.0).sum();
+            let found = all(surplus(&histogram(&class), &histogram(&superset)));
+            prop_assert!((found - categorical).abs() < 1e-12, "{} is not {}", found, categorical);
+            let (mut sum, mut ahead) = (0.0, 0.0);
+            for ((p, q), _) in p.iter().zip(&q).zip(&occurs).filter(|(_, n)| **n > 0) {
+                ahead += p - q;
+                sum += f64::abs(ahead);
+            }
+            let mut next = 0;
+            let ranks: Vec<u64> = occurs.iter().map(|n| { let rank = next; next += u64::from(*n > 0); rank }).collect();
+            let found = all(running(&histogram(&class), &histogram(&superset), &ranks));
+            prop_assert!((found - sum).abs() < 1e-12, "{} is not {}", found, sum);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The more general labels of released labels, computed again from the hierarchy and the values of
+//! the source.
+
+use super::bind::bind;
+use super::released::{Generalized, Promise, ReleasedTable};
+use super::sql::{type_of, with_one_zero};
+use crate::error::{Error, Result};
+use crate::hierarchy::{Level, Lookup, OnUnmapped};
+use crate::model::Ladder;
+use crate::quoting::quote;
+use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray, UInt32Array};
+use arrow::compute::kernels::cmp::eq;
+use arrow::compute::{cast, concat, filter, nullif, take};
+use arrow::datatypes::DataType;
+use datafusion::datasource::MemTable;
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+impl ReleasedTable {
+    /// Returns the labels of the quasi-identifiers of a promise from the released level to the top.
+    /// Fails with a usage error if they are not known.
+    pub(super) async fn ladders(&self, session: &SessionContext, promise: &Promise<'_>) -> Result<Vec<Ladder>> {
+        let Some(whole) = &self.whole else {
+            return Err(Error::usage(format!(
+                "{} counts the rows of the source around each class: say AGAINST source",
+                promise.name
+            )));
+        };
+        let mut ladders = vec![];
+        for column in promise.groupings.iter().flatten() {
+            let known = self.known_level(column, promise)?;
+            ladders.push(
+                known
+                    .ladder(session, whole, self.empty_is_null.contains(column))
+                    .await?,
+            );
+        }
+        Ok(ladders)
+    }
+}
+
+impl Generalized {
+    /// Registers the labels of the column's values. The label that is an empty text is NULL if
+    /// `empty_is_null`.
+    async fn ladder(&self, session: &SessionContext, whole: &str, empty_is_null: bool) -> Result<Ladder> {
+        let (values, lookup) = bind(session, whole, &self.column, &self.hierarchy).await?;
+        // Rows with these values are suppressed whatever the node, and are in no class.
+        let suppresses = self.hierarchy.on_unmapped() == OnUnmapped::Suppress;
+        let is_in = |code| !(suppresses && lookup.is_unmapped(code));
+        let is_in: BooleanArray = (0..values.len()).map(|code| Some(is_in(code))).collect();
+        let text = |level: &Level| label_of_each(level, &is_in, empty_is_null);
+        let own = text(lookup.level(self.level))?;
+        let value = filter(&values, &is_in)?;
+        let name = format!("labels of {}", self.column);
+        register(session, &name, vec![("value", value), ("label", Arc::clone(&own))])?;
+        let above = format!("labels above those of {}", self.column);
+        register(session, &above, levels_above(&lookup, self.level, &own, text)?)?;
+        let distinct = format!("(SELECT DISTINCT label, level, above FROM {})", quote(&above));
+        Ok(Ladder {
+            value: with_one_zero(&quote(&self.column), &type_of(session, whole, &self.column).await?),
+            labels: quote(&name),
+            above: distinct,
+        })
+    }
+}
+
+/// Returns the columns label, level and above, with a row for each value and level.
+fn levels_above(
+    lookup: &Lookup,
+    from: u8,
+    own: &ArrayRef,
+    text: impl Fn(&Level) -> Result<ArrayRef>,
+) -> Result<Vec<(&'static str, ArrayRef)>> {
+    let (mut labels, mut levels, mut above) = (vec![], vec![], vec![]);
+    for number in from..=lookup.top() {
+        labels.push(Arc::clone(own));
+        levels.extend(std::iter::repeat_n(i64::from(number), own.len()));
+        above.push(text(lookup.level(number))?);
+    }
+    let joined = |parts: &[ArrayRef]| concat(&parts.iter().map(AsRef::as_ref).collect::<Vec<_>>());
+    Ok(vec![
+        ("label", joined(&labels)?),
+        ("level", Arc::new(Int64Array::from(levels))),
+        ("above", joined(&above)?),
+    ])
+}
+
+/// Returns the label at a level, as a text, of each value that is in a class.
+fn label_of_each(level: &Level, is_in: &BooleanArray, empty_is_null: bool) -> Result<ArrayRef> {
+    let labels = cast(&level.labels, &DataType::Utf8)?;
+    let of_each = take(&labels, &UInt32Array::from(level.codes.clone()), None)?;
+    let texts = filter(&of_each, is_in)?;
+    Ok(match empty_is_null {
+        true => nullif(&texts, &eq(&texts, &StringArray::new_scalar(""))?)?,
+        false => texts,
+    })
+}
+
+fn register(session: &SessionContext, name: &str, columns: Vec<(&str, ArrayRef)>) -> Result<()> {
+    let columns = columns.into_iter().map(|(name, values)| (name, values, true));
+    let batch = RecordBatch::try_from_iter_with_nullable(columns)?;
+    let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
+    session.deregister_table(name)?;
+    session.register_table(name, Arc::new(table))?;
+    Ok(())
+}
