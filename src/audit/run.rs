@@ -171,6 +171,7 @@ fn released(claim: &Claim) -> Result<ReleasedTable> {
             Some(manifest) => manifest.columns_of(Role::Sensitive),
             None => claim.sensitive.iter().map(|s| s.column.clone()).collect(),
         },
+        item_sets: manifest.map_or(vec![], |m| m.columns_of(Role::ItemSet)),
         entity: claim.entity.clone(),
         null_labels: manifest.map_or(vec![], Manifest::computed_columns),
         starred: starred.map_or(0, |m| m.rows_suppressed.unwrap_or(0)),

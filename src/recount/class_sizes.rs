@@ -4,7 +4,7 @@
 //! DataFusion's and use the session's memory pool, so a table of any size is measured in bounded
 //! memory.
 
-use super::released::{Answers, ReleasedTable};
+use super::released::ReleasedTable;
 use super::sql::{histogram, numbers};
 use crate::error::{Error, Result};
 use crate::folder::{Manifest, Role, SuppressedRows};
@@ -28,15 +28,10 @@ impl ReleasedTable {
             name: name.into(),
             quasi_identifiers: manifest.map_or(quasi_identifiers.to_vec(), |m| m.columns_of(Role::QuasiIdentifier)),
             sensitive: manifest.map_or(sensitive.to_vec(), |m| m.columns_of(Role::Sensitive)),
-            entity: None,
+            item_sets: manifest.map_or(vec![], |m| m.columns_of(Role::ItemSet)),
             null_labels: manifest.map_or(vec![], Manifest::computed_columns),
             starred: starred.map_or(0, |m| m.rows_suppressed.unwrap_or(0)),
-            suppressed: None,
-            whole: None,
-            population: None,
-            generalized: vec![],
-            empty_is_null: vec![],
-            answers: Answers::default(),
+            ..Self::default()
         }
     }
 

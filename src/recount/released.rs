@@ -65,7 +65,7 @@ pub struct Generalized {
 }
 
 /// The released rows, as a table of a session.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ReleasedTable {
     /// The name of the table in the session.
     pub name: String,
@@ -73,13 +73,16 @@ pub struct ReleasedTable {
     pub quasi_identifiers: Vec<String>,
     /// The sensitive attributes of the table.
     pub sensitive: Vec<String>,
+    /// The columns of sets of items.
+    pub item_sets: Vec<String>,
     /// The entity column, if classes count entities.
     pub entity: Option<String>,
     /// The quasi-identifiers whose labels are released in another form than TEXT. In these, a label
     /// without information is NULL.
     pub null_labels: Vec<String>,
     /// The number of suppressed rows in the table. They have `*` in every quasi-identifier, or NULL
-    /// where labels have another form than TEXT, and do not form a class.
+    /// where labels have another form than TEXT, and NULL in every sensitive attribute and set of
+    /// items. They do not form a class.
     pub starred: u64,
     /// The column that is true for suppressed rows, if the table has one. Published files do not
     /// have one.
@@ -151,7 +154,11 @@ impl ReleasedTable {
                 true => format!("{} IS NULL", quote(c)),
                 false => format!("{} = '{TOP}'", quote(c)),
             });
-        let nulls = self.sensitive.iter().map(|c| format!("{} IS NULL", quote(c)));
+        let nulls = self
+            .sensitive
+            .iter()
+            .chain(&self.item_sets)
+            .map(|c| format!("{} IS NULL", quote(c)));
         stars.chain(nulls).collect::<Vec<_>>().join(" AND ")
     }
 

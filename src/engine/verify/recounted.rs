@@ -222,6 +222,7 @@ impl Recount<'_> {
             name: if is_kept { REWRITTEN } else { RELEASED }.into(),
             quasi_identifiers: job.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
             sensitive: job.sensitive.iter().map(|s| s.column.clone()).collect(),
+            item_sets: job.item_sets.iter().map(|s| s.column.clone()).collect(),
             entity: job.entity.clone().filter(|_| is_kept || !job.hides_entity()),
             starred: decision.starred_rows(job),
             null_labels: job.computed_columns(),

@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{Check, Manifest};
 use crate::job::{Existing, Job, Target};
 use crate::observe::{Observer, Phase};
-use crate::recount::{Answers, ReleasedTable, check_codes, promises, steady};
+use crate::recount::{ReleasedTable, check_codes, promises, steady};
 use arrow::datatypes::{DataType, Schema};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
@@ -102,15 +102,7 @@ fn table(job: &Job, name: &str) -> ReleasedTable {
         name: name.into(),
         quasi_identifiers: job.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
         sensitive: job.sensitive.iter().map(|s| s.column.clone()).collect(),
-        entity: None,
-        null_labels: vec![],
-        starred: 0,
-        suppressed: None,
-        whole: None,
-        population: None,
-        generalized: vec![],
-        empty_is_null: vec![],
-        answers: Answers::default(),
+        ..ReleasedTable::default()
     }
 }
 

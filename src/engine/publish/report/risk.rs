@@ -5,7 +5,7 @@ use crate::engine::verify::WHOLE;
 use crate::error::Result;
 use crate::frequency::BaseSet;
 use crate::job::Constraint;
-use crate::recount::{Answers, ReleasedTable};
+use crate::recount::ReleasedTable;
 use crate::risk::{Histogram, InPopulation, PopulationHistogram, Risk, Settings};
 use crate::source::{same_types, select_columns};
 use datafusion::datasource::ViewTable;
@@ -48,16 +48,9 @@ impl Facts<'_> {
         let source = ReleasedTable {
             name: WHOLE.into(),
             quasi_identifiers: names.iter().map(ToString::to_string).collect(),
-            sensitive: vec![],
             entity: job.entity.clone(),
-            null_labels: vec![],
-            starred: 0,
-            suppressed: None,
-            whole: None,
             population: job.population.as_ref().map(|_| RAW_POPULATION.into()),
-            generalized: vec![],
-            empty_is_null: vec![],
-            answers: Answers::default(),
+            ..ReleasedTable::default()
         };
         risk(&self.recounted.session, &source, settings).await
     }
