@@ -16,7 +16,7 @@ use super::spelling::{CSV_TEXT, TEXT, converted};
 use super::tables::WHOLE;
 use crate::error::{Error, Result};
 use crate::folder::Check;
-use crate::hierarchy::{Cover, Hierarchy, LabelForm, Proven, TOP};
+use crate::hierarchy::{Cover, Hierarchy, LabelForm, Proven, TOP, texts as written};
 use crate::quoting::quote;
 use crate::recount::{ReleasedTable, bind, type_of, with_one_zero};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
@@ -192,8 +192,8 @@ impl Covered {
         if known.hierarchy.is_none() {
             // Labels that are values are taken for themselves: a hierarchy that says otherwise can
             // be named.
-            let texts = cast(&values, &DataType::Utf8)?;
-            let own: HashSet<Option<&str>> = texts.as_string::<i32>().iter().collect();
+            let texts = written(&values)?;
+            let own: HashSet<Option<&str>> = texts.iter().collect();
             let is_own = |label: Option<&str>| label.is_none_or(|l| l == TOP) || own.contains(&label);
             let can_read = is_ordered && labels.iter().enumerate().all(is_read);
             if !(can_read || labels.iter().all(is_own)) {
@@ -211,12 +211,12 @@ impl Covered {
         alike: Option<[u32; 2]>,
         known: &Known,
     ) -> Result<Self> {
-        let values = cast(values, &DataType::Utf8)?;
+        let values = written(values)?;
         let numbered = |texts: &StringArray| texts.iter().map(|t| t.map(str::to_string)).zip(0..).collect();
         let null = labels.iter().position(|label| label.is_none());
         Ok(Self {
             labels: numbered(labels),
-            codes: numbered(values.as_string()),
+            codes: numbered(&values),
             any: null.filter(|_| known.form != LabelForm::Text).map(|null| null as u32),
             proof,
             alike,

@@ -8,10 +8,8 @@
 //! value.
 
 use crate::error::Result;
-use crate::hierarchy::{Bounds, LabelForm, Lookup};
-use arrow::array::{ArrayRef, AsArray, StringArray};
-use arrow::compute::cast;
-use arrow::datatypes::DataType;
+use crate::hierarchy::{Bounds, LabelForm, Lookup, texts as written};
+use arrow::array::{ArrayRef, StringArray};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -46,8 +44,7 @@ impl Points {
         let codes = lookup.level(level).codes.clone();
         let is_true = match form {
             LabelForm::Mode => {
-                let values = cast(lookup.values(), &DataType::Utf8)?;
-                let values = values.as_string::<i32>();
+                let values = written(lookup.values())?;
                 let index: HashMap<&str, usize> = values.iter().zip(0..).filter_map(|(v, i)| Some((v?, i))).collect();
                 let label = |text: Option<&str>| index.get(text?).map(|code| codes[*code]);
                 IsTrue::Same(texts.iter().map(label).collect())

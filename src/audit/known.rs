@@ -5,11 +5,11 @@ use super::forms::values_of_level;
 use super::spelling::{CSV_TEXT, compared, converted};
 use super::tables::released_type;
 use crate::error::{Error, Result};
-use crate::hierarchy::{Codes, Hierarchy, LabelForm};
+use crate::hierarchy::{Codes, Hierarchy, LabelForm, texts};
 use crate::quoting::quote;
 use crate::recount::{bind, type_of, with_one_zero};
-use arrow::array::UInt32Array;
-use arrow::compute::{cast, take};
+use arrow::array::{ArrayRef, UInt32Array};
+use arrow::compute::take;
 use arrow::datatypes::DataType;
 use arrow::record_batch::RecordBatch;
 use datafusion::datasource::MemTable;
@@ -110,8 +110,8 @@ pub(super) async fn generalized(session: &SessionContext, table: &str, columns: 
         let hierarchy = known.hierarchy.as_ref().ok_or_else(|| unknown("its hierarchy"))?;
         let (values, lookup) = bind(session, table, &known.column, hierarchy).await?;
         let own = lookup.level(level);
-        let released = match known.form {
-            LabelForm::Text => cast(&own.labels, &DataType::Utf8)?,
+        let released: ArrayRef = match known.form {
+            LabelForm::Text => Arc::new(texts(&own.labels)?),
             form if form.is_of_class() => {
                 return Err(Error::usage(format!(
                     "column {}: LABELS {form} belongs to a class of the release and cannot label other rows; leave \

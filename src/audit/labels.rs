@@ -4,9 +4,10 @@
 //!
 //! - A hierarchy that lists its values lists its labels too, and any other text is foreign.
 //! - With AGAINST, the labels are those of the source's values.
-//! - Without a source, a rule is applied to the label itself: a text that it generalizes further is
-//!   not a label of that level (`PREFIX (3)` leaves `123**` unchanged, and turns `12345` into
-//!   `123**`).
+//! - Without a source, a rule says which texts its level gives: `20-24` is a label of intervals of
+//!   5 and of no others. What it cannot say is not checked: `12` is a label of `PREFIX (3)` only if
+//!   some code is that short. A rule that says nothing is applied to the label itself: a text that
+//!   it generalizes further is no label of that level.
 //! - If the hierarchy is not known at all, a value of the source counts as raw.
 //!
 //! `*`, or the single label of the hierarchy's last level, is a label of the top. Below the top it
@@ -17,10 +18,12 @@ use super::check::none_of;
 use super::known::Known;
 use super::spelling::CSV_TEXT;
 use super::tables::WHOLE;
+use super::verification::Verification;
+use crate::canonical::sql_text_of;
 use crate::error::Result;
 use crate::folder::Check;
 use crate::frequency::distinct_values;
-use crate::hierarchy::{Hierarchy, LabelForm, OnNull, OnUnmapped, TOP};
+use crate::hierarchy::{Hierarchy, LabelForm, OnNull, OnUnmapped, TOP, texts as written};
 use crate::quoting::quote;
 use crate::recount::{Coded, ReleasedTable, bind, type_of};
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
@@ -28,11 +31,17 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::prelude::SessionContext;
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// Returns one check for every quasi-identifier whose level is known and above 0, and whose labels
-/// are texts.
-pub(super) async fn check(session: &SessionContext, released: &ReleasedTable, known: &[Known]) -> Result<Vec<Check>> {
+/// are texts. Notes in `found` which of them only the source can decide.
+pub(super) async fn check(
+    session: &SessionContext,
+    released: &ReleasedTable,
+    known: &[Known],
+    found: &mut Verification,
+) -> Result<Vec<Check>> {
     let mut checks = vec![];
     for known in known {
         let is_text = known.form == LabelForm::Text;
@@ -63,23 +72,27 @@ pub(super) async fn check(session: &SessionContext, released: &ReleasedTable, kn
             }
             None if has_whole => {
                 let raw = texts(session, WHOLE, column).await?;
-                let is_label = labels.iter().map(|l| l.is_none_or(|l| l == TOP || !raw.contains(l)));
-                (
-                    format!("{values}{column} that are raw in the source"),
-                    is_label.collect(),
-                )
+                let is_label = labels
+                    .iter()
+                    .map(|l| Some(l.is_none_or(|l| l == TOP || !raw.contains(l))));
+                let name = format!("{values}{column} that are raw in the source");
+                (name, is_label.collect())
             }
             None => continue,
         };
         // A folder counts as one, because a folder with a raw name reveals the value however few
         // rows it has.
         let rows = rows.iter().map(|n| if known.is_folder { 1 } else { *n });
-        let foreign = rows
-            .zip(is_label)
-            .filter(|(_, is_label)| !is_label)
-            .map(|(n, _)| n)
-            .sum();
-        checks.push(none_of(name, foreign));
+        let told: Vec<(u64, Option<bool>)> = rows.zip(is_label).collect();
+        let count = |answer| told.iter().filter(|(_, told)| *told == answer).map(|(n, _)| n).sum();
+        let (foreign, unknown): (u64, u64) = (count(Some(false)), count(None));
+        match (foreign, unknown) {
+            (0, 1..) => found.gap(format!(
+                "needs AGAINST: {name} (the values of the source decide whether the hierarchy gives these labels at that \
+                 level)"
+            )),
+            _ => checks.push(none_of(name, foreign)),
+        }
     }
     Ok(checks)
 }
@@ -132,7 +145,7 @@ async fn texts(session: &SessionContext, table: &str, column: &str) -> Result<Ha
 
 /// Returns the SQL expression of a column as text.
 fn text_of(column: &str) -> String {
-    format!("arrow_cast({}, 'Utf8')", quote(column))
+    sql_text_of(&quote(column))
 }
 
 /// Returns the labels of the source's values at these levels.
@@ -145,20 +158,20 @@ async fn source_labels(
     let (_, lookup) = bind(session, WHOLE, column, hierarchy).await?;
     let mut found = HashSet::new();
     for level in low..=high {
-        let labels = cast(&lookup.level(level).labels, &DataType::Utf8)?;
-        found.extend(labels.as_string::<i32>().iter().flatten().map(str::to_string));
+        let labels = written(&lookup.level(level).labels)?;
+        found.extend(labels.iter().flatten().map(str::to_string));
     }
     Ok(found)
 }
 
-/// Returns for each label whether it is a label of these levels.
+/// Returns for each label whether it is a label of these levels; `None` if the source decides it.
 fn of_levels(
     hierarchy: &Hierarchy,
     (low, high): (u8, u8),
     labels: &StringArray,
     source: Option<HashSet<String>>,
     is_csv: bool,
-) -> Result<Vec<bool>> {
+) -> Result<Vec<Option<bool>>> {
     // NULL remains NULL below the top, unless the hierarchy sends it there. In CSV, NULL may be an
     // empty text, which is a label if the source has it or may have it.
     let may_be_empty = match &source {
@@ -170,7 +183,6 @@ fn of_levels(
     let top =
         high == hierarchy.height() || hierarchy.on_null() == OnNull::Top || hierarchy.on_unmapped() == OnUnmapped::Top;
     let below_top = low..=high.min(hierarchy.height() - 1);
-    let texts: ArrayRef = Arc::new(labels.clone());
     let mut top_label = None;
     let listed = match (source, hierarchy.rule().ground(&DataType::Utf8)?) {
         (Some(labels), _) => Some(labels),
@@ -183,32 +195,55 @@ fn of_levels(
         }
         (None, None) => None,
     };
-    let is_label: Vec<bool> = match listed {
-        Some(listed) => labels.iter().map(|l| l.is_some_and(|l| listed.contains(l))).collect(),
-        None => {
-            // A source value `*` would remain unchanged too: only AGAINST can tell it from a label
-            // of the top.
-            let (mut stays, mut stars) = (vec![false; labels.len()], false);
-            for level in below_top {
-                let stay = unchanged(hierarchy, level, &texts)?;
-                stays.iter_mut().zip(stay).for_each(|(s, stay)| *s |= stay);
-                stars |= masks_all(hierarchy, level)?;
-            }
-            stays
-                .iter()
-                .zip(labels)
-                .map(|(stays, l)| *stays && (stars || l != Some(TOP)))
-                .collect()
-        }
+    let is_rule = listed.is_none();
+    let is_label: Vec<Option<bool>> = match listed {
+        Some(listed) => labels
+            .iter()
+            .map(|l| Some(l.is_some_and(|l| listed.contains(l))))
+            .collect(),
+        None => of_rule(hierarchy, below_top, labels)?,
     };
     Ok(labels
         .iter()
         .zip(is_label)
         .map(|(label, is_label)| match label {
-            None => null,
-            Some(label) => is_label || (top && (label == TOP || top_label.as_deref() == Some(label))),
+            // A file may spell NULL like the empty text, which says no more.
+            None => Some(null),
+            Some("") if null && is_rule => Some(true),
+            Some(label) if top && (label == TOP || top_label.as_deref() == Some(label)) => Some(true),
+            Some(_) => is_label,
         })
         .collect())
+}
+
+/// Returns for each label whether a rule that computes labels gives it at one of these levels;
+/// `None` if the values of the column decide it.
+fn of_rule(hierarchy: &Hierarchy, levels: RangeInclusive<u8>, labels: &StringArray) -> Result<Vec<Option<bool>>> {
+    let texts: ArrayRef = Arc::new(labels.clone());
+    let (mut found, mut stars) = (vec![Some(false); labels.len()], false);
+    for level in levels {
+        let stays = unchanged(hierarchy, level, &texts)?;
+        for ((found, label), stays) in found.iter_mut().zip(labels).zip(stays) {
+            let own = label.and_then(|label| match hierarchy.rule().is_label(level, label) {
+                None if !stays => Some(false),
+                own => own,
+            });
+            *found = match (*found, own) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (None, _) | (_, None) => None,
+                _ => Some(false),
+            };
+        }
+        stars |= masks_all(hierarchy, level)?;
+    }
+    // A source value `*` would be a label of its own too: only AGAINST can tell it from a label of
+    // the top.
+    let is_star = |label: Option<&str>| label == Some(TOP) && !stars;
+    let told = labels.iter().zip(found).map(|(label, found)| match is_star(label) {
+        true => Some(false),
+        false => found,
+    });
+    Ok(told.collect())
 }
 
 /// Returns true if the rule masks a text of one character completely at `level`, so that its label
@@ -225,7 +260,7 @@ fn masks_all(hierarchy: &Hierarchy, level: u8) -> Result<bool> {
 }
 
 /// Returns for each text whether the rule leaves it unchanged at `level`, or cannot parse it as a
-/// value. Each text is parsed as every type that the rule accepts, because labels of integers are
+/// value. This tells raw values from the labels of a rule that does not say what its labels are. Each text is parsed as every type that the rule accepts, because labels of integers are
 /// printed differently from labels of floats.
 fn unchanged(hierarchy: &Hierarchy, level: u8, texts: &ArrayRef) -> Result<Vec<bool>> {
     let types = [

@@ -70,7 +70,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     checks.extend(spent);
     found.unchecked.extend(unread);
     checks.append(&mut found.checks);
-    checks.extend(labels::check(&own, &released, &known).await?);
+    checks.extend(labels::check(&own, &released, &known, &mut found).await?);
     checks.extend(labels::check_codes(&own, &released, &known).await?);
     checks.extend(items::check(&own, claim).await?);
     found.unchecked.extend(unread_levels(&known, &released));

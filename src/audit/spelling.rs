@@ -1,12 +1,14 @@
 //! How values are written in files: files have fewer types than memory, and CSV only text.
 
 use super::tables::{CHECKED, WHOLE, released_type};
+use crate::canonical::{sql_text_of, text_of};
 use crate::error::Result;
 use crate::hierarchy::plain_type;
 use arrow::datatypes::{DataType, TimeUnit};
+use datafusion::dataframe::DataFrame;
 use datafusion::functions::core::expr_fn::nullif;
 use datafusion::functions::encoding::expr_fn::encode;
-use datafusion::logical_expr::{cast, ident, lit};
+use datafusion::logical_expr::{cast, ident, lit, try_cast};
 use datafusion::prelude::{Expr, SessionContext};
 use std::sync::Arc;
 
@@ -25,6 +27,7 @@ pub(super) async fn align(
     sensitive: &[String],
     text: impl Fn(&str) -> &'static str,
 ) -> Result<Vec<String>> {
+    as_in_source(session, sensitive).await?;
     let whole = session.table(WHOLE).await?;
     let (mut unlike, mut columns, mut is_changed) = (vec![], vec![], false);
     for field in &whole.schema().fields().clone() {
@@ -50,6 +53,46 @@ pub(super) async fn align(
         session.register_table(WHOLE, aligned)?;
     }
     Ok(unlike)
+}
+
+/// Reads released texts as the numbers or dates that the source has, if every text is that of one:
+/// names of folders are texts, whose order is another.
+async fn as_in_source(session: &SessionContext, columns: &[String]) -> Result<()> {
+    let (released, source) = (session.table(CHECKED).await?, session.table(WHOLE).await?);
+    let (mut select, mut is_changed) = (vec![], false);
+    for field in released.schema().fields() {
+        let column = ident(field.name());
+        let known = source.schema().field_with_unqualified_name(field.name()).ok();
+        let known = known.filter(|_| columns.contains(field.name()) && is_text(field.data_type()));
+        let has_order = |t: &DataType| t.is_integer() || t.is_decimal() || *t == DataType::Date32;
+        let ordered = known
+            .map(|known| plain_type(known.data_type()).clone())
+            .filter(has_order);
+        select.push(match ordered {
+            Some(data_type) if all_are(&released, &column, &data_type).await? => {
+                is_changed = true;
+                cast(column, data_type).alias(field.name())
+            }
+            _ => column,
+        });
+    }
+    if is_changed {
+        let rows = released.select(select)?.into_view();
+        session.deregister_table(CHECKED)?;
+        session.register_table(CHECKED, rows)?;
+    }
+    Ok(())
+}
+
+/// Returns true if every text of a column is the text of a value of this type.
+async fn all_are(rows: &DataFrame, column: &Expr, data_type: &DataType) -> Result<bool> {
+    let value = try_cast(column.clone(), data_type.clone());
+    let is_other = value
+        .clone()
+        .is_null()
+        .or(cast(value, DataType::Utf8).not_eq(column.clone()));
+    let others = rows.clone().filter(column.clone().is_not_null().and(is_other))?;
+    Ok(others.count().await? == 0)
 }
 
 /// Reads the released `columns` in the time zones of the source. A Parquet file stores of a zone
@@ -100,7 +143,7 @@ fn spelled(column: Expr, released: &DataType, other: &DataType, text: &'static s
             let one_zero = cast(column, DataType::Float64) + lit(0.0);
             cast(cast(one_zero, other.clone()), DataType::Utf8)
         }
-        _ => cast(column, DataType::Utf8),
+        _ => text_of(column),
     };
     Some(match text {
         CSV_TEXT => nullif(spelled, lit("")),
@@ -148,7 +191,8 @@ pub(super) fn converted(expression: &str, data_type: &str) -> String {
         "" => expression.to_string(),
         // -0.0 and 0.0 are one value.
         "Float64" => format!("arrow_cast({expression}, 'Float64') + 0.0"),
-        CSV_TEXT => format!("nullif(arrow_cast({expression}, 'Utf8'), '')"),
+        TEXT => sql_text_of(expression),
+        CSV_TEXT => format!("nullif({}, '')", sql_text_of(expression)),
         name => format!("arrow_cast({expression}, '{name}')"),
     }
 }

@@ -5,26 +5,31 @@
 //! source is read with one spelling of each value. Then no model counts as two values what a reader
 //! sees as one, and no released bit tells of the arithmetic before.
 //!
-//! A value that changes its type must stay itself as well: [`exactly`] refuses a cast that loses.
+//! A value that changes its type must stay itself as well: [`exactly`] refuses a cast that loses,
+//! and [`text_of`] writes a text that reads back as the value.
 
 mod arrays;
 mod exactly;
 mod spelled;
+mod texts;
 
 pub(crate) use arrays::one_spelling;
 pub(crate) use exactly::exactly;
 pub(crate) use spelled::{is_spelled, spelled_once};
+pub(crate) use texts::{sql_text_of, text_function, text_of};
 
 use datafusion::logical_expr::ScalarUDF;
 use exactly::Exactly;
 use spelled::OneSpelling;
 use std::sync::Arc;
+use texts::TextOf;
 
 /// Returns the functions that a plan for another machine may name.
-pub(crate) fn functions() -> [Arc<ScalarUDF>; 2] {
+pub(crate) fn functions() -> [Arc<ScalarUDF>; 3] {
     [
         Arc::new(ScalarUDF::from(OneSpelling::default())),
         Arc::new(ScalarUDF::from(Exactly::default())),
+        Arc::new(ScalarUDF::from(TextOf::default())),
     ]
 }
 

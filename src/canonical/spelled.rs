@@ -7,35 +7,46 @@ use datafusion::common::Column;
 use datafusion::dataframe::DataFrame;
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility, cast,
 };
 use datafusion::physical_expr::expressions::Column as PhysicalColumn;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use std::any::Any;
 use std::sync::Arc;
 
-/// Returns the same rows with one spelling of each value.
+/// Returns the same rows with one spelling of each value. A column of runs becomes its values: what
+/// follows tells the types of values apart, and no file keeps runs.
 pub(crate) fn spelled_once(rows: DataFrame) -> Result<DataFrame> {
-    if !rows
-        .schema()
-        .fields()
-        .iter()
-        .any(|field| has_spellings(field.data_type()))
-    {
+    let is_same = |data_type: &DataType| !has_spellings(data_type) && within_runs(data_type).is_none();
+    if rows.schema().fields().iter().all(|field| is_same(field.data_type())) {
         return Ok(rows);
     }
     let function = ScalarUDF::from(OneSpelling::default());
     let columns = rows.schema().iter().map(|(table, field)| {
         let column = Expr::Column(Column::from((table, field)));
-        match has_spellings(field.data_type()) {
-            true => function
-                .call(vec![column])
-                .alias_qualified(table.cloned(), field.name()),
-            false => column,
+        if is_same(field.data_type()) {
+            return column;
         }
+        let values = match within_runs(field.data_type()) {
+            Some(values) => cast(column, values.clone()),
+            None => column,
+        };
+        let once = match has_spellings(field.data_type()) {
+            true => function.call(vec![values]),
+            false => values,
+        };
+        once.alias_qualified(table.cloned(), field.name())
     });
     let columns: Vec<Expr> = columns.collect();
     Ok(rows.select(columns)?)
+}
+
+/// Returns the type of the values of a column of runs.
+fn within_runs(data_type: &DataType) -> Option<&DataType> {
+    match data_type {
+        DataType::RunEndEncoded(_, values) => Some(within_runs(values.data_type()).unwrap_or(values.data_type())),
+        _ => None,
+    }
 }
 
 /// Returns true if an expression is a column in one spelling.
@@ -104,6 +115,13 @@ mod tests {
             let value = batches[0].column(column).as_primitive::<Float64Type>().value(0);
             assert_eq!(value.to_bits(), f64::NAN.to_bits());
         }
+        let runs = "SELECT arrow_cast('a', 'RunEndEncoded(\"run_ends\": non-null Int32, \"values\": Utf8)') AS s";
+        let once = spelled_once(session.sql(runs).await.unwrap()).unwrap();
+        assert_eq!(*once.schema().field(0).data_type(), DataType::Utf8);
+        assert_eq!(
+            once.collect().await.unwrap()[0].column(0).as_string::<i32>().value(0),
+            "a"
+        );
         let plain = session.sql("SELECT 1 AS n, 'a' AS s").await.unwrap();
         assert_eq!(
             spelled_once(plain.clone()).unwrap().logical_plan(),

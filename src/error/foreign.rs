@@ -66,7 +66,10 @@ impl Error {
     pub(crate) fn from_statement(error: DataFusionError, statement: &str) -> Self {
         let root = error.find_root();
         let is_about_tables = match root {
-            DataFusionError::Execution(said) => said.ends_with("already exists") || said.ends_with("doesn't exist"),
+            DataFusionError::Execution(said) => {
+                let said = said.trim_end_matches('.');
+                said.ends_with("already exists") || said.ends_with("doesn't exist")
+            }
             _ => false,
         };
         match may_tell_values(root) && !is_about_tables {

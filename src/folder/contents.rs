@@ -15,9 +15,18 @@ use std::path::{Path, PathBuf};
 /// The most names that an error lists.
 const TOLD: usize = 5;
 
+/// The clause for which the folder of a release is replaced.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Replacing {
+    /// Another release takes its place (OVERWRITE).
+    Overwrite,
+    /// The same release with more rows takes its place (APPEND).
+    Append,
+}
+
 /// Checks that `target` does not exist or is a release. Fails with `ErrorKind::TargetExists` if
 /// there is anything else, and names it.
-pub(crate) fn check(target: &Path) -> Result<()> {
+pub(crate) fn check(target: &Path, replacing: Replacing) -> Result<()> {
     let refused = |why: String| {
         Err(Error::new(
             ErrorKind::TargetExists,
@@ -44,10 +53,33 @@ pub(crate) fn check(target: &Path) -> Result<()> {
     if strangers.is_empty() {
         return Ok(());
     }
+    let (why, advice) = match replacing {
+        Replacing::Overwrite => ("OVERWRITE would delete it", "move it away or choose another target"),
+        Replacing::Append => (
+            "the folder with the new rows, which takes the place of this one, would not have it",
+            "move it away, and run the statement again",
+        ),
+    };
     refused(format!(
-        "holds what its manifest does not name, and OVERWRITE would delete it: {}; move it away or choose another target",
+        "holds what its manifest does not name, and {why}: {}; {advice}",
         named(strangers)
     ))
+}
+
+/// Fails with `ErrorKind::Io` if a file stands where this folder or one around it has to be, and
+/// names the file.
+pub(crate) fn check_folder(folder: &Path) -> Result<()> {
+    let there = folder.ancestors().find(|around| fs::symlink_metadata(around).is_ok());
+    match there.filter(|there| !there.is_dir()) {
+        None => Ok(()),
+        Some(file) => Err(Error::new(
+            ErrorKind::Io,
+            format!(
+                "{} is a file, and a folder is needed there; choose another path, or move the file away",
+                file.display()
+            ),
+        )),
+    }
 }
 
 /// Returns the first names of these in quotes, and how many more there are.

@@ -178,11 +178,11 @@ impl Manifest {
         Ok((&used.definition, &used.digest) == (&this.definition, &this.digest))
     }
 
-    /// Checks that a column was released with this hierarchy. Fails with `ErrorKind::Usage` if it
-    /// was another.
-    pub(crate) fn require_hierarchy(&self, column: &str, hierarchy: &Hierarchy) -> Result<()> {
+    /// Returns in what this hierarchy differs from the one that a column was released with; `None`
+    /// if it is the same.
+    pub(crate) fn unlike_hierarchy(&self, column: &str, hierarchy: &Hierarchy) -> Result<Option<String>> {
         if self.used(column, hierarchy)? {
-            return Ok(());
+            return Ok(None);
         }
         let was = match self.hierarchy_of(column) {
             Some(HierarchySummary {
@@ -193,11 +193,21 @@ impl Manifest {
             Some(HierarchySummary { name, .. }) => format!("{name} with other values, labels or exceptions"),
             None => "none that the manifest names".into(),
         };
-        Err(Error::usage(format!(
-            "column {column}: hierarchy {} is not the one of the release, which was {was}; its levels mean something else. \
-             Make the hierarchy as it was, or leave the manifest out",
+        Ok(Some(format!(
+            "column {column}: hierarchy {} is not the one of the release, which was {was}; its levels mean something else",
             hierarchy.name()
         )))
+    }
+
+    /// Checks that a column was released with this hierarchy. Fails with `ErrorKind::Usage` if it
+    /// was another; `instead` says what else can be done than to make the hierarchy as it was.
+    pub(crate) fn require_hierarchy(&self, column: &str, hierarchy: &Hierarchy, instead: &str) -> Result<()> {
+        match self.unlike_hierarchy(column, hierarchy)? {
+            None => Ok(()),
+            Some(unlike) => Err(Error::usage(format!(
+                "{unlike}. Make the hierarchy as it was, or {instead}"
+            ))),
+        }
     }
 
     /// Returns the only batch of a release that did not grow yet, or the last one as if it were

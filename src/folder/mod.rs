@@ -11,7 +11,7 @@ mod summary;
 mod whole;
 
 pub use batch::Batch;
-pub(crate) use contents::{check as check_replaceable, remove};
+pub(crate) use contents::{Replacing, check as check_replaceable, check_folder, remove};
 pub use file::{FileSummary, sha256};
 pub(crate) use held::{create_private, hold};
 pub(crate) use manifest::parse as parse_manifest;

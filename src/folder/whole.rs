@@ -4,7 +4,7 @@
 //! else that is not a whole release is somebody's, and is neither kept as if it were the release
 //! nor written over.
 
-use super::contents::{check as check_replaceable, named, read_by_others};
+use super::contents::{Replacing, check as check_replaceable, named, read_by_others};
 use super::manifest::{MANIFEST, Manifest};
 use crate::error::{Error, ErrorKind, Result};
 use std::fmt::Display;
@@ -38,7 +38,7 @@ pub(crate) fn is_free(folder: &Path) -> Result<bool> {
 pub(crate) fn whole(folder: &Path) -> Result<Option<Manifest>> {
     if is_free(folder)? {
         // Of a file and of a link it says that they are no folder.
-        return check_replaceable(folder).map(|()| None);
+        return check_replaceable(folder, Replacing::Overwrite).map(|()| None);
     }
     let refused = |found: String| Err(not_whole(folder.display(), found));
     let unreadable = |e| Error::io(format!("cannot read {}", folder.display()), e);

@@ -1,7 +1,7 @@
 //! The spans of labels of the calendar: the first and the last instant of `2024-05`, `2024-Q2` or
 //! `1990s`.
 
-use super::truncate::time_zone;
+use super::local_times::time_zone;
 use crate::error::Result;
 use arrow::array::timezone::Tz;
 use arrow::datatypes::{DataType, TimeUnit};

@@ -10,7 +10,8 @@ pub enum OnUnmapped {
     Error,
     /// The rows with the value are suppressed.
     Suppress,
-    /// The value generalizes to the top at every level above the ground.
+    /// The value generalizes to the top at every level above the ground. A column with such a value
+    /// is not released at level 0, which would be the value itself.
     Top,
 }
 

@@ -9,6 +9,7 @@
 
 use super::codes::{Codes, Side};
 use super::ground::{self, numbers};
+use super::instant::texts;
 use super::number::Number;
 use super::units::Units;
 use crate::error::Result;
@@ -77,7 +78,6 @@ impl Grid {
     ) -> Result<Self> {
         let as_numbers =
             |ends: Vec<Option<f64>>, open: f64| -> Vec<f64> { ends.into_iter().map(|x| x.unwrap_or(open)).collect() };
-        let text = |ends: &ArrayRef| Ok::<_, crate::error::Error>(cast(ends, &DataType::Utf8)?.as_string().clone());
         let (mut first, mut last): (Vec<u32>, Vec<u32>) = (0..low.len() as u32).map(|c| (c, c)).unzip();
         for code in 1..low.len() {
             if same(code - 1, code) {
@@ -90,8 +90,8 @@ impl Grid {
             }
         }
         Ok(Self {
-            low: (text(&low)?, as_numbers(lows, f64::NEG_INFINITY)),
-            high: (text(&high)?, as_numbers(highs, f64::INFINITY)),
+            low: (texts(&low)?, as_numbers(lows, f64::NEG_INFINITY)),
+            high: (texts(&high)?, as_numbers(highs, f64::INFINITY)),
             first,
             last,
         })

@@ -1,6 +1,8 @@
 //! Ground values as text, and their match with a column of any type.
 
+use super::instant::texts;
 use super::number::Number;
+pub(super) use super::plain_type::plain_type;
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, StringArray, UInt32Array};
 use arrow::compute::cast;
@@ -8,15 +10,6 @@ use arrow::datatypes::*;
 use arrow::row::{RowConverter, SortField};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Returns the type of the values without dictionary or run-end encoding.
-pub(crate) fn plain_type(data_type: &DataType) -> &DataType {
-    match data_type {
-        DataType::Dictionary(_, values) => plain_type(values),
-        DataType::RunEndEncoded(_, values) => plain_type(values.data_type()),
-        other => other,
-    }
-}
 
 /// Returns true if values of this type can be computed with: numbers, dates and timestamps.
 pub(crate) fn has_order(data_type: &DataType) -> bool {
@@ -69,7 +62,7 @@ pub(super) fn has_text(data_type: &DataType) -> Result<()> {
 /// Returns the values as text, such that [`parse`] reads them back.
 pub(super) fn text(values: &ArrayRef) -> Result<StringArray> {
     has_text(values.data_type())?;
-    Ok(cast(&plain(values)?, &DataType::Utf8)?.as_string::<i32>().clone())
+    texts(&plain(values)?)
 }
 
 /// Returns the values written in `texts`, as plain values of `data_type`; null where a text is not

@@ -17,6 +17,7 @@
 use super::clause::{Clause, Item, Kind, Part, Takes};
 use super::codes::{Coded, Codes, Side};
 use super::ground;
+use super::line::Line;
 use super::number::{BEYOND, Number, common_scale, decimal, floored, is_whole};
 use super::rule::{GeneralizationRule, LevelRule};
 use crate::catalogue::Info;
@@ -123,6 +124,21 @@ impl Intervals {
     }
 }
 
+impl Intervals {
+    /// Returns true if groups of `width` have this label: the label is that of the group of its own
+    /// lower end, or of the values below BOTTOM CODE.
+    fn has_label(&self, width: i128, label: &str) -> bool {
+        let line = Line::read(label, |text| Number::parse(text).is_some());
+        let units = line.and_then(|line| match line.low {
+            Some((low, _)) => Number::parse(low)?.exact_at(self.scale),
+            None => self.bottom.map(|bottom| bottom - 1),
+        });
+        let forms = [Form::HalfOpen(self.scale), Form::Inclusive];
+        let mut forms = forms.iter().take(if self.scale == 0 { 2 } else { 1 });
+        units.is_some_and(|units| forms.any(|form| self.label(units, width, *form).as_deref() == Some(label)))
+    }
+}
+
 /// The form in which the ends of a group are written.
 #[derive(Debug, Clone, Copy)]
 enum Form {
@@ -197,6 +213,11 @@ impl GeneralizationRule for Intervals {
     fn hidden(&self, values: &ArrayRef) -> Result<Vec<Option<Side>>> {
         let units = floored(&ground::plain(values)?, self.scale)?;
         Ok(units.into_iter().map(|units| self.side(units?)).collect())
+    }
+
+    fn is_label(&self, level: u8, label: &str) -> Option<bool> {
+        let width = self.widths.get(usize::from(level).checked_sub(1)?)?;
+        Some(self.has_label(*width, label))
     }
 
     fn is_intervals(&self) -> bool {
@@ -340,6 +361,41 @@ mod tests {
             labels(&i, Float64Array::from(vec![9.99, 10.0]))[0],
             ["<10.0", "[10.0, 20.0)"]
         );
+    }
+
+    #[test]
+    fn only_labels_of_the_level_are_labels() {
+        let i = intervals("5 10 20", "0", Some("12"), Some("90")).unwrap();
+        for (label, levels) in [
+            ("20-24", [true, false, false]),
+            ("20-29", [false, true, false]),
+            ("20-39", [false, false, true]),
+            ("12-14", [true, false, false]),
+            ("12-19", [false, true, true]),
+            ("80-89", [false, true, true]),
+            ("<12", [true; 3]),
+            (">=90", [true; 3]),
+            ("[20.0, 25.0)", [true, false, false]),
+            ("27-31", [false; 3]),
+            ("20-25", [false; 3]),
+            ("20 to 24", [false; 3]),
+            ("[20, 25)", [false; 3]),
+            (" 20-24", [false; 3]),
+            ("<20", [false; 3]),
+            (">=85", [false; 3]),
+            ("90-94", [false; 3]),
+            ("21", [false; 3]),
+            ("", [false; 3]),
+            ("*", [false; 3]),
+            ("thirty-one", [false; 3]),
+        ] {
+            assert_eq!(
+                [1, 2, 3].map(|level| i.is_label(level, label)),
+                levels.map(Some),
+                "{label}"
+            );
+        }
+        assert_eq!([i.is_label(0, "20-24"), i.is_label(4, "20-24")], [None; 2]);
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! Released values: a group of a hierarchy at one level, or a range of values.
 
+use super::instant::texts;
 use super::lookup::Lookup;
 use crate::error::Result;
-use arrow::array::{Array, ArrayRef, AsArray, StringArray};
-use arrow::compute::cast;
-use arrow::datatypes::DataType;
+use arrow::array::{Array, StringArray};
 use std::collections::HashMap;
 
 /// A released value of one column, in the ground codes of its [`Lookup`].
@@ -167,7 +166,7 @@ impl<'a> LabelTexts<'a> {
     fn at(&mut self, level: u8, code: u32) -> Result<Option<String>> {
         let labels = self.lookup.level(level);
         if let std::collections::hash_map::Entry::Vacant(free) = self.levels.entry(level) {
-            free.insert(as_text(&labels.labels)?);
+            free.insert(texts(&labels.labels)?);
         }
         let (texts, label) = (&self.levels[&level], labels.codes[code as usize] as usize);
         Ok((!texts.is_null(label)).then(|| texts.value(label).to_string()))
@@ -182,11 +181,6 @@ fn spelled(low: Option<&str>, high: Option<&str>) -> Option<String> {
         (None, Some(high)) => Some(format!("<={high}")),
         (None, None) => None,
     }
-}
-
-/// Returns labels as text.
-fn as_text(labels: &ArrayRef) -> Result<StringArray> {
-    Ok(cast(labels, &DataType::Utf8)?.as_string::<i32>().clone())
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ use super::rule::{GeneralizationRule, LevelRule, TOP};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use crate::quoting::literal;
-use arrow::array::{Array, ArrayRef, StringArray};
+use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
@@ -41,14 +41,14 @@ const MAX_WIDTH: u32 = 255;
 /// The rule that keeps the beginnings of codes.
 #[derive(Debug, Clone)]
 pub struct Prefix {
-    kept: Vec<u32>,
+    pub(super) kept: Vec<u32>,
     /// The separator of parts; `None` if characters are counted.
-    at: Option<String>,
-    mask: Option<char>,
+    pub(super) at: Option<String>,
+    pub(super) mask: Option<char>,
     /// The length to which masks and zeros are added; `None` for that of the longest value.
-    width: Option<u32>,
+    pub(super) width: Option<u32>,
     /// The values that have one label of their own.
-    changed: Option<Changed>,
+    pub(super) changed: Option<Changed>,
 }
 
 impl Prefix {
@@ -177,7 +177,7 @@ impl Prefix {
         Ok(texts.iter().map(|text| text.and_then(padded)).collect())
     }
 
-    fn unit(&self) -> &'static str {
+    pub(super) fn unit(&self) -> &'static str {
         match self.at {
             Some(_) => "parts",
             None => "characters",
@@ -228,6 +228,11 @@ impl GeneralizationRule for Prefix {
         Ok(self.kept.iter().map(level).collect())
     }
 
+    fn is_label(&self, level: u8, label: &str) -> Option<bool> {
+        let kept = self.kept.get(usize::from(level).checked_sub(1)?)?;
+        self.has_label(*kept, label)
+    }
+
     fn is_free_of_data(&self) -> bool {
         true
     }
@@ -264,23 +269,6 @@ impl GeneralizationRule for Prefix {
             labels: None,
         });
         rules.collect()
-    }
-}
-
-impl Prefix {
-    /// Fails if the masks would make the labels of a level larger than an array of texts can be.
-    fn fits(&self, texts: &StringArray, width: usize) -> Result<()> {
-        let Some(mask) = self.mask else { return Ok(()) };
-        let separator = self.at.as_ref().map_or(0, String::len);
-        let masks = texts.len() * width.saturating_mul(mask.len_utf8() + separator);
-        if masks.saturating_add(texts.values().len()) <= i32::MAX as usize {
-            return Ok(());
-        }
-        Err(Error::usage(format!(
-            "PREFIX: the longest value has {width} {}, and MASK would make all labels as long; leave MASK out, or write \
-             WIDTH with the length of a label",
-            self.unit()
-        )))
     }
 }
 
@@ -330,7 +318,9 @@ pub(super) const KIND: Kind = Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{Decimal128Array, Int32Array, Int64Array, LargeStringArray, StringViewArray, UInt16Array};
+    use arrow::array::{
+        Array, Decimal128Array, Int32Array, Int64Array, LargeStringArray, StringViewArray, UInt16Array,
+    };
 
     fn labels(prefix: &Prefix, values: impl Array + 'static) -> Vec<Vec<String>> {
         let values: ArrayRef = Arc::new(values);

@@ -35,12 +35,12 @@ pub const MAX_GROUPS: u32 = 65_536;
 /// The rule with groups of nearly equal size.
 #[derive(Debug, Clone)]
 pub struct Quantiles {
-    groups: Vec<u32>,
+    pub(super) groups: Vec<u32>,
     /// The cuts of level 1 as text, ascending: one fewer than its groups, repeated if a group is
     /// empty.
-    bounds: StringArray,
+    pub(super) bounds: StringArray,
     /// True if a bound is written as a bare number, false if as a string.
-    bare: bool,
+    pub(super) bare: bool,
 }
 
 impl Quantiles {
@@ -159,7 +159,7 @@ struct Level {
     names: Vec<String>,
 }
 
-fn range(low: &str, high: &str, data_type: &DataType) -> String {
+pub(super) fn range(low: &str, high: &str, data_type: &DataType) -> String {
     let units = |text| Number::parse(text).and_then(|n| n.exact_at(0));
     match (units(low), units(high)) {
         (Some(first), Some(end)) if is_whole(data_type) => {
@@ -253,6 +253,11 @@ impl GeneralizationRule for Quantiles {
             Ok((0..plain.len()).map(name).collect())
         };
         self.groups.iter().map(level).collect()
+    }
+
+    fn is_label(&self, level: u8, label: &str) -> Option<bool> {
+        let groups = self.groups.get(usize::from(level).checked_sub(1)?)?;
+        self.has_label(*groups, label)
     }
 
     fn sql(&self) -> String {

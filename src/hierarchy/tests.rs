@@ -145,6 +145,18 @@ fn check(h: &Hierarchy, values: &ArrayRef) {
     for level in 1..=h.height() {
         let bound = lookup.level(level);
         let is_top = level == h.height();
+        for label in own
+            .get(usize::from(level) - 1)
+            .iter()
+            .flat_map(|labels| labels.iter().flatten())
+        {
+            assert_ne!(
+                h.rule().is_label(level, label),
+                Some(false),
+                "{} level {level}",
+                h.kind()
+            );
+        }
         let of = |labels: &[StringArray], i: usize| match labels.get(usize::from(level) - 1) {
             Some(labels) => labels.value(i).to_string(),
             None => TOP.to_string(),

@@ -23,20 +23,15 @@ use super::clause::{Clause, Item, Kind, Part, Takes};
 use super::codes::{Coded, Codes, Side};
 use super::date_format::DateFormat;
 use super::ground;
+use super::local_times::{instants, time_zone};
 use super::number::Number;
 use super::rule::{GeneralizationRule, LevelRule};
 use super::years::Years;
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use crate::quoting::literal;
-use arrow::array::timezone::Tz;
-use arrow::array::{Array, ArrayRef, AsArray, StringArray};
-use arrow::compute::cast;
-use arrow::datatypes::{
-    ArrowTimestampType, DataType, Date64Type, Int64Type, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType,
-};
-use arrow::temporal_conversions::{as_datetime, as_datetime_with_timezone};
+use arrow::array::{ArrayRef, StringArray};
+use arrow::datatypes::DataType;
 use chrono::{Datelike, NaiveDateTime};
 use std::fmt;
 use std::str::FromStr;
@@ -138,10 +133,10 @@ impl Unit {
 /// The rule that truncates dates and timestamps to one unit per level.
 #[derive(Debug, Clone)]
 pub struct Truncate {
-    units: Vec<Unit>,
+    pub(super) units: Vec<Unit>,
     /// How texts are written that are read as dates or timestamps.
     format: Option<DateFormat>,
-    years: Years,
+    pub(super) years: Years,
 }
 
 impl Truncate {
@@ -193,7 +188,7 @@ impl Truncate {
         }
     }
 
-    fn label(&self, unit: Unit, at: &NaiveDateTime) -> String {
+    pub(super) fn label(&self, unit: Unit, at: &NaiveDateTime) -> String {
         let by_code = self.years.label(at.year(), unit.years(at.year()));
         by_code.unwrap_or_else(|| unit.label(at))
     }
@@ -267,6 +262,11 @@ impl GeneralizationRule for Truncate {
         Ok(instants.into_iter().map(|at| self.years.side(at?.year())).collect())
     }
 
+    fn is_label(&self, level: u8, label: &str) -> Option<bool> {
+        let unit = self.units.get(usize::from(level).checked_sub(1)?)?;
+        Some(self.has_label(*unit, label))
+    }
+
     fn is_free_of_data(&self) -> bool {
         true
     }
@@ -291,46 +291,6 @@ impl GeneralizationRule for Truncate {
         });
         rules.collect()
     }
-}
-
-pub(super) fn time_zone(name: &str) -> Result<Tz> {
-    name.parse()
-        .map_err(|_| Error::usage(format!("TRUNCATE: time zone {name:?} is not known")))
-}
-
-/// Returns the local calendar times of dates or timestamps; `None` for NULL and for values outside
-/// the calendar.
-fn instants(values: &ArrayRef) -> Result<Vec<Option<NaiveDateTime>>> {
-    let (unit, zone) = match values.data_type() {
-        DataType::Date32 => {
-            let days = cast(values, &DataType::Int32)?;
-            let days = days.as_primitive::<arrow::datatypes::Int32Type>().iter();
-            return Ok(days
-                .map(|d| d.and_then(|d| as_datetime::<Date64Type>(i64::from(d) * 86_400_000)))
-                .collect());
-        }
-        DataType::Date64 => {
-            let millis = cast(values, &DataType::Int64)?;
-            let millis = millis.as_primitive::<Int64Type>().iter();
-            return Ok(millis.map(|ms| ms.and_then(as_datetime::<Date64Type>)).collect());
-        }
-        DataType::Timestamp(unit, zone) => (*unit, zone.as_deref().map(time_zone).transpose()?),
-        other => return Err(Error::internal(format!("TRUNCATE over a column of type {other}"))),
-    };
-    Ok(match unit {
-        TimeUnit::Second => local::<TimestampSecondType>(values, zone),
-        TimeUnit::Millisecond => local::<TimestampMillisecondType>(values, zone),
-        TimeUnit::Microsecond => local::<TimestampMicrosecondType>(values, zone),
-        TimeUnit::Nanosecond => local::<TimestampNanosecondType>(values, zone),
-    })
-}
-
-fn local<T: ArrowTimestampType>(values: &ArrayRef, zone: Option<Tz>) -> Vec<Option<NaiveDateTime>> {
-    let at = |v: i64| match zone {
-        Some(zone) => as_datetime_with_timezone::<T>(v, zone).map(|at| at.naive_local()),
-        None => as_datetime::<T>(v),
-    };
-    values.as_primitive::<T>().iter().map(|v| v.and_then(at)).collect()
 }
 
 /// The catalogue entry of the kind.
@@ -374,7 +334,9 @@ pub(super) const KIND: Kind = Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::TimestampNanosecondArray;
+    use arrow::array::{Array, TimestampNanosecondArray};
+    use arrow::compute::cast;
+    use arrow::datatypes::TimeUnit;
 
     fn truncate(units: &str) -> Result<Truncate> {
         let units: Vec<Unit> = units.split(' ').map(str::parse).collect::<Result<_>>()?;

@@ -1,10 +1,7 @@
 //! The item hierarchy bound to the items of a column, and cuts of it.
 
 use crate::error::Result;
-use crate::hierarchy::Lookup;
-use arrow::array::{Array, AsArray};
-use arrow::compute::cast;
-use arrow::datatypes::DataType;
+use crate::hierarchy::{Lookup, texts as written};
 
 /// The levels of an item hierarchy that may be used, over the codes of the items.
 #[derive(Debug)]
@@ -42,10 +39,9 @@ impl ItemTree {
     pub fn new(lookup: &Lookup, (low, high): (u8, u8), suppress_unmapped: bool) -> Result<Self> {
         let mut texts = vec![];
         for level in low..=high {
-            let labels = cast(&lookup.level(level).labels, &DataType::Utf8)?;
+            let labels = written(&lookup.level(level).labels)?;
             texts.push(
                 labels
-                    .as_string::<i32>()
                     .iter()
                     .map(|t| t.unwrap_or_default().to_string())
                     .collect::<Vec<_>>(),

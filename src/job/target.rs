@@ -21,6 +21,16 @@ pub enum Format {
     Table(&'static Entry),
 }
 
+impl Format {
+    /// Returns the end of the names of its files.
+    pub(crate) fn extension(self) -> &'static str {
+        match self {
+            Self::Parquet | Self::Table(_) => "parquet",
+            Self::Csv => "csv",
+        }
+    }
+}
+
 /// What to do if the target exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Existing {

@@ -1,9 +1,9 @@
 //! Rows that wait (APPEND), kept in a folder that the statement names, so that the next batch takes
 //! them.
 //!
-//! They are rows of the source with all their columns, so the folder is where the source is, and
-//! never in the release. Each state of the release has a file of its own there, which is called by
-//! the checksum of the release's manifest:
+//! They are rows of the source with all their columns, so the folder is beside the source, and never
+//! in the release or in a folder that the source reads. Each state of the release has a file of its
+//! own there, which is called by the checksum of the release's manifest:
 //!
 //! - A run reads the file of the release that stands, and adds its rows to those of the source.
 //! - Before it commits, it puts the file of the release that is to be: with the commit, and not
@@ -15,7 +15,7 @@
 //!   began before the commit, and cannot commit any more.
 
 use crate::error::{Error, Result};
-use crate::folder::{Manifest, create_private, sha256};
+use crate::folder::{Manifest, check_folder, create_private, sha256};
 use crate::formats::Place;
 use crate::location::expanded;
 use crate::pool::blocking;
@@ -81,8 +81,12 @@ impl Waiting {
         if own.starts_with(&place.url) || place.url.starts_with(own) {
             return Err(Error::usage(format!(
                 "option waiting: {path} and the target are in one another. Rows that wait are rows of the source with all their columns: \
-                 keep them where the source is, and not with the release"
+                 keep them beside the source, and not with the release"
             )));
+        }
+        if let Some(folder) = place.local() {
+            let check = move || check_folder(&folder).map_err(|e| e.context("option waiting"));
+            blocking("looking at a path", check).await?;
         }
         let mut waiting = Self {
             place,

@@ -205,7 +205,12 @@ fn supersets(relation: &Relation, n: u64) -> String {
     let xs = each(&|i, l| format!("{} AS x{i}", l.value)).join(", ");
     let own = each(&|i, _| format!("u{i}.label AS g{i}")).join(", ");
     let bound = each(&|i, l| format!(" JOIN {} AS u{i} ON x{i} IS NOT DISTINCT FROM u{i}.value", l.labels)).concat();
-    let reached = each(&|i, _| format!("u{i}.level AS n{i}, u{i}.above AS h{i}")).join(", ");
+    // Levels come before labels, here and in every relation that is united with another.
+    let reached = [
+        each(&|i, _| format!("u{i}.level AS n{i}")),
+        each(&|i, _| format!("u{i}.above AS h{i}")),
+    ];
+    let reached = reached.concat().join(", ");
     let up = |from: &str| {
         let join = |i: usize, l: &Ladder| {
             format!(
@@ -215,10 +220,11 @@ fn supersets(relation: &Relation, n: u64) -> String {
         };
         each(&join).concat()
     };
-    let nowhere = (0..width)
-        .map(|i| format!("-1 AS n{i}, CAST(NULL AS VARCHAR) AS h{i}"))
-        .collect::<Vec<_>>()
-        .join(", ");
+    let nowhere = [
+        each(&|i, _| format!("-1 AS n{i}")),
+        each(&|i, _| format!("CAST(NULL AS VARCHAR) AS h{i}")),
+    ];
+    let nowhere = nowhere.concat().join(", ");
     let same_place = same(&["n", "h"], width, "p", "s");
     let attribute = relation.attribute.as_deref().unwrap_or("NULL");
     let whole = relation.whole.as_deref().unwrap_or(&relation.released);

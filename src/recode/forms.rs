@@ -4,7 +4,7 @@ use super::class_values::{Counted, class_values};
 use super::labels::Labels;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::FrequencySet;
-use crate::hierarchy::{Bounds, Cover, Label, LabelForm, Lookup, TOP};
+use crate::hierarchy::{Bounds, Cover, Label, LabelForm, Lookup, TOP, texts};
 use crate::key::KeySchema;
 use arrow::array::{Array, AsArray, BooleanArray, StringArray};
 use arrow::compute::{cast, nullif};
@@ -22,7 +22,7 @@ pub(super) enum Chosen<'a> {
 impl Chosen<'_> {
     fn texts(&self, lookup: &Lookup) -> Result<StringArray> {
         Ok(match self {
-            Chosen::Level(level) => cast(&lookup.level(*level).labels, &DataType::Utf8)?.as_string().clone(),
+            Chosen::Level(level) => texts(&lookup.level(*level).labels)?,
             Chosen::Labels(_, texts) => StringArray::clone(texts),
         })
     }

@@ -7,7 +7,7 @@
 use super::plain_type::plain;
 use crate::canonical::one_spelling;
 use crate::error::Result;
-use crate::hierarchy::{Cover, LabelForm, Lookup, TOP};
+use crate::hierarchy::{Cover, LabelForm, Lookup, TOP, texts};
 use arrow::array::{Array, ArrayRef, AsArray, StringArray, UInt32Array, new_null_array};
 use arrow::compute::{SortOptions, cast, concat, take};
 use arrow::datatypes::DataType;
@@ -39,7 +39,7 @@ impl Labels {
     pub(super) fn of_level(lookup: &Lookup, level: u8, starred: bool) -> Result<Self> {
         let labels = &lookup.level(level).labels;
         if level > 0 || starred || plain(labels.data_type()) == DataType::Utf8 {
-            return Ok(Self::of_texts(cast(labels, &DataType::Utf8)?.as_string(), starred));
+            return Ok(Self::of_texts(&texts(labels)?, starred));
         }
         Ok(Self {
             values: Arc::clone(labels),

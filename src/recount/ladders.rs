@@ -5,13 +5,12 @@ use super::bind::bind;
 use super::released::{Generalized, Promise, ReleasedTable};
 use super::sql::{type_of, with_one_zero};
 use crate::error::{Error, Result};
-use crate::hierarchy::{Level, Lookup, OnUnmapped};
+use crate::hierarchy::{Level, Lookup, OnUnmapped, plain_type, texts};
 use crate::model::Ladder;
-use crate::quoting::quote;
+use crate::quoting::{literal, quote};
 use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray, UInt32Array};
 use arrow::compute::kernels::cmp::eq;
-use arrow::compute::{cast, concat, filter, nullif, take};
-use arrow::datatypes::DataType;
+use arrow::compute::{concat, filter, nullif, take};
 use datafusion::datasource::MemTable;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
@@ -56,8 +55,14 @@ impl Generalized {
         let above = format!("labels above those of {}", self.column);
         register(session, &above, levels_above(&lookup, self.level, &own, text)?)?;
         let distinct = format!("(SELECT DISTINCT label, level, above FROM {})", quote(&above));
+        let data_type = type_of(session, whole, &self.column).await?;
+        let value = match plain_type(&data_type) {
+            same if *same == data_type => quote(&self.column),
+            // Not every dictionary can be joined by.
+            plain => format!("arrow_cast({}, {})", quote(&self.column), literal(&plain.to_string())),
+        };
         Ok(Ladder {
-            value: with_one_zero(&quote(&self.column), &type_of(session, whole, &self.column).await?),
+            value: with_one_zero(&value, &data_type),
             labels: quote(&name),
             above: distinct,
         })
@@ -87,12 +92,12 @@ fn levels_above(
 
 /// Returns the label at a level, as a text, of each value that is in a class.
 fn label_of_each(level: &Level, is_in: &BooleanArray, empty_is_null: bool) -> Result<ArrayRef> {
-    let labels = cast(&level.labels, &DataType::Utf8)?;
+    let labels = texts(&level.labels)?;
     let of_each = take(&labels, &UInt32Array::from(level.codes.clone()), None)?;
-    let texts = filter(&of_each, is_in)?;
+    let labels = filter(&of_each, is_in)?;
     Ok(match empty_is_null {
-        true => nullif(&texts, &eq(&texts, &StringArray::new_scalar(""))?)?,
-        false => texts,
+        true => nullif(&labels, &eq(&labels, &StringArray::new_scalar(""))?)?,
+        false => labels,
     })
 }
 

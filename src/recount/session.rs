@@ -5,6 +5,7 @@
 //! each leaf. The operator keeps all properties of its input.
 
 use super::sql::answer_rightly;
+use crate::canonical::text_function;
 use crate::error::Result;
 use crate::operator::{Operator, OperatorExec, Rows};
 use crate::source::{GuardReaders, forgetting, forgetting_first};
@@ -63,7 +64,9 @@ pub(crate) fn session_with(state: &SessionState, progress: Arc<AtomicU64>, elsew
             counts_itself: elsewhere.counts_itself,
         }))
         .build();
-    SessionContext::new_with_state(state)
+    let session = SessionContext::new_with_state(state);
+    session.register_udf(text_function());
+    session
 }
 
 /// The optimizer rule that puts a counting operator above each leaf.

@@ -5,6 +5,7 @@ use super::released::{Generalized, Promise, ReleasedTable};
 use super::sql::with_one_zero;
 use crate::error::{Error, Result};
 use crate::frequency::distinct_values;
+use crate::hierarchy::texts;
 use crate::model::LabelSpans;
 use crate::quoting::quote;
 use arrow::array::{ArrayRef, StringArray, UInt64Array};
@@ -75,7 +76,7 @@ impl Generalized {
             return Ok(LabelSpans::Equal { leaves: *leaves, of });
         }
         let name = format!("spans of {}", self.column);
-        let mut labels = cast(&level.labels, &DataType::Utf8)?;
+        let mut labels: ArrayRef = Arc::new(texts(&level.labels)?);
         if empty_is_null {
             let is_empty = eq(&labels, &StringArray::new_scalar(""))?;
             labels = nullif(&labels, &is_empty)?;

@@ -1,5 +1,6 @@
 //! Queries to DataFusion that return numbers, and workarounds for their answers.
 
+use crate::canonical::sql_text_of;
 use crate::error::{Error, Result};
 use crate::hierarchy::{in_utc, plain_type};
 use crate::quoting::literal;
@@ -51,7 +52,7 @@ pub(crate) fn with_one_zero(expression: &str, data_type: &DataType) -> String {
 /// `[low, high]` as in [`crate::hierarchy::spelled`].
 pub(crate) fn label_text(expression: &str, data_type: &DataType) -> String {
     let DataType::Struct(ends) = data_type else {
-        return format!("arrow_cast({}, 'Utf8')", with_one_zero(expression, data_type));
+        return sql_text_of(&with_one_zero(expression, data_type));
     };
     let ends = ends.iter().map(|end| {
         let value = format!("get_field({expression}, '{}')", end.name());

@@ -5,6 +5,7 @@ use super::context::AnonContext;
 use super::numbers::planned;
 use crate::error::{Error, Result};
 use crate::source::{keyless, without_keys};
+use crate::sql::paths::write_paths;
 use crate::sql::{state_frames, with_versions};
 use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::catalog::TableProvider;
@@ -23,7 +24,9 @@ impl AnonContext {
     /// dialect a quote may end elsewhere.
     pub(super) fn parsed(&self, sql: &str) -> DfResult<DfStatement> {
         let state = self.session.state();
-        state.sql_to_statement(&with_versions(sql), &Dialect::Generic)
+        let mut statement = state.sql_to_statement(&with_versions(sql), &Dialect::Generic)?;
+        write_paths(&mut statement);
+        Ok(statement)
     }
 
     /// Returns true if a statement has a value that nothing may show, or reads a table whose

@@ -1,12 +1,15 @@
-//! Checking decimals that have more digits than their type. A damaged file can contain such values,
-//! and so can a sum that exceeded its type. Parquet's writer would cut off their first digits, and
-//! other formats would show digits that the type has no room for.
+//! Checking decimals that have more digits than their type, and times of day that are not within a
+//! day. A damaged file can contain such values, and so can what a query computes. Parquet's writer
+//! would cut off the first digits of such a decimal, and other formats would show digits that the
+//! type has no room for. Readers show such a time of day as another one, or as NULL, so values that
+//! were counted as different would look alike.
 
 use crate::error::{Error, Result};
 use crate::operator::{Operator, OperatorExec, Rows};
 use arrow::array::{Array, ArrayData, PrimitiveArray};
 use arrow::datatypes::{
-    DataType, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType, SchemaRef,
+    ArrowPrimitiveType, DataType, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType, Field,
+    SchemaRef, Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimeUnit,
 };
 use arrow::record_batch::RecordBatch;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -15,11 +18,14 @@ use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 
-/// Returns the same rows, with an error in place of a decimal with too many digits. Costs nothing
-/// if no column has decimals.
+/// The seconds of a day.
+const DAY: i64 = 86_400;
+
+/// Returns the same rows, with an error in place of a decimal with too many digits, and of a time
+/// of day that is not within a day. Costs nothing if no column has such types.
 pub(crate) fn with_checked_digits(rows: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
     let schema = rows.schema();
-    let columns = (0..schema.fields().len()).filter(|i| has_decimals(schema.field(*i).data_type()));
+    let columns = (0..schema.fields().len()).filter(|i| is_checked(schema.field(*i).data_type()));
     let columns: Vec<usize> = columns.collect();
     match columns.is_empty() {
         true => rows,
@@ -27,32 +33,58 @@ pub(crate) fn with_checked_digits(rows: Arc<dyn ExecutionPlan>) -> Arc<dyn Execu
     }
 }
 
-fn has_decimals(data_type: &DataType) -> bool {
+/// Returns true if values of this type, or values within them, are checked.
+fn is_checked(data_type: &DataType) -> bool {
     match data_type {
-        DataType::Dictionary(_, values) => has_decimals(values),
+        DataType::Dictionary(_, values) => is_checked(values),
         DataType::List(field)
         | DataType::LargeList(field)
         | DataType::ListView(field)
         | DataType::LargeListView(field)
         | DataType::FixedSizeList(field, _)
         | DataType::Map(field, _)
-        | DataType::RunEndEncoded(_, field) => has_decimals(field.data_type()),
-        DataType::Struct(fields) => fields.iter().any(|field| has_decimals(field.data_type())),
-        DataType::Union(fields, _) => fields.iter().any(|(_, field)| has_decimals(field.data_type())),
+        | DataType::RunEndEncoded(_, field) => is_checked(field.data_type()),
+        DataType::Struct(fields) => fields.iter().any(|field| is_checked(field.data_type())),
+        DataType::Union(fields, _) => fields.iter().any(|(_, field)| is_checked(field.data_type())),
+        DataType::Time32(_) | DataType::Time64(_) => true,
         other => other.is_decimal(),
     }
 }
 
-/// Returns true if no decimal of an array, or of the arrays nested in it, has more digits than its
-/// type.
-fn fits(array: &ArrayData) -> bool {
+/// What is wrong with a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    /// It is a decimal with more digits than its type.
+    Digits,
+    /// It is a time of day that is not within a day.
+    Day,
+}
+
+/// Returns the first fault of the values of an array, or of the arrays nested in it.
+fn fault(array: &ArrayData) -> Option<Fault> {
+    let digits = |fits: bool| (!fits).then_some(Fault::Digits);
+    let day = |is_within: bool| (!is_within).then_some(Fault::Day);
     match array.data_type() {
-        DataType::Decimal32(digits, _) => all_fit::<Decimal32Type>(array, *digits),
-        DataType::Decimal64(digits, _) => all_fit::<Decimal64Type>(array, *digits),
-        DataType::Decimal128(digits, _) => all_fit::<Decimal128Type>(array, *digits),
-        DataType::Decimal256(digits, _) => all_fit::<Decimal256Type>(array, *digits),
-        _ => array.child_data().iter().all(fits),
+        DataType::Decimal32(most, _) => digits(all_fit::<Decimal32Type>(array, *most)),
+        DataType::Decimal64(most, _) => digits(all_fit::<Decimal64Type>(array, *most)),
+        DataType::Decimal128(most, _) => digits(all_fit::<Decimal128Type>(array, *most)),
+        DataType::Decimal256(most, _) => digits(all_fit::<Decimal256Type>(array, *most)),
+        DataType::Time32(TimeUnit::Second) => day(all_within::<Time32SecondType>(array, DAY)),
+        DataType::Time32(_) => day(all_within::<Time32MillisecondType>(array, DAY * 1_000)),
+        DataType::Time64(TimeUnit::Microsecond) => day(all_within::<Time64MicrosecondType>(array, DAY * 1_000_000)),
+        DataType::Time64(_) => day(all_within::<Time64NanosecondType>(array, DAY * 1_000_000_000)),
+        _ => array.child_data().iter().find_map(fault),
     }
+}
+
+/// Returns true if every value is at least 0 and below `day`.
+fn all_within<T: ArrowPrimitiveType>(array: &ArrayData, day: i64) -> bool
+where
+    i64: From<T::Native>,
+{
+    let values = PrimitiveArray::<T>::from(array.clone());
+    let mut times = values.iter().flatten().map(i64::from);
+    times.all(|time| (0..day).contains(&time))
 }
 
 fn all_fit<T: DecimalType>(array: &ArrayData, digits: u8) -> bool {
@@ -61,7 +93,22 @@ fn all_fit<T: DecimalType>(array: &ArrayData, digits: u8) -> bool {
     values.iter().flatten().all(fits)
 }
 
-/// Checks the decimals of the columns at these positions.
+/// Returns the error for a value of a column.
+fn refused(field: &Field, fault: Fault) -> Error {
+    let (name, data_type) = (field.name(), field.data_type());
+    Error::data(match fault {
+        Fault::Digits => format!(
+            "column {name}: a value has more digits than {data_type} has room for; a file is damaged, or what was computed went \
+             beyond its type"
+        ),
+        Fault::Day => format!(
+            "column {name}: a time of day is negative, or 24 hours or more, which readers of {data_type} show as another time or \
+             not at all; CAST the column to a number in a query, or correct the source"
+        ),
+    })
+}
+
+/// Checks the decimals and the times of day of the columns at these positions.
 #[derive(Debug)]
 struct CheckDigits(Vec<usize>);
 
@@ -78,18 +125,34 @@ impl Operator for CheckDigits {
     fn run(&self, input: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
         let columns = self.0.clone();
         let check = move |batch: RecordBatch| {
-            let damaged = columns.iter().find(|i| !fits(&batch.column(**i).to_data()));
-            let Some(i) = damaged else { return Ok(batch) };
-            let schema = batch.schema();
-            let field = schema.field(*i);
-            let error = Error::data(format!(
-                "column {}: a value has more digits than {} has room for; a file is damaged, or what was computed went beyond \
-                 its type",
-                field.name(),
-                field.data_type()
-            ));
-            Err(error.into())
+            let faulty = |i: &usize| Some((*i, fault(&batch.column(*i).to_data())?));
+            let Some((i, fault)) = columns.iter().find_map(faulty) else {
+                return Ok(batch);
+            };
+            Err(refused(batch.schema().field(i), fault).into())
         };
         Ok(input.map(move |batch| batch.and_then(&check)).boxed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{ArrayRef, DictionaryArray, Int32Array, Time32SecondArray, Time64NanosecondArray};
+    use arrow::datatypes::Int32Type;
+
+    #[test]
+    fn a_time_of_day_is_within_a_day() {
+        let seconds = |time: i32| Arc::new(Time32SecondArray::from(vec![Some(0), None, Some(time)])) as ArrayRef;
+        let keys = || Int32Array::from(vec![Some(2), None]);
+        let coded = |time: i32| Arc::new(DictionaryArray::<Int32Type>::new(keys(), seconds(time))) as ArrayRef;
+        for (time, found) in [(86_399, None), (86_400, Some(Fault::Day)), (-1, Some(Fault::Day))] {
+            assert_eq!(fault(&seconds(time).to_data()), found, "{time}");
+            assert_eq!(fault(&coded(time).to_data()), found, "{time}");
+        }
+        assert!(is_checked(coded(0).data_type()));
+        let day = DAY * 1_000_000_000;
+        let nanoseconds = |time| fault(&Time64NanosecondArray::from(vec![time]).to_data());
+        assert_eq!((nanoseconds(day - 1), nanoseconds(day)), (None, Some(Fault::Day)));
     }
 }

@@ -18,6 +18,7 @@ use datafusion::datasource::{MemTable, source_as_provider};
 use datafusion::execution::SessionState;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::logical_expr::{LogicalPlan, TableScan};
+use datafusion::object_store::path::Path;
 use datafusion::object_store::{self, ObjectMeta, ObjectStore, ObjectStoreExt};
 use futures::TryStreamExt;
 use std::any::Any;
@@ -151,6 +152,21 @@ impl Pins {
         self.versions.iter().map(|table| -> &dyn PinnedTable { table.as_ref() })
     }
 
+    /// Returns true if a run after this one would read a file at this URL or local path, too.
+    pub(crate) fn would_read(&self, file: &str) -> bool {
+        let Ok(file) = ListingTableUrl::parse(file) else {
+            return false;
+        };
+        let is_in = |folder: &Folder| {
+            let is_there = folder.url.object_store() == file.object_store();
+            is_there
+                && folder
+                    .place_of(file.prefix())
+                    .is_some_and(|place| folder.is_read(&place))
+        };
+        self.folders.iter().any(is_in)
+    }
+
     /// Fails with `ErrorKind::Data` if a file or a table has changed.
     pub async fn check(&self) -> Result<()> {
         let now = self.list().await?;
@@ -212,13 +228,9 @@ impl Pins {
 impl Folder {
     /// Lists the files like the table does, without a cache.
     async fn list(&self) -> Result<Vec<ObjectMeta>> {
-        let (extension, without_folders) = match &self.listed {
-            Listed::Path(files) => return files.list(self.store.as_ref()).await,
-            Listed::Table {
-                extension,
-                without_folders,
-            } => (extension, *without_folders),
-        };
+        if let Listed::Path(files) = &self.listed {
+            return files.list(self.store.as_ref()).await;
+        }
         let prefix = self.url.prefix();
         let unreadable = |e| Error::from(datafusion::error::DataFusionError::ObjectStore(Box::new(e)));
         let found = match self.url.is_collection() {
@@ -233,13 +245,39 @@ impl Folder {
             Some(found) => found,
             None => self.store.list(Some(prefix)).try_collect().await.map_err(unreadable)?,
         };
-        let is_read = |meta: &ObjectMeta| {
-            let location = &meta.location;
-            location.as_ref().ends_with(extension)
-                && self.url.contains(location, without_folders)
-                && !location.parts().any(|part| part.as_ref().starts_with(STAGED))
+        Ok(found.into_iter().filter(|meta| self.is_read(&meta.location)).collect())
+    }
+
+    /// Returns the place of a file by the name that the folder was given: a local folder may have
+    /// been named by a symbolic link. `None` if the file is not inside the folder.
+    fn place_of(&self, file: &Path) -> Option<Path> {
+        let prefix = self.url.prefix();
+        let of_link = || {
+            let folder = PathBuf::from(format!("/{prefix}")).canonicalize().ok()?;
+            let file = PathBuf::from(format!("/{file}"));
+            let inside = file.strip_prefix(folder).ok()?.to_str()?.to_string();
+            Path::parse(format!("{prefix}/{inside}")).ok()
         };
-        Ok(found.into_iter().filter(is_read).collect())
+        let place = match self.url.scheme() {
+            "file" => of_link().unwrap_or_else(|| file.clone()),
+            _ => file.clone(),
+        };
+        (place.prefix_matches(prefix) && place != *prefix).then_some(place)
+    }
+
+    /// Returns true if the table reads a file at this place.
+    fn is_read(&self, location: &Path) -> bool {
+        match &self.listed {
+            Listed::Path(files) => files.is_meant(location),
+            Listed::Table {
+                extension,
+                without_folders,
+            } => {
+                location.as_ref().ends_with(extension)
+                    && self.url.contains(location, *without_folders)
+                    && !location.parts().any(|part| part.as_ref().starts_with(STAGED))
+            }
+        }
     }
 }
 

@@ -17,6 +17,7 @@ mod hidden;
 mod hint;
 pub(crate) mod name;
 pub(crate) mod path_options;
+pub(crate) mod paths;
 mod redact;
 mod script;
 mod unheard;

@@ -51,7 +51,7 @@
 //! published in this case either.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::folder::{Manifest, check_replaceable, create_private, hold, remove};
+use crate::folder::{Manifest, Replacing, check_folder, check_replaceable, create_private, hold, remove};
 use crate::job::target_exists;
 use crate::pool::blocking;
 use sha2::{Digest, Sha256};
@@ -88,6 +88,7 @@ impl Stage {
     /// Opens a stage beside `target`, after removing the stages of killed runs for the same target.
     pub fn open(target: &Path) -> Result<Self> {
         let (parent, name) = split(target)?;
+        check_folder(&parent)?;
         fs::create_dir_all(&parent).map_err(|e| Error::io(format!("cannot create {}", parent.display()), e))?;
         // The path is resolved now, because symbolic links in it may change while the release is
         // written.
@@ -215,7 +216,11 @@ impl Stage {
                     Err(_) => {}
                 }
             }
-            check_replaceable(&self.target)?;
+            let replacing = match replaced {
+                Replaced::Only(_) => Replacing::Append,
+                Replaced::None | Replaced::Any => Replacing::Overwrite,
+            };
+            check_replaceable(&self.target, replacing)?;
             let held = self.hold_target().map_err(failed)?;
             if let Replaced::Only(standing) = replaced
                 && (held.is_none() || Manifest::read(&self.target)?.as_ref() != Some(standing))
@@ -375,7 +380,7 @@ impl Names {
 fn split(target: &Path) -> Result<(PathBuf, String)> {
     let name = target.file_name().and_then(|n| n.to_str()).ok_or_else(|| {
         Error::usage(format!(
-            "the target {:?} does not name a folder",
+            "the target {:?} does not name a folder or a file; write a path that ends in a name",
             target.display().to_string()
         ))
     })?;

@@ -13,6 +13,8 @@ use std::fmt;
 
 /// Folders beside the files of a table, of which only a log or a manifest says which are its rows.
 const OF_TABLES: [&str; 2] = ["_delta_log", "_anonsql"];
+/// The name of the file that makes a folder a release.
+const MANIFEST: &str = "_manifest.json";
 /// The folders that are listed at once.
 const AT_ONCE: usize = 16;
 
@@ -114,7 +116,8 @@ impl Files {
         if !self.is_pattern() {
             self.check_tables(&found)?;
         }
-        let meant = found.into_iter().filter(|file| self.is_meant(file));
+        self.check_releases(&found)?;
+        let meant = found.into_iter().filter(|file| self.is_meant(&file.location));
         let by_name: BTreeMap<Path, ObjectMeta> = meant.map(|file| (file.location.clone(), file)).collect();
         Ok(by_name.into_values().collect())
     }
@@ -135,6 +138,34 @@ impl Files {
         Ok(())
     }
 
+    /// Fails with `ErrorKind::Usage` if there is a release in a folder inside the folder, beside
+    /// files that are of no release: a person would be in both.
+    fn check_releases(&self, listed: &[ObjectMeta]) -> Result<()> {
+        let inside = |file: &ObjectMeta| -> Vec<String> {
+            let names = self.url.strip_prefix(&file.location).into_iter().flatten();
+            names.map(String::from).collect()
+        };
+        let manifests = listed.iter().map(inside).filter(|names| names.len() > 1);
+        let releases: Vec<Vec<String>> = manifests
+            .filter_map(|mut names| (names.pop()? == MANIFEST).then_some(names))
+            .collect();
+        let Some(release) = releases.first() else {
+            return Ok(());
+        };
+        let is_of_none = |file: &&ObjectMeta| {
+            let names = inside(file);
+            self.is_meant(&file.location) && !releases.iter().any(|release| names.starts_with(release))
+        };
+        match listed.iter().find(is_of_none) {
+            None => Ok(()),
+            Some(_) => Err(Error::usage(format!(
+                "there is a release in it, {:?}, beside files that are of no release, and whoever is in both would be counted twice; \
+                 move the release, or name the files",
+                release.join("/")
+            ))),
+        }
+    }
+
     /// Lists the files at the last of these levels. Folders whose names do not match are not looked
     /// into.
     async fn at_levels(&self, store: &dyn ObjectStore, levels: &[&Name]) -> Result<Vec<ObjectMeta>> {
@@ -151,9 +182,9 @@ impl Files {
         Ok(inside.flat_map(|listed| listed.objects).collect())
     }
 
-    /// Returns true if a file inside the folder is one of these.
-    fn is_meant(&self, file: &ObjectMeta) -> bool {
-        let Some(inside) = self.url.strip_prefix(&file.location) else {
+    /// Returns true if a file at this place is one of these, or would be if it were there.
+    pub(crate) fn is_meant(&self, location: &Path) -> bool {
+        let Some(inside) = self.url.strip_prefix(location) else {
             return false;
         };
         let names: Vec<&str> = inside.collect();
@@ -165,7 +196,7 @@ impl Files {
             false => !names.iter().any(|name| is_hidden(name)),
         };
         let is_inside = !self.is_partitioned || folders.iter().all(|folder| folder.contains('='));
-        is_named && is_inside && file.location.as_ref().ends_with(&self.suffix)
+        is_named && is_inside && location.as_ref().ends_with(&self.suffix)
     }
 }
 

@@ -47,6 +47,7 @@ mod partitions;
 mod patterns;
 mod planted;
 mod proxy;
+mod readers;
 mod recoding;
 mod reference;
 mod release;

@@ -3,6 +3,7 @@
 use super::cell;
 use super::sink::{Out, Sink, unshown, unwritable};
 use crate::error::Result;
+use crate::hierarchy::with_times_as_texts;
 use arrow::array::{Array, ArrayRef, StringArray};
 use arrow::csv::Writer;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -40,6 +41,7 @@ fn flat(schema: &Schema) -> SchemaRef {
 
 impl Sink for Csv {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let batch = &with_times_as_texts(batch)?;
         let formatters = cell::formatters(batch, "")?;
         let columns = batch
             .columns()

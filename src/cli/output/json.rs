@@ -2,6 +2,7 @@
 
 use super::sink::{Out, Sink, unshown, unwritable};
 use crate::error::Result;
+use crate::hierarchy::with_times_as_texts;
 use arrow::json::WriterBuilder;
 use arrow::json::writer::{JsonArray, JsonFormat, LineDelimited, Writer};
 use arrow::record_batch::RecordBatch;
@@ -31,7 +32,7 @@ fn new<F: JsonFormat>(out: Out, end: &'static str) -> Json<F> {
 
 impl<F: JsonFormat + Send> Sink for Json<F> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.writer.write(batch).map_err(unshown)
+        self.writer.write(&with_times_as_texts(batch)?).map_err(unshown)
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {

@@ -7,6 +7,7 @@ use super::groups::{Groups, reserve};
 use crate::catalogue::Call;
 use crate::error::{ErrorKind, Result};
 use crate::frequency::BaseSet;
+use crate::hierarchy::{Lookup, OnUnmapped};
 use crate::job::{Choice, Job, QuasiIdentifier, may_divide};
 use crate::partition;
 use crate::search::{Budget, Context};
@@ -40,12 +41,18 @@ pub fn advice(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Optio
 /// many.
 fn coarser(job: &Job, evaluator: &Evaluator) -> Option<String> {
     let bottom = evaluator.lattice.bottom();
-    let named = |q: &QuasiIdentifier| q.levels.map_or(0, |(low, _)| low);
+    let lookups = evaluator.sets().base().key_schema.lookups();
+    // Values that ON UNMAPPED TOP makes `*` leave a column without level 0, however many there are.
+    let named = |q: &QuasiIdentifier, lookup: &Lookup| {
+        let is_raised = q.hierarchy.on_unmapped() == OnUnmapped::Top && lookup.unmapped_values() > 0;
+        q.levels.map_or(0, |(low, _)| low).max(u8::from(is_raised))
+    };
     let is_raised = job
         .quasi_identifiers
         .iter()
+        .zip(lookups)
         .zip(bottom.levels())
-        .any(|(q, level)| *level > named(q));
+        .any(|((q, lookup), level)| *level > named(q, lookup));
     is_raised.then(|| {
         format!(
             "the table has more combinations of quasi-identifier values than are compared one by one, so those of the levels \

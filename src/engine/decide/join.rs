@@ -21,13 +21,11 @@ use crate::canonical::one_spelling;
 use crate::engine::scan::{attribute_request, fill, position};
 use crate::error::{Error, Result};
 use crate::frequency::{Attribute, Base, FrequencySet};
-use crate::hierarchy::Lookup;
+use crate::hierarchy::{Lookup, texts as written};
 use crate::job::{Constraint, Existing, Job};
 use crate::model::{Class, Predicate, Subject};
 use crate::pool::{blocking, check_cancelled};
-use arrow::array::{Array, AsArray};
-use arrow::compute::cast;
-use arrow::datatypes::DataType;
+use arrow::array::Array;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -281,8 +279,7 @@ fn labels(evaluator: &Evaluator, set: &FrequencySet) -> Result<Vec<Vec<Option<St
     let mut labels = vec![vec![]; set.len()];
     for (column, lookup) in key_schema.lookups().iter().enumerate() {
         let level = lookup.level(set.node().level(column));
-        let texts = cast(&one_spelling(&level.labels)?, &DataType::Utf8)?;
-        let texts = texts.as_string::<i32>();
+        let texts = written(&one_spelling(&level.labels)?)?;
         for (class, labels) in labels.iter_mut().enumerate() {
             let label = level.codes[key_schema.layout().code(set.key(class), column) as usize] as usize;
             labels.push(texts.is_valid(label).then(|| texts.value(label).to_string()));

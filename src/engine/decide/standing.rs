@@ -7,7 +7,7 @@
 use crate::canonical::one_spelling;
 use crate::engine::standing::rows_that_stand;
 use crate::error::{Error, Result};
-use crate::hierarchy::plain_type;
+use crate::hierarchy::{plain_type, texts};
 use crate::job::{Job, Target};
 use crate::pool::check_cancelled;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray, UInt32Array, new_empty_array};
@@ -65,13 +65,9 @@ pub(super) async fn standing(job: &Job, target: &Target, attribute: &str) -> Res
         check_cancelled()?;
         let batch = batch.map_err(Error::from_data)?;
         let (labels, of_attribute) = batch.columns()[..names.len()].split_at(names.len() - 1);
-        let labels = labels.iter().map(|column| {
-            let texts = cast(
-                &one_spelling(&cast(column, plain_type(column.data_type()))?)?,
-                &DataType::Utf8,
-            )?;
-            Ok(texts.as_string::<i32>().clone())
-        });
+        let labels = labels
+            .iter()
+            .map(|column| texts(&one_spelling(&cast(column, plain_type(column.data_type()))?)?));
         let labels = labels.collect::<Result<Vec<StringArray>>>()?;
         let counts = batch.column(names.len()).as_primitive::<Int64Type>();
         let of_attribute = cast(&of_attribute[0], &data_type)?;

@@ -4,7 +4,7 @@ use super::count::{Counted, too_many};
 use crate::engine::decide::GeneralizedItems;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::ItemSetSummary;
-use crate::hierarchy::{Cover, Coverage, OnUnmapped};
+use crate::hierarchy::{Cover, Coverage, Lookup, OnUnmapped};
 use crate::items::{Chosen, Cut, ItemBound, ItemTree, Request, choose};
 use crate::job::{ItemSet, Job};
 use crate::recode::ItemRecoding;
@@ -31,7 +31,7 @@ pub(super) fn cut(job: &Job, set: &ItemSet, counted: Counted, removable: u64) ->
         ..lookup.coverage(&weights)?
     };
     hierarchy.admit(column, &coverage)?;
-    let (low, high) = set.levels.unwrap_or((0, lookup.top()));
+    let (low, high) = levels(set, &lookup, &coverage)?;
     let suppresses = hierarchy.on_unmapped() == OnUnmapped::Suppress;
     let tree = ItemTree::new(&lookup, (low, high.min(lookup.top())), suppresses)?;
 
@@ -82,6 +82,26 @@ pub(super) fn cut(job: &Job, set: &ItemSet, counted: Counted, removable: u64) ->
         },
         recoding: Arc::new(ItemRecoding::new(column, items, labels, label_of)),
     })
+}
+
+/// Returns the least and the greatest level that may be used. Level 0 is not among them if an item
+/// would be released as it is that ON UNMAPPED TOP sends to the top. Fails as a data error if
+/// LEVELS has no other level.
+fn levels(set: &ItemSet, lookup: &Lookup, coverage: &Coverage) -> Result<(u8, u8)> {
+    let (low, high) = set.levels.unwrap_or((0, lookup.top()));
+    let is_raised = set.hierarchy.on_unmapped() == OnUnmapped::Top && coverage.rows_unmapped > 0;
+    match (low, high) {
+        (0, 0) if is_raised => Err(Error::data(format!(
+            "column {}: hierarchy {} does not map {} items, which ON UNMAPPED TOP gives the label of the top from level 1 on, \
+             and level 0 is the item itself; write LEVELS 1 TO {}, or make the hierarchy with ON UNMAPPED SUPPRESS",
+            set.column,
+            set.hierarchy.name(),
+            coverage.values_unmapped,
+            lookup.top()
+        ))),
+        (0, high) if is_raised => Ok((1, high)),
+        levels => Ok(levels),
+    }
 }
 
 /// Returns the promises about a column, each with its model as it was written.

@@ -2,6 +2,7 @@
 //! hierarchies become lookup tables, and the levels of the hierarchies become the lattice.
 
 mod details;
+mod ground;
 mod sample;
 mod scanned;
 mod unknown;
@@ -28,6 +29,7 @@ use datafusion::dataframe::DataFrame;
 use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::physical_plan::execute_stream_partitioned;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
+use ground::Chosen;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use unknown::unknown;
@@ -57,16 +59,16 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
         None => None,
     };
 
-    let quasi_identifiers = job.quasi_identifiers.clone();
+    let (quasi_identifiers, chosen) = (job.quasi_identifiers.clone(), Chosen::of(&job.choice));
     let is_replay = matches!(job.choice, Choice::Replay(_));
     let merge = move || {
         merge(
-            &quasi_identifiers,
+            quasi_identifiers,
             (sample, population),
             &columns,
             &spill_space,
             sampling.as_ref(),
-            is_replay,
+            (&chosen, is_replay),
         )
     };
     let merged = Pool::of(state.config()).compute("merging the scan", merge).await?;
@@ -117,25 +119,25 @@ enum Merged {
 
 /// Builds the base set of the scan, or of a sample of its rows, and the lattice over it.
 fn merge(
-    quasi_identifiers: &[QuasiIdentifier],
+    mut quasi_identifiers: Vec<QuasiIdentifier>,
     (mut sample, population): (Scan, Option<Scan>),
     columns: &Columns,
     spill_space: &SpillSpace,
     sampling: Option<&Sampling>,
-    is_replay: bool,
+    how: (&Chosen, bool),
 ) -> Result<Merged> {
     if population.is_some() {
         sample.refresh(columns)?;
     }
-    let (lookups, drift) = match bind(quasi_identifiers, &sample, is_replay)? {
+    let (lookups, drift) = match bind(&mut quasi_identifiers, &sample, how)? {
         Bound::Lookups(lookups, drift) => (lookups, drift),
         Bound::Drifted(unknown) => return Ok(Merged::Drifted(unknown)),
     };
-    let lattice = lattice(quasi_identifiers, &lookups)?;
+    let lattice = lattice(&quasi_identifiers, &lookups)?;
     let base = Base::new(sample, population, lookups, lattice.bottom().clone(), spill_space)?;
     contains_sample(&base, spill_space)?;
     let base = match sampling {
-        Some(sampling) => sample::sampled(&base, quasi_identifiers, sampling)?,
+        Some(sampling) => sample::sampled(&base, &quasi_identifiers, sampling)?,
         None => base,
     };
     Ok(Merged::Whole(Box::new((base, lattice, drift))))
@@ -227,11 +229,15 @@ enum Bound {
 
 /// Binds the hierarchies to the values of the quasi-identifiers. Unknown values and NULLs that a
 /// hierarchy refuses are drift of all columns if an earlier release is replayed, or else an error
-/// of the first column that has them.
-fn bind(quasi_identifiers: &[QuasiIdentifier], sample: &Scan, is_replay: bool) -> Result<Bound> {
+/// of the first column that has them. Takes level 0 from columns of which it may not be released.
+fn bind(
+    quasi_identifiers: &mut [QuasiIdentifier],
+    sample: &Scan,
+    (chosen, is_replay): (&Chosen, bool),
+) -> Result<Bound> {
     let (mut lookups, mut drift, mut is_stopped) = (vec![], vec![], false);
-    for (i, quasi_identifier) in quasi_identifiers.iter().enumerate() {
-        let (column, hierarchy) = (&quasi_identifier.column, &quasi_identifier.hierarchy);
+    for (i, quasi_identifier) in quasi_identifiers.iter_mut().enumerate() {
+        let (column, hierarchy) = (quasi_identifier.column.clone(), Arc::clone(&quasi_identifier.hierarchy));
         let values = sample.values(i);
         let lookup = hierarchy
             .bind(Arc::clone(values))
@@ -242,11 +248,12 @@ fn bind(quasi_identifiers: &[QuasiIdentifier], sample: &Scan, is_replay: bool) -
             is_stopped |= found.iter().any(|(_, stops)| *stops);
             drift.extend(found.into_iter().map(|(drift, _)| drift));
         } else {
-            hierarchy.admit(column, &coverage)?;
+            hierarchy.admit(&column, &coverage)?;
         }
         if is_stopped {
             continue;
         }
+        chosen.raise(i, quasi_identifier, &lookup, &coverage)?;
         has_bounds(quasi_identifier, &lookup).map_err(|e| e.context(format!("column {column}")))?;
         lookups.push((Arc::new(lookup), hierarchy.on_unmapped()));
     }

@@ -4,7 +4,7 @@
 use crate::canonical::one_spelling;
 use crate::engine::write::Settled;
 use crate::error::{Error, ErrorKind, Result};
-use crate::hierarchy::{plain_type, spelled};
+use crate::hierarchy::{plain_type, spelled, texts};
 use crate::key::KeySchema;
 use crate::quoting::quote;
 use crate::recode::RecodingPlan;
@@ -119,6 +119,9 @@ fn text(labels: &ArrayRef, released: &DataType) -> Result<ArrayRef> {
     if let Some(ends) = labels.as_struct_opt() {
         return Ok(Arc::new(spelled(ends.column(0), ends.column(1))?));
     }
-    let labels = one_spelling(&cast(labels, plain_type(released))?)?;
-    Ok(cast(&labels, &DataType::Utf8)?)
+    let labels = match plain_type(released).is_string() {
+        true => Arc::clone(labels),
+        false => one_spelling(&cast(labels, plain_type(released))?)?,
+    };
+    Ok(Arc::new(texts(&labels)?))
 }

@@ -1,5 +1,6 @@
 //! The population, generalized like the release, for models that count in it.
 
+use crate::canonical::text_of;
 use crate::engine::apply::plan::{plan, table_over};
 use crate::engine::apply::recoding_among;
 use crate::engine::decide::Decision;
@@ -8,8 +9,7 @@ use crate::job::Job;
 use crate::recode::{ColumnTreatment, Released};
 use crate::recount::bounds_as_text;
 use crate::source::{same_types, select_columns};
-use arrow::datatypes::DataType;
-use datafusion::logical_expr::{cast, ident};
+use datafusion::logical_expr::ident;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub(super) async fn generalized_population(
     let computed = job.computed_columns();
     let texts = names.iter().map(|name| match computed.iter().any(|c| c == name) {
         true => ident(*name),
-        false => cast(ident(*name), DataType::Utf8).alias(*name),
+        false => text_of(ident(*name)).alias(*name),
     });
     let rows = match job.starred {
         true => rows.select(texts.collect::<Vec<_>>())?,

@@ -10,12 +10,13 @@ use super::stored::{exactly, in_microseconds, stored};
 use crate::error::{Error, Result};
 use crate::folder::{Footer, partition_name};
 use crate::formats::Entry;
+use crate::hierarchy::texts;
 use crate::job::{Format, Target};
 use crate::pool::blocking;
 use crate::recode::ORDER_PREFIX;
 use arrow::array::{Array, ArrayRef, AsArray};
-use arrow::compute::{cast, partition};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::compute::partition;
+use arrow::datatypes::{Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
@@ -189,15 +190,11 @@ impl<'a> Files<'a> {
     }
 
     async fn create(&mut self, partition: &str) -> Result<Box<dyn Sink>> {
-        let file = self.shelf.create(partition, self.begun, self.extension()).await?;
+        let file = self
+            .shelf
+            .create(partition, self.begun, self.target.format.extension())
+            .await?;
         sink(self.target.format, file, Arc::clone(&self.written.schema), self.footer)
-    }
-
-    fn extension(&self) -> &'static str {
-        match self.target.format {
-            Format::Parquet | Format::Table(_) => "parquet",
-            Format::Csv => "csv",
-        }
     }
 
     async fn close(&mut self) -> Result<()> {
@@ -212,8 +209,10 @@ impl<'a> Files<'a> {
                 Format::Parquet | Format::Csv => None,
             };
             let place = (partition.path.as_str(), self.begun);
-            self.put
-                .push_back(self.shelf.put(file, place, self.extension(), (rows, in_table)));
+            self.put.push_back(
+                self.shelf
+                    .put(file, place, self.target.format.extension(), (rows, in_table)),
+            );
             self.begun += 1;
             self.settle(ON_WAY).await?;
         }
@@ -318,5 +317,5 @@ impl FileRows {
 }
 
 fn plain_text(array: &ArrayRef) -> Result<ArrayRef> {
-    Ok(cast(array, &DataType::Utf8)?)
+    Ok(Arc::new(texts(array)?))
 }

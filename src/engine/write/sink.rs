@@ -3,6 +3,7 @@
 use super::footer::metadata;
 use crate::error::{Error, Result};
 use crate::folder::Footer;
+use crate::hierarchy::with_times_as_texts;
 use crate::job::Format;
 use crate::pool::blocking;
 use arrow::compute::BatchCoalescer;
@@ -229,7 +230,7 @@ impl CsvSink {
         let (has_header, bytes) = (std::mem::take(&mut self.is_first), rows.get_array_memory_size());
         let task = SpawnedTask::spawn(async move {
             let mut writer = arrow::csv::WriterBuilder::new().with_header(has_header).build(vec![]);
-            writer.write(&rows)?;
+            writer.write(&with_times_as_texts(&rows)?)?;
             Ok(writer.into_inner())
         });
         self.encoding.push_back(Texts { bytes, task });

@@ -5,12 +5,13 @@
 //! so do all batches together. The second is counted on the released labels alone, so whatever
 //! needs more than them is refused.
 
+use super::standing::{Unlike, compared, divided, model_of, unlike_columns, unlike_hierarchy};
 use crate::error::{Error, Result};
-use crate::folder::{Check, Manifest, Role, SuppressedRows};
+use crate::folder::{Check, Manifest, SuppressedRows};
 use crate::hierarchy::{LabelForm, plain_type};
-use crate::job::{Choice, Constraint, Format, Identifier, Job, Target};
+use crate::job::{Choice, Constraint, Format, Job, Target};
 use crate::lake::Layout;
-use crate::model::{Comparison, Relation};
+use crate::model::PrivacyModel;
 use arrow::datatypes::DataType;
 use std::cmp::Ordering;
 
@@ -32,7 +33,7 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
         }
     }
     for constraint in &job.constraints {
-        if let Some(why) = not_counted(constraint) {
+        if let Some(why) = not_counted(constraint.model.as_ref()) {
             return Err(Error::usage(format!(
                 "APPEND: {} {why}; release all rows anew, with OVERWRITE",
                 constraint.describe(&job.quasi_identifiers)
@@ -83,8 +84,8 @@ fn refused(job: &Job, target: &Target) -> Option<&'static str> {
 }
 
 /// Returns why a model cannot be counted over the released labels of several batches.
-fn not_counted(constraint: &Constraint) -> Option<&'static str> {
-    let (model, reads) = (&constraint.model, constraint.model.reads());
+fn not_counted(model: &dyn PrivacyModel) -> Option<&'static str> {
+    let reads = model.reads();
     Some(match () {
         () if model.sampling().is_some() => "is a promise about one draw, and another draw spends the budget again",
         () if model.item_bound().is_some() => "is about sets of items, which are generalized for all rows at once",
@@ -101,7 +102,8 @@ fn not_counted(constraint: &Constraint) -> Option<&'static str> {
 fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
     let other = |what: &str| {
         Err(Error::usage(format!(
-            "the release that stands {what}, and rows are only added to one that could have been made with APPEND"
+            "the release that stands {what}, and rows are only added to one that could have been made with APPEND; release all rows \
+             anew, with OVERWRITE"
         )))
     };
     if standing.partition.is_some() {
@@ -123,71 +125,68 @@ fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
         return other("is stored as CSV");
     }
     same_columns(job, standing)?;
-    if standing.partitioned_by != target.partitioned_by {
+    same_partitions(target, standing)?;
+    if let Some(unlike) = unlike_hierarchy(job, standing)? {
         return Err(Error::usage(format!(
-            "the release that stands is PARTITIONED BY ({}), and these rows by ({})",
-            standing.partitioned_by.join(", "),
-            target.partitioned_by.join(", ")
+            "{unlike}. Make the hierarchy as it was, or release all rows anew, with OVERWRITE"
         )));
-    }
-    let sensitive = job
-        .sensitive
-        .iter()
-        .filter_map(|s| Some((&s.column, s.hierarchy.as_ref()?)));
-    let generalized = job.quasi_identifiers.iter().map(|q| (&q.column, &q.hierarchy));
-    for (column, hierarchy) in generalized.chain(sensitive) {
-        standing.require_hierarchy(column, hierarchy)?;
     }
     same_levels(job, standing)?;
     for check in &standing.checks {
         if !is_of_codes(job, check) && !job.constraints.iter().any(|c| is_as_strong(job, c, check)) {
-            return Err(Error::usage(format!(
-                "the release that stands holds {}, and a batch that need not would break that; ask for it, or for more, in \
-                 SATISFYING",
-                check.check
-            )));
+            return Err(less(check));
         }
     }
     Ok(())
 }
 
-/// Refuses other released columns, another order of them, or other roles.
-fn same_columns(job: &Job, standing: &Manifest) -> Result<()> {
-    let fields = job.source.rows.schema().fields().iter().map(|f| f.name());
-    let released = fields.filter(|name| job.releases(name));
-    let released: Vec<(&str, Role)> = released.map(|name| (name.as_str(), role(job, name))).collect();
-    let known: Vec<(&str, Role)> = standing.columns.iter().map(|c| (c.name.as_str(), c.role)).collect();
-    if let Some((column, _)) = known.iter().find(|column| !released.contains(column)) {
-        return Err(Error::usage(format!(
-            "the release that stands has the column {column}, and these rows do not release it in the same role"
-        )));
-    }
-    if let Some((column, _)) = released.iter().find(|column| !known.contains(column)) {
-        return Err(Error::usage(format!(
-            "these rows release the column {column}, which the release that stands does not have; leave it out"
-        )));
-    }
-    if released != known {
-        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-        return Err(Error::usage(format!(
-            "the release that stands has the columns in another order: {}; SELECT them so",
-            names.join(", ")
-        )));
-    }
-    Ok(())
+/// Returns the error for a batch that does not promise what a check of the release says.
+fn less(check: &Check) -> Error {
+    let refused = model_of(check).and_then(|model| not_counted(model.as_ref()));
+    let why = match refused {
+        Some(why) => format!("which {why}; release all rows anew, with OVERWRITE"),
+        None => "and a batch that need not would break that; ask for it, or for more, in SATISFYING".into(),
+    };
+    Error::usage(format!("the release that stands holds {}, {why}", check.check))
 }
 
-/// Returns the role of a released column as a manifest has it.
-pub(super) fn role(job: &Job, column: &str) -> Role {
-    let is_identifier = |i: &Identifier| i.column == column;
-    match () {
-        () if job.item_set(column).is_some() => Role::ItemSet,
-        () if job.quasi_identifier(column).is_some() => Role::QuasiIdentifier,
-        () if job.sensitive.iter().any(|s| s.column == column) => Role::Sensitive,
-        () if job.identifiers.iter().any(is_identifier) => Role::Identifier,
-        () if job.class_label.as_deref() == Some(column) => Role::Class,
-        () => Role::Keep,
+/// Refuses other released columns, another order of them, or other roles.
+fn same_columns(job: &Job, standing: &Manifest) -> Result<()> {
+    let unlike = match unlike_columns(job, standing) {
+        None => return Ok(()),
+        Some(Unlike::Missing(column) | Unlike::Role(column)) => {
+            format!(
+                "the release that stands has the column {column}, and these rows do not release it in the same role"
+            )
+        }
+        Some(Unlike::New(column)) => {
+            format!("these rows release the column {column}, which the release that stands does not have; leave it out")
+        }
+        Some(Unlike::Order(columns)) => format!(
+            "the release that stands has the columns in another order: {}; SELECT them so",
+            columns.join(", ")
+        ),
+    };
+    Err(Error::usage(unlike))
+}
+
+/// Refuses rows that are divided into other folders than those of the release.
+fn same_partitions(target: &Target, standing: &Manifest) -> Result<()> {
+    if standing.partitioned_by == target.partitioned_by {
+        return Ok(());
     }
+    let asked = match &target.partitioned_by[..] {
+        [] => "have no partitions".into(),
+        columns => format!("are PARTITIONED BY ({})", columns.join(", ")),
+    };
+    let advice = match &standing.partitioned_by[..] {
+        [] => "leave PARTITIONED BY out".into(),
+        columns => format!("write PARTITIONED BY ({})", columns.join(", ")),
+    };
+    Err(Error::usage(format!(
+        "the release that stands {}, and these rows {asked}; {advice}, or release all rows anew, with OVERWRITE",
+        divided(&standing.partitioned_by)
+    )))
 }
 
 /// Refuses levels below those of the release, and levels whose labels are of another type.
@@ -244,50 +243,4 @@ fn is_as_strong(job: &Job, constraint: &Constraint, check: &Check) -> bool {
         compared(job, constraint, check),
         Some(Ordering::Equal | Ordering::Greater)
     )
-}
-
-/// Compares what a model promises with what `check` says: `Greater` is more. Returns `None` unless
-/// it is the same, or the same with another first argument, if that is the bound.
-pub(super) fn compared(job: &Job, constraint: &Constraint, check: &Check) -> Option<Ordering> {
-    let own = constraint.describe(&job.quasi_identifiers);
-    if own == check.check {
-        return Some(Ordering::Equal);
-    }
-    let (own, other) = (Parts::of(&own)?, Parts::of(&check.check)?);
-    let relation = Relation {
-        group: vec!["g".into()],
-        attribute: Some("v".into()),
-        ..Relation::default()
-    };
-    let audit = constraint.model.audit(&relation);
-    let is_bound = own.bound == audit.required && other.bound == check.required;
-    if own.rest != other.rest || !is_bound {
-        return None;
-    }
-    let larger = own.bound.partial_cmp(&other.bound)?;
-    Some(match audit.comparison {
-        Comparison::AtLeast => larger,
-        Comparison::AtMost | Comparison::Below => larger.reverse(),
-    })
-}
-
-/// The words of a model, divided into its first argument and everything else.
-struct Parts<'a> {
-    bound: f64,
-    rest: (&'a str, &'a str),
-}
-
-impl<'a> Parts<'a> {
-    fn of(text: &'a str) -> Option<Self> {
-        let (name, arguments) = text.split_once('(')?;
-        let end = arguments.find([',', ')'])?;
-        let (first, rest) = arguments.split_at(end);
-        Some(Self {
-            bound: match first.trim().split_once('/') {
-                Some((over, under)) => over.parse::<f64>().ok()? / under.parse::<f64>().ok()?,
-                None => first.trim().parse().ok()?,
-            },
-            rest: (name, rest),
-        })
-    }
 }

@@ -127,7 +127,23 @@ fn column(job: &Job, q: &QuasiIdentifier) -> Option<String> {
         });
     of_column
         .or_else(|| of_hierarchy(hierarchy))
+        .or_else(|| of_ground(job, q))
         .map(|why| format!("column {column}: hierarchy {} {why}", hierarchy.name()))
+}
+
+/// Refuses level 0 of a hierarchy that says ON UNMAPPED TOP: whether a value is `*` from level 1 on
+/// alone is known once the rows are read.
+fn of_ground(job: &Job, q: &QuasiIdentifier) -> Option<&'static str> {
+    let place = job
+        .quasi_identifiers
+        .iter()
+        .position(|other| other.column == q.column)?;
+    let level = *job.given_levels()?.get(place)?;
+    let is_refused = level == 0 && q.hierarchy.on_unmapped() == OnUnmapped::Top && !q.hierarchy.only_suppresses();
+    is_refused.then_some(
+        "ends the statement at level 0 if it does not know a value, which would tell that a row has it; give the column \
+         level 1 or a higher one, or make it with ON UNMAPPED SUPPRESS",
+    )
 }
 
 fn of_hierarchy(hierarchy: &Hierarchy) -> Option<&'static str> {

@@ -1,12 +1,17 @@
 //! Whether IF NOT EXISTS keeps what stands in the target: a whole release of the kind that the
 //! statement would make.
 
-use super::append::{compared, role};
+use super::standing::{Unlike, compared, divided, unlike_columns, unlike_hierarchy};
+use crate::drift::OnDrift;
 use crate::error::{Error, ErrorKind, Result};
-use crate::folder::{self, Manifest, Role};
-use crate::job::{Constraint, Existing, Format, Job, Target};
+use crate::folder::{self, Manifest, SuppressedRows};
+use crate::hierarchy::LabelForm;
+use crate::job::{Choice, Constraint, Existing, Format, Job, Target};
 use crate::lake::Layout;
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 impl Job {
     /// Returns true if the target has a release that the statement keeps. Fails with
@@ -20,25 +25,41 @@ impl Job {
             Some(stored) => stored.standing.as_ref().map(|standing| standing.manifest.clone()),
             None => folder::whole(&target.path)?,
         };
-        match whole {
-            None => Ok(false),
-            Some(manifest) => match other_kind(self, target, &manifest) {
-                None => Ok(true),
-                Some(found) => Err(Error::new(
-                    ErrorKind::TargetExists,
-                    format!(
-                        "{} has a release of another kind: {found}; IF NOT EXISTS keeps only what the statement would make. Choose \
-                         another target, or ask for the same",
-                        target.path.display()
-                    ),
-                )),
-            },
+        let Some(manifest) = whole else {
+            return Ok(false);
+        };
+        match other_kind(self, target, &manifest)? {
+            None => Ok(true),
+            Some(found) => Err(Error::new(
+                ErrorKind::TargetExists,
+                format!(
+                    "{} has a release of another kind: {found}; IF NOT EXISTS keeps only what the statement would make. Choose \
+                     another target, or ask for the same",
+                    target.path.display()
+                ),
+            )),
         }
     }
 }
 
 /// Returns in what a release is of another kind than the statement's, if it is.
-fn other_kind(job: &Job, target: &Target, manifest: &Manifest) -> Option<String> {
+fn other_kind(job: &Job, target: &Target, manifest: &Manifest) -> Result<Option<String>> {
+    let unlike = other_files(target, manifest)
+        .or_else(|| other_columns(job, manifest))
+        .or_else(|| other_counts(job, manifest))
+        .or_else(|| other_values(job, manifest));
+    if unlike.is_some() {
+        return Ok(unlike);
+    }
+    // Levels of another hierarchy mean something else.
+    Ok(match unlike_hierarchy(job, manifest)? {
+        Some(unlike) => Some(unlike),
+        None => other_levels(job, manifest).or_else(|| missing(job, manifest)),
+    })
+}
+
+/// Returns in what the files of a release differ.
+fn other_files(target: &Target, manifest: &Manifest) -> Option<String> {
     let is_csv = manifest.output.iter().any(|file| file.name.ends_with(".csv"));
     match (is_csv, target.format == Format::Csv) {
         (true, false) => return Some("it is stored as CSV".into()),
@@ -51,41 +72,156 @@ fn other_kind(job: &Job, target: &Target, manifest: &Manifest) -> Option<String>
         (Some(Layout::Runs), None) => return Some("it has the layout 'plain'".into()),
         _ => {}
     }
-    if manifest.partitioned_by != target.partitioned_by {
-        return Some(format!("it is PARTITIONED BY ({})", manifest.partitioned_by.join(", ")));
-    }
-    let fields = job.source.rows.schema().fields().iter().map(|f| f.name());
-    let released = fields.filter(|name| job.releases(name));
-    let asked: Vec<(&str, Role)> = released.map(|name| (name.as_str(), role(job, name))).collect();
-    let has: Vec<(&str, Role)> = manifest.columns.iter().map(|c| (c.name.as_str(), c.role)).collect();
-    let is_there = |column: &str| has.iter().any(|(name, _)| *name == column);
-    if let Some((column, _)) = asked.iter().find(|column| !has.contains(column)) {
-        return Some(match is_there(column) {
-            true => format!("column {column:?} has another role in it"),
-            false => format!("it does not have the column {column:?}"),
-        });
-    }
-    if let Some((column, _)) = has.iter().find(|column| !asked.contains(column)) {
+    let is_divided_alike = manifest.partitioned_by == target.partitioned_by;
+    (!is_divided_alike).then(|| format!("it {}", divided(&manifest.partitioned_by)))
+}
+
+/// Returns in what the columns of a release differ.
+fn other_columns(job: &Job, manifest: &Manifest) -> Option<String> {
+    Some(match unlike_columns(job, manifest)? {
+        Unlike::Missing(column) => format!("it has the column {column:?}, which the statement does not release"),
+        Unlike::New(column) => format!("it does not have the column {column:?}"),
+        Unlike::Role(column) => format!("column {column:?} has another role in it"),
+        Unlike::Order(columns) => format!("it has the columns in another order: {}", columns.join(", ")),
+    })
+}
+
+/// Returns in what else than the source and the models a release counts: in entities or in another
+/// population.
+fn other_counts(job: &Job, manifest: &Manifest) -> Option<String> {
+    let counted = |entity: &Option<String>| match entity {
+        Some(column) => format!("ENTITY ({column})"),
+        None => "rows".into(),
+    };
+    if job.entity != manifest.entity {
         return Some(format!(
-            "it has the column {column:?}, which the statement does not release"
+            "it counts {}, and the statement counts {}",
+            counted(&manifest.entity),
+            counted(&job.entity)
         ));
     }
-    let is_recounted = |c: &&Constraint| {
-        c.model.sampling().is_none() && c.model.limit_column().is_none() && c.model.item_bound().is_none()
-    };
-    let is_held = |c: &Constraint| {
-        let held = |check| matches!(compared(job, c, check), Some(Ordering::Equal | Ordering::Less));
-        manifest.checks.iter().any(held)
-    };
-    let missing = job.constraints.iter().filter(is_recounted).find(|c| !is_held(c));
-    if let Some(missing) = missing {
-        let promise = missing.describe(&job.quasi_identifiers);
-        return Some(format!("it does not promise {promise}"));
+    // A release that also counts in a population, and promises the rest, promises more.
+    let is_other = job.population.is_some() && population(&job.statement) != population(&manifest.statement);
+    is_other.then(|| match population(&manifest.statement) {
+        Some(_) => "it counts in another POPULATION".into(),
+        None => "it counts in no POPULATION".into(),
+    })
+}
+
+/// Returns what follows POPULATION in a statement in canonical form; `None` if it has no such
+/// clause.
+fn population(statement: &str) -> Option<Vec<Token>> {
+    let tokens = Tokenizer::new(&GenericDialect {}, statement).tokenize().ok()?;
+    let (mut depth, mut words) = (0_i64, vec![]);
+    for (place, token) in tokens.iter().enumerate() {
+        match token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth -= 1,
+            Token::Word(word) if depth == 0 && word.quote_style.is_none() => words.push((place, &word.value)),
+            _ => {}
+        }
     }
-    let draws = job.sampling().is_some();
-    match (draws, manifest.differential_privacy.is_some()) {
-        (true, false) => Some("it is not differentially private".into()),
-        (false, true) => Some("it is differentially private".into()),
-        _ => None,
+    let after = |word: &str, start: usize| {
+        let mut found = words.iter().filter(|(place, _)| *place > start);
+        let (place, _) = found.find(|(_, own)| own.eq_ignore_ascii_case(word))?;
+        Some(*place)
+    };
+    // A table may be called like a clause, so the search begins after the source.
+    let start = after("POPULATION", after("QUASI", 0)?)?;
+    let end = after("SATISFYING", start)?;
+    Some(tokens.get(start + 1..end)?.to_vec())
+}
+
+/// Returns in what the values of a release differ: in suppressed rows, permuted columns, recoding
+/// or the form of labels.
+fn other_values(job: &Job, manifest: &Manifest) -> Option<String> {
+    match (job.starred, manifest.suppressed_rows) {
+        (true, SuppressedRows::Dropped) => return Some("its suppressed rows are DROPPED".into()),
+        (false, SuppressedRows::Starred) => return Some("its suppressed rows are STARRED".into()),
+        _ => {}
     }
+    let sensitive = job.sensitive.iter();
+    let asked: BTreeMap<&str, String> = sensitive
+        .filter_map(|s| Some((s.column.as_str(), s.randomization.as_ref()?.to_string())))
+        .collect();
+    let has: BTreeMap<&str, String> = manifest
+        .randomized
+        .iter()
+        .map(|r| (r.column.as_str(), r.within.clone()))
+        .collect();
+    let mut permuted = asked.keys().chain(has.keys());
+    if let Some(column) = permuted.find(|column| asked.get(*column) != has.get(*column)) {
+        let how = has.get(column).map_or("not RANDOMIZED", String::as_str);
+        return Some(format!("column {column:?} is {how} in it"));
+    }
+    match (matches!(job.choice, Choice::Partition(_)), manifest.partition.is_some()) {
+        (true, false) => return Some("it is RECODING GLOBAL".into()),
+        (false, true) => return Some("it is RECODING LOCAL".into()),
+        _ => {}
+    }
+    let form = |column: &str| manifest.form_of(column).unwrap_or(LabelForm::Text);
+    let mut columns = job.quasi_identifiers.iter();
+    let other = columns.find(|q| form(&q.column) != q.labels)?;
+    Some(format!(
+        "column {:?} has LABELS {} in it",
+        other.column,
+        form(&other.column)
+    ))
+}
+
+/// Returns in what the levels of a release lie outside of those that the statement allows. Local
+/// recoding has no levels to compare.
+fn other_levels(job: &Job, manifest: &Manifest) -> Option<String> {
+    let given = match &job.choice {
+        Choice::Node(levels) => Some(levels),
+        Choice::Replay(replay) if replay.on_drift != OnDrift::Search => replay.levels.as_ref(),
+        Choice::Replay(_) => return None,
+        Choice::Search { .. } | Choice::Partition(_) => None,
+    };
+    let named = |(low, high): (u8, u8)| match low == high {
+        true => format!("level {low}"),
+        false => format!("levels {low} to {high}"),
+    };
+    job.quasi_identifiers.iter().enumerate().find_map(|(i, q)| {
+        let given = given.and_then(|levels| levels.get(i)).map(|level| (*level, *level));
+        let (low, high) = given.or(q.levels)?;
+        let has = manifest.levels_of(&q.column)?;
+        let is_within = low <= has.0 && has.1 <= high;
+        (!is_within).then(|| {
+            format!(
+                "column {:?} has {} in it, and the statement asks for {}",
+                q.column,
+                named(has),
+                named((low, high))
+            )
+        })
+    })
+}
+
+/// Returns what the statement promises and a release does not.
+fn missing(job: &Job, manifest: &Manifest) -> Option<String> {
+    let is_held = |c: &&Constraint| {
+        let own = c.describe(&job.quasi_identifiers);
+        let is_checked = |held: fn(&str, &str) -> bool| manifest.checks.iter().any(|check| held(&check.check, &own));
+        match (c.model.sampling(), &manifest.differential_privacy) {
+            (Some(own), Some(budget)) if budget.epsilon <= own.epsilon && budget.delta <= own.delta => true,
+            // The check of limits has the model at its end.
+            _ if c.model.limit_column().is_some() => is_checked(|check, own| check.ends_with(own)),
+            (Some(_), _) => is_checked(|check, own| check == own),
+            (None, _) => {
+                let held = |check| matches!(compared(job, c, check), Some(Ordering::Equal | Ordering::Less));
+                manifest.checks.iter().any(held)
+            }
+        }
+    };
+    match (job.sampling().is_some(), manifest.differential_privacy.is_some()) {
+        (true, false) => return Some("it is not differentially private".into()),
+        (false, true) => return Some("it is differentially private".into()),
+        _ => {}
+    }
+    let missing = job.constraints.iter().find(|c| !is_held(c))?;
+    Some(format!(
+        "it does not promise {}",
+        missing.describe(&job.quasi_identifiers)
+    ))
 }

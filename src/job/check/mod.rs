@@ -2,6 +2,7 @@
 
 mod append;
 mod counted;
+mod csv;
 mod differential_privacy;
 mod items;
 mod kept;
@@ -14,6 +15,7 @@ mod purpose;
 mod randomized;
 mod report;
 mod roles;
+mod standing;
 mod target;
 
 pub(crate) use append::rises_from_zero;

@@ -1,9 +1,10 @@
 //! Refusals of target folders.
 
 use super::append;
+use super::csv;
 use super::mount::is_mount_point;
 use crate::error::{Error, Result};
-use crate::folder::{self, MANIFEST};
+use crate::folder::{self, MANIFEST, Replacing};
 use crate::formats::Entry;
 use crate::job::{Existing, Format, Job, SourceTable, Stored, Target, target_exists};
 use crate::lake::{Layout, Standing};
@@ -35,7 +36,7 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
     match target.format {
         Format::Table(format) => check_columns(job, target, format)?,
         Format::Parquet => check_parquet(job)?,
-        Format::Csv => {}
+        Format::Csv => csv::check(job)?,
     }
     if let Some(column) = target.partitioned_by.iter().find(|c| job.randomization(c).is_some()) {
         return Err(Error::usage(format!(
@@ -47,11 +48,15 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
         append::check(job, target)?;
     }
     if let Some(stored) = &target.stored {
+        check_is_not_read(job, target, stored.prefix.url())?;
         return check_stored(job, target, stored);
     }
     check_holds_nothing_read(job, path)?;
+    check_is_not_read(job, target, &format!("{}/", in_full(path).display()))?;
     match (target.existing, symlink_metadata(path)) {
-        (_, Err(e)) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(()),
+        (_, Err(e)) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            path.parent().map_or(Ok(()), folder::check_folder)
+        }
         (_, Err(e)) => Err(Error::io(format!("cannot read {}", path.display()), e)),
         (Existing::Skip, Ok(_)) if path.is_dir() && job.keeps_target()? => Ok(()),
         (Existing::Fail, Ok(_)) if path.is_dir() && !folder::is_free(path)? => Err(target_exists(path)),
@@ -62,7 +67,15 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
             ))
         }
         // For a target that is not a folder, the error says what it is, whatever was requested.
-        (_, Ok(_)) => check_mount(path).and_then(|()| folder::check_replaceable(path)),
+        (_, Ok(_)) => check_mount(path).and_then(|()| folder::check_replaceable(path, replacing(target))),
+    }
+}
+
+/// Returns for which clause the folder of a target is replaced.
+fn replacing(target: &Target) -> Replacing {
+    match target.grows {
+        Some(_) => Replacing::Append,
+        None => Replacing::Overwrite,
     }
 }
 
@@ -82,6 +95,39 @@ fn check_holds_nothing_read(job: &Job, path: &Path) -> Result<()> {
         Some((what, _)) => Err(Error::usage(format!(
             "the target {} holds the {what}; write to another folder",
             path.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Returns the path without symbolic links, as far as it exists.
+fn in_full(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let there = path
+        .ancestors()
+        .find_map(|folder| Some((folder, folder.canonicalize().ok()?)));
+    match there {
+        Some((folder, own)) => path.strip_prefix(folder).map_or(path.clone(), |rest| own.join(rest)),
+        None => path,
+    }
+}
+
+/// Refuses a target whose files the same statement would read as its source when it is run again:
+/// it would count the released rows as people. `url` is the folder of the target.
+fn check_is_not_read(job: &Job, target: &Target, url: &str) -> Result<()> {
+    let folders: String = target
+        .partitioned_by
+        .iter()
+        .map(|column| format!("{column}=1/"))
+        .collect();
+    let file = format!("{url}{folders}part-00000.{}", target.format.extension());
+    let read = [("source", Some(&job.source)), ("POPULATION", job.population.as_ref())];
+    let reads = |source: &SourceTable| source.pins.would_read(&file);
+    match read.into_iter().find(|(_, source)| source.is_some_and(reads)) {
+        Some((what, _)) => Err(Error::usage(format!(
+            "the target {} is in a folder that the {what} reads, and the next run would read the release, too; write to a folder \
+             beside it, or name the files of the {what}",
+            target.path.display()
         ))),
         None => Ok(()),
     }
@@ -117,10 +163,17 @@ fn check_parquet(job: &Job) -> Result<()> {
 fn is_in_parquet(data_type: &DataType) -> bool {
     match data_type {
         DataType::Union(..) | DataType::Interval(IntervalUnit::MonthDayNano) => false,
+        // A negative scale says that the last digits before the point are zeros.
+        DataType::Decimal32(_, scale)
+        | DataType::Decimal64(_, scale)
+        | DataType::Decimal128(_, scale)
+        | DataType::Decimal256(_, scale) => *scale >= 0,
         DataType::Struct(fields) => fields.iter().all(|field| is_in_parquet(field.data_type())),
         DataType::Dictionary(_, values) => is_in_parquet(values),
         DataType::List(item)
         | DataType::LargeList(item)
+        | DataType::ListView(item)
+        | DataType::LargeListView(item)
         | DataType::FixedSizeList(item, _)
         | DataType::RunEndEncoded(_, item)
         | DataType::Map(item, _) => is_in_parquet(item.data_type()),

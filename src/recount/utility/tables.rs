@@ -1,14 +1,14 @@
 //! Reads the rows of a table as their distinct combinations of texts. They are counted as the first
 //! scan counts a source.
 
+use crate::canonical::sql_text_of;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Columns, Scan};
+use crate::hierarchy::texts as written;
 use crate::key::{PackedLayout, bits_for};
 use crate::pool::{Pool, check_cancelled, map, sort_by};
 use crate::spill::SpillSpace;
-use arrow::array::{ArrayRef, AsArray, StringArray};
-use arrow::compute::cast;
-use arrow::datatypes::DataType;
+use arrow::array::{ArrayRef, StringArray};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::physical_plan::execute_stream_partitioned;
 use datafusion::prelude::SessionContext;
@@ -33,7 +33,7 @@ impl Texts {
         let context = session.task_ctx();
         let memory = MemoryConsumer::new("anonsql utility").register(context.memory_pool());
         let named = expressions.iter().enumerate();
-        let selected = named.map(|(i, expression)| format!("arrow_cast({expression}, 'Utf8') AS c{i}"));
+        let selected = named.map(|(i, expression)| format!("{} AS c{i}", sql_text_of(expression)));
         let selected: Vec<String> = selected.collect();
         let rows = session
             .sql(&format!("SELECT {} FROM {table}", selected.join(", ")))
@@ -97,7 +97,7 @@ impl Texts {
         });
         let texts = scan.dictionaries.iter().map(|dictionary| {
             reserve(&memory, dictionary.values.get_array_memory_size())?;
-            Ok(cast(&dictionary.values, &DataType::Utf8)?.as_string::<i32>().clone())
+            written(&dictionary.values)
         });
         Ok(Self {
             texts: texts.collect::<Result<_>>()?,
@@ -114,8 +114,8 @@ impl Texts {
 
     /// Returns the index of each text of a column among `values`.
     pub(super) fn codes(&self, column: usize, values: &ArrayRef) -> Result<Vec<u32>> {
-        let values = cast(values, &DataType::Utf8)?;
-        let codes: HashMap<Option<&str>, u32> = values.as_string::<i32>().iter().zip(0..).collect();
+        let values = written(values)?;
+        let codes: HashMap<Option<&str>, u32> = values.iter().zip(0..).collect();
         let code = |text: Option<&str>| {
             let code = codes.get(&text).copied();
             code.ok_or_else(|| Error::data("the rows changed while they were read: measure them again"))

@@ -208,7 +208,7 @@ fn refused(folder: &str, manifest: &Manifest, quasi_identifiers: &[QuasiIdentifi
         .iter()
         .filter(|q| manifest.node.contains_key(&q.column));
     for q in of_both {
-        if let Err(e) = manifest.require_hierarchy(&q.column, &q.hierarchy) {
+        if let Err(e) = manifest.require_hierarchy(&q.column, &q.hierarchy, "leave the manifest out") {
             return Error::new(ErrorKind::Drift, e.message()).context(format!("USING MANIFEST {folder:?}"));
         }
     }

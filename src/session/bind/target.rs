@@ -46,7 +46,7 @@ pub(in crate::session) const OPTIONS: Info = Info {
         },
         Param {
             name: "waiting",
-            summary: "with APPEND: the folder, where the source is, that keeps the rows that wait; the next batch takes them",
+            summary: "with APPEND: the folder, beside the source, that keeps the rows that wait; the next batch takes them",
             kind: Kind::Name,
             default: Some(""),
         },
@@ -158,6 +158,12 @@ fn layout(options: &Arguments, target: &TargetClause, expanded: &str) -> Result<
 
 /// Refuses a path that is not that of a folder for a release.
 fn check_path(path: &Path, target: &TargetClause) -> Result<()> {
+    if path.as_os_str().is_empty() {
+        return Err(Error::usage(format!(
+            "the target {:?} does not name a folder; write the path of the folder that the release is to be",
+            target.path
+        )));
+    }
     if path.extension().is_some_and(|e| e == "parquet" || e == "csv") {
         return Err(Error::usage(format!(
             "the target {:?} names a file; a release is a folder with its files and its manifest: write TO '{}/', or \

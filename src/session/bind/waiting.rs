@@ -1,7 +1,8 @@
 //! Binds the rows that wait: they are rows of the next batch.
 
 use crate::error::{Error, Result};
-use crate::job::{SourceTable, Target};
+use crate::job::{SourceTable, Target, Waiting};
+use crate::location::encoded;
 use crate::session::context::AnonContext;
 use datafusion::logical_expr::cast;
 use datafusion::prelude::{Expr, ident};
@@ -9,7 +10,7 @@ use datafusion::prelude::{Expr, ident};
 impl AnonContext {
     /// Returns a source with the rows that wait for the release of the target. Fails with
     /// `ErrorKind::Data` if they have other columns, and with `ErrorKind::Usage` if the source
-    /// reads them, too.
+    /// reads them, too, or would.
     pub(super) fn with_waiting(&self, source: SourceTable, target: Option<&Target>) -> Result<SourceTable> {
         let Some((target, waiting)) = target.and_then(|target| Some((target, target.waiting.as_ref()?))) else {
             return Ok(source);
@@ -28,6 +29,7 @@ impl AnonContext {
                 waiting.url()
             )));
         }
+        check_is_not_read(&source, waiting)?;
         let Some(rows) = &waiting.rows else {
             let last = target.grows.as_ref().and_then(|standing| standing.all_batches().pop());
             if let Some(batch) = last.filter(|batch| batch.rows_waiting > 0) {
@@ -62,5 +64,28 @@ impl AnonContext {
             rows: source.rows.clone().union(waited.rows.select(as_read)?)?,
             ..source
         })
+    }
+}
+
+/// Fails with `ErrorKind::Usage` if the folder of the rows that wait lies in a folder that the
+/// source reads: the source would then change during the run, and the next batch would read those
+/// rows as its own.
+fn check_is_not_read(source: &SourceTable, waiting: &Waiting) -> Result<()> {
+    let local = source.files.iter().filter_map(|file| file.file_name()?.to_str());
+    let objects = source.pins.objects().filter_map(|(name, _)| name.rsplit('/').next());
+    // A folder of files of another format is not read with a Parquet file in it, either, so the
+    // names of its own files are tried, too.
+    let mut names = local.chain(objects).chain(["waiting.parquet"]);
+    let is_read = names.any(|name| {
+        let file = format!("{}{}", waiting.url(), encoded(name.as_bytes()));
+        source.pins.would_read(&file)
+    });
+    match is_read {
+        true => Err(Error::usage(format!(
+            "option waiting: {} is in a folder that the source reads, and the source would change with each run; keep the rows \
+             that wait in a folder beside it",
+            waiting.url()
+        ))),
+        false => Ok(()),
     }
 }

@@ -4,6 +4,7 @@
 use super::hierarchies::Hierarchies;
 use crate::catalogue::Info;
 use crate::error::Error;
+use crate::hierarchy::OnUnmapped;
 use arrow::array::UInt32Array;
 use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
@@ -73,6 +74,15 @@ impl ScalarUDFImpl for Generalize {
             .into());
         }
         let lookup = hierarchy.bind(plain)?;
+        // The value itself needs no label.
+        if level > 0 && hierarchy.on_unmapped() == OnUnmapped::Error && lookup.unmapped_values() > 0 {
+            return Err(Error::data(format!(
+                "hierarchy {name} does not map {} values that generalize was given; add them, or say ON UNMAPPED TOP when \
+                 creating it, which gives them the label of the top",
+                lookup.unmapped_values()
+            ))
+            .into());
+        }
         let level = lookup.level(level);
         let labels = take(&level.labels, &UInt32Array::from(level.codes.clone()), None)?;
         Ok(ColumnarValue::Array(cast(&labels, &DataType::Utf8)?))

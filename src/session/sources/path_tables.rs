@@ -3,11 +3,11 @@
 //! DataFusion's own path tables take the format of the first file of a folder, which in a release
 //! may be the manifest.
 
-use super::listing::NO_FILE;
 use super::read::read_path;
 use crate::source::reading;
 use crate::sql::path_options::divided;
-use crate::store::{Stores, is_pattern};
+use crate::sql::paths::is_word;
+use crate::store::Stores;
 use async_trait::async_trait;
 use datafusion::catalog::{DynamicFileCatalog, TableProvider, UrlTableFactory};
 use datafusion::error::Result;
@@ -15,7 +15,6 @@ use datafusion::execution::SessionState;
 use datafusion::prelude::SessionContext;
 use parking_lot::RwLock;
 use std::fmt;
-use std::path::Path;
 use std::sync::{Arc, OnceLock, Weak};
 
 /// The same session, in which a file, folder, glob or URL in quotes is a table.
@@ -63,9 +62,8 @@ impl UrlTableFactory for PathTables {
     async fn try_new(&self, path: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         let (path, options) = divided(path)?.unwrap_or_else(|| (path.to_string(), vec![]));
         let path = path.as_str();
-        // A plain word names a table that does not exist; DataFusion reports that error.
-        let is_word = !path.contains(['/', '.']) && !is_pattern(path);
-        if is_word && !Path::new(path).exists() {
+        // A word names a table that does not exist; DataFusion reports that error.
+        if is_word(path) {
             return Ok(None);
         }
         let Some(state) = self.0.get().and_then(Weak::upgrade) else {
@@ -73,10 +71,7 @@ impl UrlTableFactory for PathTables {
         };
         let session = SessionContext::new_with_state(state.read().clone());
         let read = async { Ok(read_path(&session, path, &options).await) };
-        match reading(&format!("{path:?}"), read).await? {
-            // A folder of something else, such as reports, leaves its name to a table.
-            Err(e) if is_word && e.message().ends_with(NO_FILE) => Ok(None),
-            rows => Ok(Some(rows?.into_view())),
-        }
+        let rows = reading(&format!("{path:?}"), read).await??;
+        Ok(Some(rows.into_view()))
     }
 }

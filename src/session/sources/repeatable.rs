@@ -6,6 +6,9 @@
 //! as needed.
 
 use crate::error::{Error, Result};
+use crate::job::SourceTable;
+use crate::session::context::AnonContext;
+use crate::sql::clause::SourceClause;
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::dataframe::DataFrame;
@@ -55,6 +58,49 @@ pub(in crate::session) fn check_repeatable(name: &str, rows: &DataFrame) -> Resu
         "{name} may answer other rows each time it is read, and a release reads it more than once: {why}; make a table of \
          it first, CREATE TABLE t AS SELECT ..., and then ANONYMIZE t"
     )))
+}
+
+impl AnonContext {
+    /// Opens the rows that a statement names and reads several times. Fails with a usage error if
+    /// they are random: its figures would be of other rows each.
+    pub(in crate::session) async fn settled(&self, source: &SourceClause) -> Result<SourceTable> {
+        let source = self.source(source).await?;
+        match random(source.rows.logical_plan())? {
+            None => Ok(source),
+            Some(function) => Err(Error::usage(format!(
+                "{} has other rows each time it is read, and the statement reads it more than once: {function}() is random; make \
+                 a table of it first, CREATE TABLE t AS SELECT ..., and name t",
+                source.name
+            ))),
+        }
+    }
+}
+
+/// Returns the name of a function of a plan, one of its views or subqueries that is random.
+fn random(plan: &LogicalPlan) -> DfResult<Option<String>> {
+    let mut found = None;
+    plan.apply_with_subqueries(|plan| {
+        if let LogicalPlan::TableScan(scan) = plan
+            && let Some(view) = scan.source.get_logical_plan()
+        {
+            found = random(&view)?;
+        }
+        plan.apply_expressions(|expr| {
+            expr.apply(|expr| {
+                if let Expr::ScalarFunction(function) = expr
+                    && function.func.signature().volatility == Volatility::Volatile
+                {
+                    found = Some(function.name().to_string());
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })?;
+        Ok(match found {
+            Some(_) => TreeNodeRecursion::Stop,
+            None => TreeNodeRecursion::Continue,
+        })
+    })?;
+    Ok(found)
 }
 
 /// Returns rows whose fractions are added up in one order, whatever the number of threads: those of

@@ -24,7 +24,9 @@ enum Kind {
     Text,
 }
 
-/// What a column has besides kinds: times without a zone, and times in UTC.
+/// What a column has besides kinds: times that nanoseconds cannot hold, times without a zone, and
+/// times in UTC.
+const FAR: u16 = 1 << 13;
 const LOCAL: u16 = 1 << 14;
 const IN_UTC: u16 = 1 << 15;
 /// The zone of columns in UTC, as Arrow writes it.
@@ -43,12 +45,12 @@ impl Kinds {
     pub(crate) fn add(&mut self, text: &str) {
         if !text.is_empty() {
             let kind = kind(text);
-            let zone = match Self::TIMES & bit(kind) != 0 {
-                true if is_in_utc(text) => IN_UTC,
-                true => LOCAL,
-                false => 0,
+            let (zone, far) = match Self::TIMES & bit(kind) != 0 {
+                true if is_in_utc(text) => (IN_UTC, is_far(text)),
+                true => (LOCAL, is_far(text)),
+                false => (0, false),
             };
-            self.0 |= bit(kind) | zone;
+            self.0 |= bit(kind) | zone | if far { FAR } else { 0 };
         }
     }
 
@@ -65,14 +67,16 @@ impl Kinds {
     /// Returns the type that every text fits; text if there is none.
     pub(crate) fn data_type(self) -> DataType {
         let only = |kinds: u16| self.0 != 0 && self.0 & !kinds == 0;
-        let is_in_utc = only(Self::TIMES | IN_UTC);
+        let is_in_utc = only(Self::TIMES | IN_UTC | FAR);
         let time = |unit| DataType::Timestamp(unit, is_in_utc.then(|| UTC.into()));
         match () {
             () if only(bit(Kind::Boolean)) => DataType::Boolean,
             () if only(Self::INTEGERS) => DataType::Int64,
             () if only(Self::NUMBERS) => DataType::Float64,
             () if only(bit(Kind::Date)) => DataType::Date32,
-            () if is_in_utc || only(Self::TIMES | LOCAL) => match () {
+            () if is_in_utc || only(Self::TIMES | LOCAL | FAR) => match () {
+                // No type holds both.
+                () if self.0 & bit(Kind::Nanosecond) != 0 && self.0 & FAR != 0 => DataType::Utf8,
                 () if self.0 & bit(Kind::Nanosecond) != 0 => time(TimeUnit::Nanosecond),
                 () if self.0 & bit(Kind::Microsecond) != 0 => time(TimeUnit::Microsecond),
                 () if self.0 & bit(Kind::Millisecond) != 0 => time(TimeUnit::Millisecond),
@@ -95,9 +99,7 @@ pub(super) fn fits(text: &str, data_type: &DataType) -> bool {
         DataType::Int64 => integer(text).is_some(),
         DataType::Float64 => float(text).is_some(),
         DataType::Date32 => kind() == Kind::Date,
-        DataType::Timestamp(unit, zone) => {
-            (Kind::Second..=most(*unit)).contains(&kind()) && is_in_utc(text) == zone.is_some()
-        }
+        DataType::Timestamp(unit, zone) => is_time_of(text, *unit, zone.is_some()) && !is_too_far(text, data_type),
         _ => true,
     }
 }
@@ -268,6 +270,29 @@ fn is_in_utc(text: &str) -> bool {
     text.len() > DAY + CLOCK && IN_UTC_ZONES.iter().any(|zone| text.ends_with(zone))
 }
 
+/// Returns true if a text is a time with at most the digits of a unit, in UTC or without a zone.
+fn is_time_of(text: &str, unit: TimeUnit, in_utc: bool) -> bool {
+    (Kind::Second..=most(unit)).contains(&kind(text)) && is_in_utc(text) == in_utc
+}
+
+/// Returns true if a text would be a value of a type, but for its distance from 1970.
+pub(super) fn is_too_far(text: &str, data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Timestamp(unit @ TimeUnit::Nanosecond, zone) => {
+            is_far(text) && is_time_of(text, *unit, zone.is_some())
+        }
+        _ => false,
+    }
+}
+
+/// Returns true if a text is a time before 1677-09-21 or after 2262-04-11, which nanoseconds of 64
+/// bits cannot hold.
+fn is_far(text: &str) -> bool {
+    use arrow::compute::kernels::cast_utils::string_to_datetime;
+    let is_near = text.get(..4).is_some_and(|year| ("1678"..="2261").contains(&year));
+    !is_near && string_to_datetime(&chrono::Utc, text).is_ok_and(|at| at.timestamp_nanos_opt().is_none())
+}
+
 /// The lengths of `2020-01-31`, ` 10:20:30` and `10:20`.
 const DAY: usize = 10;
 const CLOCK: usize = 9;
@@ -430,6 +455,19 @@ mod tests {
             (&["0.1234567890123456789"], DataType::Utf8),
             (&["2020-01-31 10:20:30.123456"], time(TimeUnit::Microsecond)),
             (&["2020-01-31 10:20:30.123456789"], time(TimeUnit::Nanosecond)),
+            (
+                &["2020-01-31 10:20:30.1234567", "9999-12-31 23:59:59.9999999"],
+                DataType::Utf8,
+            ),
+            (&["2020-01-31 10:20:30.1234567", "0001-01-01 00:00:00"], DataType::Utf8),
+            (
+                &["1677-09-21 00:12:44Z", "2020-01-31 10:20:30.1234567Z"],
+                utc(TimeUnit::Nanosecond),
+            ),
+            (
+                &["2020-01-31 10:20:30.123456", "9999-12-31 23:59:59"],
+                time(TimeUnit::Microsecond),
+            ),
             (&["2020-01-31 25:20:30"], DataType::Utf8),
             (&["NA", "5"], DataType::Utf8),
             (&["", ""], DataType::Utf8),

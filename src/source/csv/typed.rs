@@ -2,8 +2,9 @@
 //! than the first rows had. A reader that is given a type takes `007` for 7, and nobody learns it.
 
 use super::files::CsvFiles;
-use super::kind::{fits, float, integer, is_kept_by_cast, wanted};
+use super::kind::{fits, float, integer, is_kept_by_cast, is_too_far, wanted};
 use crate::error::{Error, Result};
+use crate::quoting::literal;
 use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{ArrowPrimitiveType, DataType, Float64Type, Int64Type};
@@ -104,8 +105,11 @@ impl Typed {
             DataType::Int64 => self.numbers::<Int64Type>(texts, integer),
             DataType::Float64 => self.numbers::<Float64Type>(texts, float),
             _ => {
-                if texts.iter().flatten().any(|text| !fits(text, &self.to)) {
-                    return Err(self.misfit());
+                if let Some(unlike) = texts.iter().flatten().find(|text| !fits(text, &self.to)) {
+                    return Err(match is_too_far(unlike, &self.to) {
+                        true => self.too_far(),
+                        false => self.misfit(),
+                    });
                 }
                 let values = cast(texts, &self.to)?;
                 // A time can be beyond the range of its type.
@@ -131,6 +135,21 @@ impl Typed {
             Ok(values) => Ok(Arc::new(values)),
             Err(()) => Err(self.misfit()),
         }
+    }
+
+    /// Returns the error for a time that nanoseconds cannot hold, with its file and line if the
+    /// files are local.
+    fn too_far(&self) -> Error {
+        let why = format!(
+            "is a time before 1677-09-21 or after 2262-04-11 in column {:?}, which nanoseconds cannot hold, and the rows before \
+             have nanoseconds; read the column as text with OPTIONS (types {}) after the path",
+            self.name,
+            literal(&format!("{} TEXT", self.name))
+        );
+        let found = self
+            .files
+            .first_field(self.column, |text| is_too_far(text, &self.to), &why);
+        found.unwrap_or_else(|| Error::data(format!("a row of a CSV file {why}")))
     }
 
     /// Returns the error for a text that is no value of the type, with its file and line if the

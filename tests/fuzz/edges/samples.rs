@@ -54,7 +54,9 @@ impl Input for Samples {
                 )
             })
             .collect();
-        let (la, lz) = (rng.random_range(0..=3), rng.random_range(0..=3));
+        // Level 0 would release what ON UNMAPPED TOP makes `*`.
+        let lowest = u8::from(unmapped == "ON UNMAPPED TOP");
+        let (la, lz) = (rng.random_range(lowest..=3), rng.random_range(lowest..=3));
         let epsilon = rng.random_range(0.2..2.0f64);
         let beta = rng.random_range(0.02..0.98) * (1.0 - (-epsilon).exp());
         let model = format!(

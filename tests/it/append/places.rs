@@ -162,7 +162,7 @@ async fn what_does_not_match_is_refused() {
             "in another order",
         ),
         ("APPEND", "APPEND STORED AS CSV", "STORED AS PARQUET"),
-        ("APPEND", "APPEND PARTITIONED BY (zip)", "PARTITIONED BY ()"),
+        ("APPEND", "APPEND PARTITIONED BY (zip)", "has no partitions"),
         ("SATISFYING", "ENTITY (pay) SATISFYING", "leave ENTITY out"),
         ("illness, pay)", "illness, pay RANDOMIZED)", "RANDOMIZED permutes"),
         (

@@ -140,3 +140,26 @@ async fn a_batch_is_added_once() {
     }
     collect(&context, &add("copy.parquet", "OPTIONS (read_again true)")).await;
 }
+
+/// Rows that wait are kept in the store, and the next batch takes them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rows_that_wait_are_kept_in_the_store() {
+    let store = Arc::new(InMemory::new());
+    let context = session(&store).await;
+    let add = |source: &str| {
+        format!(
+            "ANONYMIZE {source} TO 's3://lake/grown' APPEND OPTIONS (waiting 's3://lake/waiting', read_again true) {REQUEST}"
+        )
+    };
+    collect(&context, &add("p")).await;
+    let waiting = "CREATE EXTERNAL TABLE w STORED AS PARQUET LOCATION 's3://lake/waiting/'; SELECT age FROM w";
+    assert_eq!(number(&collect(&context, waiting).await), 55.0);
+    // A person of 57 is in one class with who waits.
+    let more = "(SELECT * FROM p UNION ALL SELECT 57, 'f')";
+    let batch = &collect(&context, &add(more)).await[0];
+    let waiting = batch.column_by_name("waiting").unwrap();
+    assert_eq!(waiting.as_primitive::<arrow::datatypes::UInt64Type>().value(0), 0);
+    assert_eq!(manifest(&store, "grown").await.rows_out, 5 + 8);
+    let verify = "VERIFY 's3://lake/grown' QUASI IDENTIFIERS (age USING age) SATISFYING k_anonymity(2)";
+    assert!(holds(&collect(&context, verify).await));
+}

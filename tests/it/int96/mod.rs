@@ -1,7 +1,7 @@
 //! Times of Parquet's oldest type and of the old calendar, in files that Spark 3.5 and Arrow's C++
 //! wrote (`make.py` writes them again).
 
-use crate::common::{collect, rows, with_paths};
+use crate::common::{collect, holds, rows, with_paths};
 #[cfg(feature = "delta")]
 use crate::delta::deletion_vector;
 use anonsql::AnonContext;
@@ -9,6 +9,8 @@ use anonsql::error::ErrorKind;
 use arrow::array::AsArray;
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, TimeUnit};
+use datafusion::object_store::ObjectStoreExt;
+use datafusion::object_store::memory::InMemory;
 #[cfg(feature = "delta")]
 use parquet::file::metadata::ParquetMetaDataReader;
 #[cfg(feature = "delta")]
@@ -16,6 +18,7 @@ use serde_json::json;
 #[cfg(feature = "delta")]
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The times of `spark.parquet`, each in two rows, beside two rows of NULL.
 const TIMES: [&str; 8] = [
@@ -102,6 +105,46 @@ async fn times_of_spark_are_released_in_microseconds() {
     let against = format!("AGAINST (SELECT id, at, at AS kept FROM '{path}')");
     let verify = format!("VERIFY '{out}' {against} QUASI IDENTIFIERS (at USING year) SATISFYING k_anonymity(2)");
     context.sql(&verify).await.unwrap();
+}
+
+/// An object store is no other way in: by name, by prefix, by pattern and as an external table.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn times_of_spark_in_an_object_store() {
+    let (context, store) = (with_paths(2), Arc::new(InMemory::new()));
+    let url = url::Url::parse("s3://lake").unwrap();
+    context.session().register_object_store(&url, Arc::clone(&store) as _);
+    let bytes = std::fs::read(file("spark.parquet")).unwrap();
+    store.put(&"spark/a.parquet".into(), bytes.into()).await.unwrap();
+    for source in ["spark/a.parquet", "spark", "spark/*.parquet", "**/a.parquet"] {
+        assert_times(&context, &format!("'s3://lake/{source}'")).await;
+    }
+    let external = "CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION 's3://lake/spark/'";
+    collect(&context, external).await;
+    assert_times(&context, "t").await;
+    let release =
+        "ANONYMIZE 's3://lake/spark/' TO 's3://lake/out' QUASI IDENTIFIERS (id) KEEP (at) SATISFYING k_anonymity(2)";
+    let columns = "(SELECT 0 AS id, at FROM 's3://lake/spark/')";
+    collect(&context, &release.replace("'s3://lake/spark/'", columns)).await;
+    assert_times(&context, "'s3://lake/out'").await;
+    let verify = format!("VERIFY 's3://lake/out' QUASI IDENTIFIERS (id) SATISFYING k_anonymity(2) AGAINST {columns}");
+    assert!(holds(&collect(&context, &verify).await));
+    // A value that nanoseconds do not hold, and that this type of the session cannot mean.
+    let nanoseconds = std::fs::read(file("nanoseconds.parquet")).unwrap();
+    store
+        .put(&"nanoseconds.parquet".into(), nanoseconds.into())
+        .await
+        .unwrap();
+    let (there, here) = (
+        "'s3://lake/nanoseconds.parquet'",
+        format!("'{}'", file("nanoseconds.parquet")),
+    );
+    let in_store = context.sql(&format!("SELECT * FROM {there}")).await.map(|b| rows(&b));
+    let in_file = context.sql(&format!("SELECT * FROM {here}")).await.map(|b| rows(&b));
+    match (in_store, in_file) {
+        (Ok(in_store), Ok(in_file)) => assert_eq!(in_store, in_file),
+        (Err(in_store), Err(in_file)) => assert_eq!(in_store.kind(), in_file.kind()),
+        other => panic!("a store and a folder differ: {other:?}"),
+    }
 }
 
 /// What a type cannot hold is an error with the file and the column.

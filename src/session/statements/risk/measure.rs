@@ -170,7 +170,7 @@ impl AnonContext {
         statement: &RiskSpec,
         state: &SessionState,
     ) -> Result<(SessionContext, ReleasedTable)> {
-        let source = self.source(&statement.source).await?;
+        let source = self.settled(&statement.source).await?;
         let manifest = manifest(self, statement).await?;
         check(statement, &source, manifest.is_some())?;
         let quasi_identifiers: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
@@ -201,7 +201,7 @@ impl AnonContext {
         statement: &RiskSpec,
         measured: &DataFrame,
     ) -> Result<Arc<ViewTable>> {
-        let rows = self.source(source).await?;
+        let rows = self.settled(source).await?;
         let known = rows.columns();
         let columns = statement.quasi_identifiers.iter().map(|q| &q.column);
         if let Some(missing) = columns.chain(&statement.entity).find(|c| !known.contains(&c.as_str())) {
@@ -247,7 +247,8 @@ impl AnonContext {
             let level = manifest.node.get(&q.column).copied().unwrap_or(0);
             columns.push(match &q.hierarchy {
                 Some(hierarchy) if level > 0 || self.hierarchy(hierarchy)?.rule().codes().is_some() => {
-                    manifest.require_hierarchy(&q.column, self.hierarchy(hierarchy)?.as_ref())?;
+                    let own = self.hierarchy(hierarchy)?;
+                    manifest.require_hierarchy(&q.column, &own, "leave POPULATION out")?;
                     let value = match manifest.type_in_source(&q.column) {
                         Some(data_type) => in_type(&rows, &q.column, &data_type)?.unalias(),
                         None => ident(&q.column),

@@ -23,10 +23,10 @@ const TESTING: &str = "testing";
 impl AnonContext {
     /// Measures what the statement asks for. `file` is the report that will be written.
     pub(super) async fn utility(&self, statement: &UtilitySpec, file: Option<&ReportFile>) -> Result<Utility> {
-        let release = self.source(&statement.release).await?;
-        let source = self.source(&statement.source).await?;
+        let release = self.settled(&statement.release).await?;
+        let source = self.settled(&statement.source).await?;
         let testing = match &statement.testing {
-            Some(testing) => Some(self.source(testing).await?),
+            Some(testing) => Some(self.settled(testing).await?),
             None => None,
         };
         let read: Vec<&SourceTable> = [&release, &source].into_iter().chain(&testing).collect();
@@ -97,7 +97,9 @@ impl AnonContext {
             }
             Some(name) => {
                 let hierarchy = self.hierarchy(name)?;
-                of_manifest.map_or(Ok(()), |m| m.require_hierarchy(column, &hierarchy))?;
+                if let Some(manifest) = of_manifest {
+                    manifest.require_hierarchy(column, &hierarchy, "leave USING out")?;
+                }
                 return Ok(Reading {
                     column: column.into(),
                     hierarchy: Some(hierarchy),

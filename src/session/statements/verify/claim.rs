@@ -23,7 +23,7 @@ use std::sync::Arc;
 impl AnonContext {
     /// Returns the claim that a VERIFY makes.
     pub(super) async fn claim(&self, verify: &Verify) -> Result<Claim> {
-        let source = self.source(&verify.source).await?;
+        let source = self.settled(&verify.source).await?;
         let (quasi_identifiers, item_sets) = self.quasi_identifiers(&verify.quasi_identifiers, source.rows.schema())?;
         let constraints = constraints(
             &self.registry(),
@@ -115,7 +115,7 @@ impl AnonContext {
 
     async fn rows_of(&self, source: Option<&SourceClause>) -> Result<Option<DataFrame>> {
         match source {
-            Some(source) => Ok(Some(self.source(source).await?.rows)),
+            Some(source) => Ok(Some(self.settled(source).await?.rows)),
             None => Ok(None),
         }
     }

@@ -4,8 +4,10 @@
 //! writes the files of a folder one by one. Local outputs of COPY are therefore staged like a
 //! release, and an INSERT into files writes a single file.
 
+use crate::canonical::text_of;
 use crate::engine::Alike;
 use crate::error::{Error, ErrorKind, Result};
+use crate::hierarchy::has_zone;
 use crate::location::expanded;
 use crate::staging::Stage;
 use crate::store::Stores;
@@ -130,8 +132,12 @@ fn put_aside(copy: &mut CopyTo, state: &SessionState) -> Result<Option<Stage>> {
             "COPY ... PARTITIONED BY writes NULL as an empty text; write TO a folder with PARTITIONED BY",
         ));
     }
-    if copy.file_type.get_ext() == "arrow" {
-        copy.input = Arc::new(without_dictionaries(&copy.input)?);
+    match copy.file_type.get_ext().trim_start_matches('.') {
+        "arrow" => copy.input = Arc::new(without_dictionaries(&copy.input)?),
+        "csv" | "json" | "ndjson" if !has_format_of_times(copy) => {
+            copy.input = Arc::new(with_texts_of_times(&copy.input)?);
+        }
+        _ => {}
     }
     copy.output_url = expanded(&copy.output_url)?.into_owned();
     let url = ListingTableUrl::parse(&copy.output_url)?;
@@ -168,6 +174,30 @@ fn without_dictionaries(rows: &LogicalPlan) -> Result<LogicalPlan> {
         match named.1.data_type() {
             DataType::Dictionary(_, values) => cast(column, values.as_ref().clone()).alias(named.1.name()),
             _ => column,
+        }
+    });
+    let columns: Vec<Expr> = columns.collect();
+    Ok(LogicalPlanBuilder::from(rows.clone()).project(columns)?.build()?)
+}
+
+/// Returns true if the statement says how times in a zone are written.
+fn has_format_of_times(copy: &CopyTo) -> bool {
+    copy.options
+        .keys()
+        .any(|key| key.to_ascii_lowercase().ends_with("timestamp_tz_format"))
+}
+
+/// Replaces times in a zone by their texts, because the writers of texts round the offset of a zone
+/// to minutes.
+fn with_texts_of_times(rows: &LogicalPlan) -> Result<LogicalPlan> {
+    if !rows.schema().fields().iter().any(|field| has_zone(field.data_type())) {
+        return Ok(rows.clone());
+    }
+    let columns = rows.schema().iter().map(|named| {
+        let column = Expr::Column(Column::from(named));
+        match has_zone(named.1.data_type()) {
+            true => text_of(column).alias(named.1.name()),
+            false => column,
         }
     });
     let columns: Vec<Expr> = columns.collect();

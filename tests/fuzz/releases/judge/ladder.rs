@@ -116,6 +116,12 @@ impl Ladder {
         self.unmapped == Unmapped::Suppress && !self.knows(cell)
     }
 
+    /// Whether the value has the label of the top at every level but the ground, as no value that
+    /// the hierarchy knows has, so that its column is not released at level 0.
+    pub fn raises(&self, cell: &Cell) -> bool {
+        self.unmapped == Unmapped::Top && !self.knows(cell)
+    }
+
     /// The label of a value at a level, `None` for NULL. Of values that suppress their row it says
     /// nothing of use.
     pub fn label(&self, cell: &Cell, level: usize) -> Option<String> {

@@ -104,7 +104,12 @@ pub struct Judged<'a> {
 pub fn quasi(case: &Case, source: &Rows, table: &Rows) -> Vec<Quasi> {
     let one = |(name, hierarchy, levels, weight): (&str, Option<&str>, Option<(usize, usize)>, f64)| {
         let ladder = ladder(case, source, table, name, hierarchy);
-        let levels = levels.unwrap_or((0, ladder.height()));
+        let (low, high) = levels.unwrap_or((0, ladder.height()));
+        // Level 0 would release what ON UNMAPPED TOP makes `*`, and is not there to choose.
+        let levels = match source.column(name).iter().any(|cell| ladder.raises(cell)) {
+            true => (low.max(1), high),
+            false => (low, high),
+        };
         Quasi {
             name: name.to_string(),
             ladder,

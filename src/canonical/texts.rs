@@ -1,0 +1,100 @@
+//! Texts of values in queries: a function of SQL that writes a value as a release does
+//! ([`crate::hierarchy::texts`]). A cast would round the offset of a zone to minutes.
+
+use crate::hierarchy::{has_zone, texts};
+use arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::error::Result as DfResult;
+use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility, cast,
+};
+use std::sync::Arc;
+
+/// Returns the texts of values as an expression.
+pub(crate) fn text_of(values: Expr) -> Expr {
+    ScalarUDF::from(TextOf::default()).call(vec![values])
+}
+
+/// Returns the SQL of the texts of values. Sessions for recounting know the function.
+pub(crate) fn sql_text_of(values: &str) -> String {
+    format!("{NAME}({values})")
+}
+
+/// Returns the function, for a session whose queries name it.
+pub(crate) fn text_function() -> ScalarUDF {
+    ScalarUDF::from(TextOf::default())
+}
+
+const NAME: &str = "text_of";
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct TextOf {
+    signature: Signature,
+}
+
+impl Default for TextOf {
+    fn default() -> Self {
+        Self {
+            signature: Signature::any(1, Volatility::Immutable),
+        }
+    }
+}
+
+impl ScalarUDFImpl for TextOf {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
+        Ok(DataType::Utf8)
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs) -> DfResult<FieldRef> {
+        let is_nullable = args.arg_fields.iter().any(|field| field.is_nullable());
+        Ok(Arc::new(Field::new(self.name(), DataType::Utf8, is_nullable)))
+    }
+
+    fn simplify(&self, args: Vec<Expr>, info: &SimplifyContext) -> DfResult<ExprSimplifyResult> {
+        let [values] = &args[..] else {
+            return Ok(ExprSimplifyResult::Original(args));
+        };
+        let data_type = info.get_data_type(values)?;
+        Ok(match has_zone(&data_type) {
+            true => ExprSimplifyResult::Original(args),
+            // Of any other type, the text is that of a cast, which queries compute faster.
+            false if data_type == DataType::Utf8 => ExprSimplifyResult::Simplified(values.clone()),
+            false => ExprSimplifyResult::Simplified(cast(values.clone(), DataType::Utf8)),
+        })
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
+        let values = args.args[0].to_array(args.number_rows)?;
+        Ok(ColumnarValue::Array(Arc::new(texts(&values)?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::util::pretty::pretty_format_batches;
+    use datafusion::prelude::SessionContext;
+
+    #[tokio::test]
+    async fn a_query_writes_instants_and_casts_what_is_none() {
+        let session = SessionContext::new();
+        session.register_udf(text_function());
+        let sql = "SELECT text_of(arrow_cast(t, 'Timestamp(s, \"Africa/Monrovia\")')) AS t, text_of(n) AS n \
+                   FROM (VALUES ('1960-05-01T08:00:00Z', 7)) AS v(t, n)";
+        let rows = session.sql(sql).await.unwrap();
+        let plan = rows.clone().into_optimized_plan().unwrap().to_string();
+        assert!(!plan.contains("text_of(v.n)"), "{plan}");
+        let shown = pretty_format_batches(&rows.collect().await.unwrap())
+            .unwrap()
+            .to_string();
+        assert!(shown.contains("| 1960-05-01T08:00:00Z | 7 |"), "{shown}");
+    }
+}

@@ -1,0 +1,73 @@
+//! Level 0 of a column with values that its hierarchy does not know.
+//!
+//! ON UNMAPPED TOP makes such a value `*`, and only level 1 and higher levels have that label.
+//! Level 0 is the value itself, so it would release what nobody has looked at. If the column has
+//! such values, level 0 is therefore not among the levels that a search may choose. A statement
+//! that asks for level 0 all the same fails, and so does one whose ranges or labels are computed
+//! from the values themselves.
+
+use crate::error::{Error, Result};
+use crate::hierarchy::{Coverage, Lookup, OnUnmapped};
+use crate::job::{Choice, QuasiIdentifier};
+use crate::quoting::ident;
+
+/// The choice of a job, as far as level 0 of a column depends on it.
+pub(super) struct Chosen {
+    /// The levels that the statement or an earlier release gives, one per quasi-identifier.
+    given: Option<Vec<u8>>,
+    /// Whether rows are divided into groups, so that ranges of values may be released.
+    is_local: bool,
+}
+
+impl Chosen {
+    pub(super) fn of(choice: &Choice) -> Self {
+        Self {
+            given: match choice {
+                Choice::Node(levels) => Some(levels.clone()),
+                Choice::Replay(replay) => replay.levels.clone(),
+                Choice::Search { .. } | Choice::Partition(_) => None,
+            },
+            is_local: matches!(choice, Choice::Partition(_)),
+        }
+    }
+
+    /// Takes level 0 from quasi-identifier number `i` if it would release values as they are that
+    /// ON UNMAPPED TOP makes `*`. Fails as a data error if the statement asks for level 0.
+    pub(super) fn raise(&self, i: usize, q: &mut QuasiIdentifier, lookup: &Lookup, coverage: &Coverage) -> Result<()> {
+        let (low, high) = q.levels.unwrap_or((0, lookup.top()));
+        let is_open = low == 0 && high <= lookup.top();
+        if q.hierarchy.on_unmapped() != OnUnmapped::Top || coverage.rows_unmapped == 0 || !is_open {
+            return Ok(());
+        }
+        match self.given.as_ref().and_then(|levels| levels.get(i)) {
+            Some(0) => return Err(refusal(q, lookup.top(), coverage)),
+            Some(_) => return Ok(()),
+            None => {}
+        }
+        // Ranges end at values of the column, and without LEVELS they may be its labels.
+        let has_ranges = self.is_local && q.levels.is_none() && lookup.is_ordered();
+        if high == 0 || has_ranges || q.labels.is_of_class() {
+            return Err(refusal(q, lookup.top(), coverage));
+        }
+        q.levels = Some((1, high));
+        Ok(())
+    }
+}
+
+fn refusal(q: &QuasiIdentifier, top: u8, coverage: &Coverage) -> Error {
+    let (column, labels) = (&q.column, q.labels);
+    let what = match labels.is_of_class() {
+        true => format!("LABELS {labels} is computed from the values themselves; write LABELS TEXT"),
+        false => format!(
+            "level 0 is the value itself; write LEVELS 1 TO {top}, or a node with {} 1",
+            ident(column)
+        ),
+    };
+    Error::data(format!(
+        "column {column}: hierarchy {} does not map {} values ({} rows), which ON UNMAPPED TOP gives the label of the top from \
+         level 1 on, and {what}, or make the hierarchy with ON UNMAPPED SUPPRESS",
+        q.hierarchy.name(),
+        coverage.values_unmapped,
+        coverage.rows_unmapped
+    ))
+}

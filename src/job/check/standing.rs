@@ -1,0 +1,161 @@
+//! Compares a request with a release that stands, as its manifest describes it. APPEND adds rows
+//! only to a release of the same kind, and IF NOT EXISTS keeps no other.
+
+use crate::catalogue::{Argument, Arguments, Call, Value, find};
+use crate::error::Result;
+use crate::folder::{Check, Manifest, Role};
+use crate::hierarchy::Hierarchy;
+use crate::job::{Constraint, Identifier, Job};
+use crate::model::{Comparison, MODELS, PrivacyModel, Relation};
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// In what the released columns of a request differ from those of a release.
+pub(super) enum Unlike {
+    /// The release has this column, and the request does not release it.
+    Missing(String),
+    /// The request releases this column, and the release does not have it.
+    New(String),
+    /// The column has another role in the release.
+    Role(String),
+    /// The release has the same columns in this order, and the request in another.
+    Order(Vec<String>),
+}
+
+/// Returns the role of a released column as a manifest has it.
+fn role(job: &Job, column: &str) -> Role {
+    let is_identifier = |i: &Identifier| i.column == column;
+    match () {
+        () if job.item_set(column).is_some() => Role::ItemSet,
+        () if job.quasi_identifier(column).is_some() => Role::QuasiIdentifier,
+        () if job.sensitive.iter().any(|s| s.column == column) => Role::Sensitive,
+        () if job.identifiers.iter().any(is_identifier) => Role::Identifier,
+        () if job.class_label.as_deref() == Some(column) => Role::Class,
+        () => Role::Keep,
+    }
+}
+
+/// Returns in what the released columns differ, if they do: in names, roles or order.
+pub(super) fn unlike_columns(job: &Job, standing: &Manifest) -> Option<Unlike> {
+    let fields = job.source.rows.schema().fields().iter().map(|f| f.name());
+    let released = fields.filter(|name| job.releases(name));
+    let released: Vec<(&str, Role)> = released.map(|name| (name.as_str(), role(job, name))).collect();
+    let known: Vec<(&str, Role)> = standing.columns.iter().map(|c| (c.name.as_str(), c.role)).collect();
+    let is_released = |column: &str| released.iter().any(|(name, _)| *name == column);
+    if let Some((column, _)) = known.iter().find(|column| !released.contains(column)) {
+        return Some(match is_released(column) {
+            true => Unlike::Role((*column).to_string()),
+            false => Unlike::Missing((*column).to_string()),
+        });
+    }
+    if let Some((column, _)) = released.iter().find(|column| !known.contains(column)) {
+        return Some(Unlike::New((*column).to_string()));
+    }
+    let in_order = || known.iter().map(|(name, _)| (*name).to_string()).collect();
+    (released != known).then(|| Unlike::Order(in_order()))
+}
+
+/// Returns in what the hierarchy of a column differs from the one of the release, for the first
+/// column of which it does.
+pub(super) fn unlike_hierarchy(job: &Job, standing: &Manifest) -> Result<Option<String>> {
+    let generalized = job.quasi_identifiers.iter().map(|q| (&q.column, &q.hierarchy));
+    let items = job.item_sets.iter().map(|s| (&s.column, &s.hierarchy));
+    let sensitive = job
+        .sensitive
+        .iter()
+        .filter_map(|s| Some((&s.column, s.hierarchy.as_ref()?)));
+    let named: Vec<(&String, &Arc<Hierarchy>)> = generalized.chain(items).chain(sensitive).collect();
+    for (column, hierarchy) in named {
+        if let Some(unlike) = standing.unlike_hierarchy(column, hierarchy)? {
+            return Ok(Some(unlike));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns how a release is divided into folders, in words that follow its name.
+pub(super) fn divided(partitioned_by: &[String]) -> String {
+    match partitioned_by {
+        [] => "has no partitions".into(),
+        columns => format!("is PARTITIONED BY ({})", columns.join(", ")),
+    }
+}
+
+/// Returns the built-in model that a check of a manifest is of; `None` if it is of none.
+pub(super) fn model_of(check: &Check) -> Option<Box<dyn PrivacyModel>> {
+    let (name, arguments) = check.check.split_once('(').unwrap_or((check.check.as_str(), ""));
+    let (arguments, _) = arguments.split_once(')').unwrap_or((arguments, ""));
+    let arguments = arguments.split(',').map(str::trim).filter(|text| !text.is_empty());
+    let call = Call {
+        name: name.trim().into(),
+        args: arguments.map(argument).collect(),
+    };
+    let entry = find("privacy model", MODELS, &call.name).ok()?;
+    (entry.build)(&Arguments::bind(&entry.info, &call.args).ok()?).ok()
+}
+
+/// Reads an argument as a check has it: `5`, `1/11`, `ordered` or `k => 5`.
+fn argument(text: &str) -> Argument {
+    let (name, value) = match text.split_once("=>") {
+        Some((name, value)) => (Some(name.trim().to_string()), value.trim()),
+        None => (None, text),
+    };
+    let fraction = || {
+        let (over, under) = value.split_once('/')?;
+        Some(Value::Fraction(over.trim().parse().ok()?, under.trim().parse().ok()?))
+    };
+    let number = || match value.parse::<i64>() {
+        Ok(whole) => Some(Value::Integer(whole)),
+        Err(_) => value.parse::<f64>().ok().map(Value::Real),
+    };
+    Argument {
+        name,
+        value: number().or_else(fraction).unwrap_or_else(|| Value::Word(value.into())),
+    }
+}
+
+/// Compares what a model promises with what `check` says: `Greater` is more. Returns `None` unless
+/// it is the same, or the same with another first argument, if that is the bound.
+pub(super) fn compared(job: &Job, constraint: &Constraint, check: &Check) -> Option<Ordering> {
+    let own = constraint.describe(&job.quasi_identifiers);
+    if own == check.check {
+        return Some(Ordering::Equal);
+    }
+    let (own, other) = (Parts::of(&own)?, Parts::of(&check.check)?);
+    let relation = Relation {
+        group: vec!["g".into()],
+        attribute: Some("v".into()),
+        ..Relation::default()
+    };
+    let audit = constraint.model.audit(&relation);
+    let is_bound = own.bound == audit.required && other.bound == check.required;
+    if own.rest != other.rest || !is_bound {
+        return None;
+    }
+    let larger = own.bound.partial_cmp(&other.bound)?;
+    Some(match audit.comparison {
+        Comparison::AtLeast => larger,
+        Comparison::AtMost | Comparison::Below => larger.reverse(),
+    })
+}
+
+/// The words of a model, divided into its first argument and everything else.
+struct Parts<'a> {
+    bound: f64,
+    rest: (&'a str, &'a str),
+}
+
+impl<'a> Parts<'a> {
+    fn of(text: &'a str) -> Option<Self> {
+        let (name, arguments) = text.split_once('(')?;
+        let end = arguments.find([',', ')'])?;
+        let (first, rest) = arguments.split_at(end);
+        Some(Self {
+            bound: match first.trim().split_once('/') {
+                Some((over, under)) => over.parse::<f64>().ok()? / under.parse::<f64>().ok()?,
+                None => first.trim().parse().ok()?,
+            },
+            rest: (name, rest),
+        })
+    }
+}

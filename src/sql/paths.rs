@@ -1,0 +1,73 @@
+//! Names of tables in single quotes that are paths.
+//!
+//! A path with a slash or a dot is a path whoever reads it. A single word is the name of a table,
+//! unless it is written in single quotes and a file or a folder has that name. DataFusion does not
+//! keep the quotes, so the path is written as one before the statement is planned.
+
+use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
+use datafusion::sql::sqlparser::ast::{
+    Ident, ObjectName, ObjectNamePart, Statement, TableAlias, TableFactor, VisitMut, VisitorMut,
+};
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// Returns true if a name can be that of a table: a path has a slash or a dot, or is a pattern.
+pub(crate) fn is_word(name: &str) -> bool {
+    !name.contains(['/', '.', '*', '?', '[', '{'])
+}
+
+/// Writes each table that is a word in single quotes as a path, if a file or a folder has the name.
+pub(crate) fn write_paths(statement: &mut DfStatement) {
+    let visited = match statement {
+        DfStatement::Statement(statement) => {
+            if let Statement::ExplainTable { table_name, .. } = statement.as_mut() {
+                write_path(table_name);
+            }
+            statement.visit(&mut Paths)
+        }
+        DfStatement::Explain(explain) => return write_paths(&mut explain.statement),
+        DfStatement::CopyTo(copy) => match &mut copy.source {
+            CopyToSource::Query(query) => query.visit(&mut Paths),
+            CopyToSource::Relation(name) => {
+                write_path(name);
+                ControlFlow::Continue(())
+            }
+        },
+        _ => ControlFlow::Continue(()),
+    };
+    debug_assert!(visited.is_continue());
+}
+
+struct Paths;
+
+impl VisitorMut for Paths {
+    type Break = Infallible;
+
+    fn pre_visit_table_factor(&mut self, table: &mut TableFactor) -> ControlFlow<Infallible> {
+        if let TableFactor::Table { name, alias, .. } = table
+            && let Some(word) = write_path(name)
+            && alias.is_none()
+        {
+            *alias = Some(TableAlias {
+                explicit: true,
+                name: Ident::with_quote('"', word),
+                columns: vec![],
+                at: None,
+            });
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Writes a name as a path if it is one, and returns the word that it was.
+fn write_path(name: &mut ObjectName) -> Option<String> {
+    let [ObjectNamePart::Identifier(ident)] = &mut name.0[..] else {
+        return None;
+    };
+    let is_path = ident.quote_style == Some('\'') && is_word(&ident.value) && Path::new(&ident.value).exists();
+    is_path.then(|| {
+        let path = format!("./{}", ident.value);
+        std::mem::replace(&mut ident.value, path)
+    })
+}
