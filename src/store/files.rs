@@ -15,6 +15,8 @@ use std::fmt;
 const OF_TABLES: [&str; 2] = ["_delta_log", "_anonsql"];
 /// The name of the file that makes a folder a release.
 const MANIFEST: &str = "_manifest.json";
+/// What the name of a folder with the files of one run of a release begins with.
+const RUN: &str = "run=";
 /// The folders that are listed at once.
 const AT_ONCE: usize = 16;
 
@@ -145,10 +147,17 @@ impl Files {
             let names = self.url.strip_prefix(&file.location).into_iter().flatten();
             names.map(String::from).collect()
         };
-        let manifests = listed.iter().map(inside).filter(|names| names.len() > 1);
-        let releases: Vec<Vec<String>> = manifests
-            .filter_map(|mut names| (names.pop()? == MANIFEST).then_some(names))
-            .collect();
+        let mut releases: Vec<Vec<String>> = vec![];
+        for mut names in listed.iter().map(inside) {
+            let is_manifest = names.pop().is_some_and(|name| name == MANIFEST);
+            if is_manifest && names.iter().all(|name| name.starts_with(RUN)) {
+                // The folder is a release itself, or was one: its runs are in folders of their own.
+                return Ok(());
+            }
+            if is_manifest && !names.iter().any(|name| is_hidden(name)) {
+                releases.push(names);
+            }
+        }
         let Some(release) = releases.first() else {
             return Ok(());
         };

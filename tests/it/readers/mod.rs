@@ -8,9 +8,9 @@ use std::process::Command;
 /// Values of every type that files of Parquet have, the least, the greatest and NULL among them.
 const VALUES: &str = "SELECT * FROM (VALUES \
     (1, 'a', CAST(-9223372036854775808 AS BIGINT), CAST(0.1 AS DOUBLE), CAST(0.07 AS DECIMAL(18, 2)), \
-     CAST(12345678901234567890123.45 AS DECIMAL(25, 2)), DATE '1582-10-15', arrow_cast('0001-01-01T00:00:00', 'Timestamp(µs)'), \
+     arrow_cast('12345678901234567890123.45', 'Decimal128(25, 2)'), DATE '1582-10-15', arrow_cast('0001-01-01T00:00:00', 'Timestamp(µs)'), \
      arrow_cast('2020-01-31T10:20:30.123456', 'Timestamp(µs, \"UTC\")'), true, [1, NULL, 3]), \
-    (2, 'ü \"q\"', CAST(9223372036854775807 AS BIGINT), CAST(-1e300 AS DOUBLE), CAST(-9999999999999999.99 AS DECIMAL(18, 2)), \
+    (2, 'ü \"q\"', CAST(9223372036854775807 AS BIGINT), CAST(-1e300 AS DOUBLE), arrow_cast('-9999999999999999.99', 'Decimal128(18, 2)'), \
      CAST(-0.01 AS DECIMAL(25, 2)), DATE '9999-12-31', arrow_cast('9999-12-31T23:59:59.999999', 'Timestamp(µs)'), \
      arrow_cast('1969-12-31T23:59:59.999999', 'Timestamp(µs, \"UTC\")'), false, []), \
     (3, '', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL), \
