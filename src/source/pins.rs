@@ -152,7 +152,8 @@ impl Pins {
         self.versions.iter().map(|table| -> &dyn PinnedTable { table.as_ref() })
     }
 
-    /// Returns true if a run after this one would read a file at this URL or local path, too.
+    /// Returns true if a run after this one would read a file at this URL or local path, too, or
+    /// would find it among the files of a folder that it reads.
     pub(crate) fn would_read(&self, file: &str) -> bool {
         let Ok(file) = ListingTableUrl::parse(file) else {
             return false;
@@ -268,7 +269,7 @@ impl Folder {
     /// Returns true if the table reads a file at this place.
     fn is_read(&self, location: &Path) -> bool {
         match &self.listed {
-            Listed::Path(files) => files.is_meant(location),
+            Listed::Path(files) => files.would_see(location),
             Listed::Table {
                 extension,
                 without_folders,

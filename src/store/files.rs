@@ -161,13 +161,15 @@ impl Files {
         let Some(release) = releases.first() else {
             return Ok(());
         };
-        let is_of_none = |file: &&ObjectMeta| {
+        let is_released = |file: &ObjectMeta| {
             let names = inside(file);
-            self.is_meant(&file.location) && !releases.iter().any(|release| names.starts_with(release))
+            releases.iter().any(|release| names.starts_with(release))
         };
-        match listed.iter().find(is_of_none) {
-            None => Ok(()),
-            Some(_) => Err(Error::usage(format!(
+        let meant = listed.iter().filter(|file| self.is_meant(&file.location));
+        let (released, others): (Vec<_>, Vec<_>) = meant.partition(|file| is_released(file));
+        match released.is_empty() || others.is_empty() {
+            true => Ok(()),
+            false => Err(Error::usage(format!(
                 "there is a release in it, {:?}, beside files that are of no release, and whoever is in both would be counted twice; \
                  move the release, or name the files",
                 release.join("/")
@@ -189,6 +191,19 @@ impl Files {
         }
         let inside = inside(store, folders).await?.into_iter();
         Ok(inside.flat_map(|listed| listed.objects).collect())
+    }
+
+    /// Returns true if a file at this place would be looked at: as one of these, or, in a folder, as
+    /// a file of another kind, with which the folder is no table.
+    pub(crate) fn would_see(&self, location: &Path) -> bool {
+        let of_any_kind = Self {
+            suffix: String::new(),
+            ..self.clone()
+        };
+        match self.is_pattern() {
+            true => self.is_meant(location),
+            false => of_any_kind.is_meant(location),
+        }
     }
 
     /// Returns true if a file at this place is one of these, or would be if it were there.
