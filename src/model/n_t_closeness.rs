@@ -1,11 +1,9 @@
-//! (n, t)-closeness, with the categorical or the ordered ground distance.
+//! (n, t)-closeness, with the categorical ground distance.
 //!
 //! Holds if and only if every released equivalence class has a natural superset with at least n
 //! rows (entities under ENTITY) such that the earth mover's distance between the distribution p of
-//! the sensitive attribute in the class and its distribution q in the superset is at most t:
-//! - `categorical`: the sum over values of |p - q| / 2;
-//! - `ordered`: the mean of |running sum of p - q| over the m - 1 steps between the table's m
-//!   values, ascending, NULL last; 0 when there is one value.
+//! the sensitive attribute in the class and its distribution q in the superset, the sum over values
+//! of |p - q| / 2, is at most t.
 //!
 //! **Interpretation**: the paper calls a superset natural if it contains the class and is described
 //! by more general values. Here these are the classes of all more general nodes that contain it, up
@@ -25,7 +23,6 @@ use super::audit::{Audit, Comparison, Ladder, Relation};
 use super::exact::{Bound, Decimal};
 use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Reads, Subject};
 use super::sensitive::{Distribution, total};
-use super::t_closeness::{CATEGORICAL, ORDERED};
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::{Error, Result};
 use std::cmp::Ordering;
@@ -34,7 +31,6 @@ use std::cmp::Ordering;
 struct NTCloseness {
     n: u64,
     t: Bound,
-    is_ordered: bool,
 }
 
 impl PrivacyModel for NTCloseness {
@@ -61,17 +57,13 @@ impl PrivacyModel for NTCloseness {
         Ok(Box::new(Prepared {
             n: self.n,
             t: self.t.exact(),
-            ranks: self.is_ordered.then(|| ranks(&table)),
             everyone,
             table: subject.histogram(),
         }))
     }
 
     fn audit(&self, relation: &Relation) -> Audit {
-        let pairs = match self.is_ordered {
-            true => ordered(relation),
-            false => categorical(relation),
-        };
+        let pairs = categorical(relation);
         let keys = relation.keys();
         Audit {
             sql: format!(
@@ -85,23 +77,10 @@ impl PrivacyModel for NTCloseness {
     }
 }
 
-/// Returns the rank of each value code among the values that occur, and their number.
-fn ranks(table: &Distribution) -> (Vec<u64>, u64) {
-    let mut next = 0;
-    let rank = |count: &u64| {
-        let rank = next;
-        next += u64::from(*count > 0);
-        rank
-    };
-    (table.counts.iter().map(rank).collect(), table.distinct)
-}
-
 #[derive(Debug)]
 struct Prepared {
     n: u64,
     t: Decimal,
-    /// For the ordered distance: the rank of each value code, and the number of values.
-    ranks: Option<(Vec<u64>, u64)>,
     /// The size of a class with every row of the table.
     everyone: u64,
     /// The sensitive values of the whole table.
@@ -126,14 +105,8 @@ impl Prepared {
             return false;
         }
         let (s, all) = (total(class.histogram), total(superset));
-        let (distance, steps) = match &self.ranks {
-            Some((ranks, values)) => (
-                running(class.histogram, superset, ranks),
-                values.saturating_sub(1).max(1),
-            ),
-            None => (surplus(class.histogram, superset), 1),
-        };
-        let denominator = u128::from(s) * u128::from(all) * u128::from(steps);
+        let distance = surplus(class.histogram, superset);
+        let denominator = u128::from(s) * u128::from(all);
         self.t.compared_with(distance, denominator) != Ordering::Greater
     }
 }
@@ -160,19 +133,6 @@ fn differences(class: &[(u32, u64)], superset: &[(u32, u64)]) -> Vec<(u32, i128)
 fn surplus(class: &[(u32, u64)], superset: &[(u32, u64)]) -> u128 {
     let beyond = differences(class, superset).into_iter().map(|(_, d)| d.max(0));
     beyond.sum::<i128>().unsigned_abs()
-}
-
-/// Returns the ordered distance times s N and the number of steps: the sum of |running sum|. The
-/// running sum is constant between two values that occur.
-fn running(class: &[(u32, u64)], superset: &[(u32, u64)], ranks: &[u64]) -> u128 {
-    let differences = differences(class, superset);
-    let rank = |place: &(u32, i128)| ranks[place.0 as usize];
-    let mut ahead = 0i128;
-    let steps = differences.windows(2).map(|pair| {
-        ahead += pair[0].1;
-        ahead.unsigned_abs() * u128::from(rank(&pair[1]) - rank(&pair[0]))
-    });
-    steps.sum()
 }
 
 /// Returns the beginning of an audit: `audit_classes(g..)`, `audit_above(n.., h.., v, q)` with the
@@ -270,30 +230,6 @@ fn categorical(relation: &Relation) -> String {
     )
 }
 
-/// Returns `audit_distances(g.., d)` for `ordered`. The running sum of a class and its superset is
-/// constant from one of their values to the next, which may be several ranks above it.
-fn ordered(relation: &Relation) -> String {
-    let width = relation.ladders.len();
-    let (keys, levels, labels) = (relation.keys(), named("n", width), named("h", width));
-    let (g, n, h) = (of("l", "g", width), of("l", "n", width), of("l", "h", width));
-    format!(
-        ", audit_ranks AS (SELECT v, row_number() OVER (ORDER BY v ASC NULLS LAST) AS i FROM audit_whole), \
-         audit_turns AS (SELECT {keys}, {levels}, {labels}, i, sum(d) AS d FROM \
-         (SELECT {g}, {n}, {h}, r.i AS i, a.n / a.s AS d FROM audit_large AS l JOIN audit_values AS a ON {} \
-         JOIN audit_ranks AS r ON a.v IS NOT DISTINCT FROM r.v UNION ALL \
-         SELECT {g}, {n}, {h}, r.i AS i, 0.0 - w.q AS d FROM audit_large AS l JOIN audit_above AS w ON {} \
-         JOIN audit_ranks AS r ON w.v IS NOT DISTINCT FROM r.v) GROUP BY {keys}, {levels}, {labels}, i), \
-         audit_runs AS (SELECT {keys}, {levels}, {labels}, sum(d) OVER (w ROWS UNBOUNDED PRECEDING) AS x, \
-         coalesce(lead(i) OVER w - i, 0) AS gap FROM audit_turns \
-         WINDOW w AS (PARTITION BY {keys}, {levels}, {labels} ORDER BY i)), \
-         audit_distances AS (SELECT {keys}, sum(abs(x) * gap) / \
-         (SELECT CASE WHEN count(*) > 1 THEN count(*) - 1 ELSE 1 END FROM audit_whole) AS d \
-         FROM audit_runs GROUP BY {keys}, {levels}, {labels})",
-        same(&["g"], width, "l", "a"),
-        same(&["n", "h"], width, "l", "w"),
-    )
-}
-
 /// Returns the columns called `name` and a number from 0: `g0, g1`.
 fn named(name: &str, width: usize) -> String {
     let names: Vec<String> = (0..width).map(|i| format!("{name}{i}")).collect();
@@ -339,12 +275,6 @@ pub(super) const ENTRY: Entry<Build> = Entry {
                 },
                 default: None,
             },
-            Param {
-                name: "distance",
-                summary: "how far apart two values are: all alike, or by rank",
-                kind: Kind::Word(&[CATEGORICAL, ORDERED]),
-                default: Some(CATEGORICAL),
-            },
         ],
         example: "n_t_closeness(1000, 0.2) ON disease",
         reference: "N. Li, T. Li and Venkatasubramanian, TKDE 2010, doi:10.1109/TKDE.2009.139",
@@ -353,7 +283,6 @@ pub(super) const ENTRY: Entry<Build> = Entry {
         Ok(Box::new(NTCloseness {
             n: args.count("n")?,
             t: Bound::given(args, "t")?,
-            is_ordered: args.word("distance")? == ORDERED,
         }))
     },
 };
@@ -376,12 +305,11 @@ mod tests {
     proptest! {
         #[test]
         fn distances_are_as_defined(
-            counts in prop::collection::vec((0u64..5, 0u64..5, any::<bool>()), 1..8),
+            counts in prop::collection::vec((0u64..5, 0u64..5), 1..8),
         ) {
-            // What a class has, its superset has too; some values occur in the table alone.
-            let class: Vec<u64> = counts.iter().map(|(n, ..)| *n).collect();
-            let superset: Vec<u64> = counts.iter().map(|(n, more, _)| n + more).collect();
-            let occurs: Vec<u64> = counts.iter().map(|(n, more, other)| n + more + u64::from(*other)).collect();
+            // What a class has, its superset has too.
+            let class: Vec<u64> = counts.iter().map(|(n, _)| *n).collect();
+            let superset: Vec<u64> = counts.iter().map(|(n, more)| n + more).collect();
             prop_assume!(class.iter().sum::<u64>() > 0);
             let (p, q) = (shares(&class), shares(&superset));
             let all = |distance: u128| {
@@ -390,15 +318,6 @@ mod tests {
             let categorical: f64 = p.iter().zip(&q).map(|(p, q)| f64::abs(p - q) / 2.0).sum();
             let found = all(surplus(&histogram(&class), &histogram(&superset)));
             prop_assert!((found - categorical).abs() < 1e-12, "{} is not {}", found, categorical);
-            let (mut sum, mut ahead) = (0.0, 0.0);
-            for ((p, q), _) in p.iter().zip(&q).zip(&occurs).filter(|(_, n)| **n > 0) {
-                ahead += p - q;
-                sum += f64::abs(ahead);
-            }
-            let mut next = 0;
-            let ranks: Vec<u64> = occurs.iter().map(|n| { let rank = next; next += u64::from(*n > 0); rank }).collect();
-            let found = all(running(&histogram(&class), &histogram(&superset), &ranks));
-            prop_assert!((found - sum).abs() < 1e-12, "{} is not {}", found, sum);
         }
     }
 }

@@ -375,12 +375,7 @@ fn arguments(draw: &mut Draw, name: &str) -> Vec<String> {
             &["0.15", "ordered"],
             &["0.25", "hierarchical"],
         ],
-        "n_t_closeness" => &[
-            &["10", "0.3"],
-            &["5", "0.2"],
-            &["15", "0.4", "ordered"],
-            &["8", "0.25", "ordered"],
-        ],
+        "n_t_closeness" => &[&["10", "0.3"], &["5", "0.2"], &["15", "0.4"], &["8", "0.25"]],
         "delta_disclosure" => &[&["1"], &["2"], &["1.5"], &["3"]],
         "beta_likeness" | "enhanced_beta_likeness" => &[&["1"], &["2"], &["0.5"], &["4"]],
         "alpha_k" => &[&["0.5", "2"], &["0.8", "3"], &["0.7", "2"]],

@@ -18,7 +18,6 @@ impl Judged<'_> {
             return Verdict::Holds;
         }
         let (n, t) = (fraction(&model.arguments[0]).0, fraction(&model.arguments[1]));
-        let is_ordered = model.arguments.len() > 2;
         let column = model.on.as_deref().unwrap_or_default();
         let table = &whole.counts[column];
         let class = histogram(members, column);
@@ -31,7 +30,7 @@ impl Judged<'_> {
             let counts = |of: &std::collections::BTreeMap<_, i128>| -> Vec<i128> {
                 table.iter().map(|(v, _)| of.get(v).copied().unwrap_or(0)).collect()
             };
-            let (over, under) = distance(&counts(&class), &counts(&superset), is_ordered);
+            let (over, under) = distance(&counts(&class), &counts(&superset), false);
             size(&around) >= n && over * t.1 <= t.0 * under
         };
         let around = |above: &[usize]| {
