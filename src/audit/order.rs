@@ -50,7 +50,12 @@ pub(super) async fn check(
     };
     let (released, whole) = (rows(CHECKED, |u| &u.released), rows(WHOLE, |u| &u.of_source));
     let kept = match is_subsequence(session, &released, &whole).await? {
-        Some(n) if is_evidence(session, &released, &whole).await? && !is_sorted(session, known, folders).await? => n,
+        Some(n)
+            if is_evidence(session, &released, &whole).await?
+                && !is_sorted(session, known, folders, unchanged).await? =>
+        {
+            n
+        }
         _ => 0,
     };
     Ok(Some(none_of("rows in the order of the source".into(), kept)))
@@ -90,40 +95,54 @@ async fn is_evidence(session: &SessionContext, released: &str, whole: &str) -> R
     Ok(all < mean - 5.0 * f64::sqrt(variance))
 }
 
-/// Returns true if the released rows of each class are contiguous in a partition and ascend.
-async fn is_sorted(session: &SessionContext, known: &[Known], folders: &[String]) -> Result<bool> {
+/// Returns true if the released rows of each class are contiguous in a partition and ascend: in all
+/// columns, or in those that are compared. A column that is permuted or masked may not ascend with
+/// them.
+async fn is_sorted(
+    session: &SessionContext,
+    known: &[Known],
+    folders: &[String],
+    unchanged: &[Unchanged],
+) -> Result<bool> {
     let table = session.table(CHECKED).await?;
-    let is_quasi = |c: &&String| folders.contains(c) || known.iter().any(|k| k.column == **c);
-    let schema = table.schema().clone();
-    let names: Vec<&String> = schema.fields().iter().map(|f| f.name()).collect();
-    let others: Vec<&String> = names.iter().copied().filter(|c| !is_quasi(c)).collect();
-    let select = |columns: &[&String]| columns.iter().map(|c| quote(c)).collect::<Vec<_>>().join(", ");
-    let quasi: Vec<&String> = names.iter().copied().filter(is_quasi).collect();
-    let sql = format!(
-        "SELECT {} FROM {}",
-        select(&[&quasi[..], &others[..]].concat()),
-        quote(CHECKED)
-    );
+    let is_quasi = |c: &String| folders.contains(c) || known.iter().any(|k| k.column == *c);
+    let names = table.schema().fields().iter().map(|f| f.name());
+    let (quasi, others): (Vec<&String>, Vec<&String>) = names.partition(|c| is_quasi(c));
+    let quoted = |columns: Vec<&String>| columns.into_iter().map(|c| quote(c)).collect::<Vec<_>>();
+    let (quasi, others) = (quoted(quasi), quoted(others));
+    let compared = unchanged.iter().filter(|u| !is_quasi(&u.column));
+    let compared: Vec<String> = compared.map(|u| u.released.clone()).collect();
+    Ok(ascend(session, &quasi, &others).await? || ascend(session, &quasi, &compared).await?)
+}
+
+/// Returns true if rows with the same values of `class` are contiguous in a partition, and ascend in
+/// `values`. All are SQL expressions over the released rows.
+async fn ascend(session: &SessionContext, class: &[String], values: &[String]) -> Result<bool> {
+    // With the constants, rows are converted even if one of both has no column.
+    let constant = ["0".to_string()];
+    let columns = class.iter().chain(&constant).chain(values).chain(&constant).enumerate();
+    let columns: Vec<String> = columns.map(|(i, column)| format!("{column} AS c{i}")).collect();
+    let sql = format!("SELECT {} FROM {}", columns.join(", "), quote(CHECKED));
     let mut stream = stored(session, &sql).await?;
     let fields = stream.schema().fields().clone();
-    let (classes, rest) = fields.split_at(quasi.len());
+    let (classes, rest) = fields.split_at(class.len() + 1);
     let (classes, rest) = (ascending(classes)?, ascending(rest)?);
     let mut seen: HashSet<Vec<u8>> = HashSet::new();
     let mut last: Option<(Vec<u8>, Vec<u8>)> = None;
     while let Some(batch) = stream.next().await {
         let batch = batch.map_err(Error::from_data)?;
-        let (class, row) = batch.columns().split_at(quasi.len());
-        let (class, row) = (classes.convert_columns(class)?, rest.convert_columns(row)?);
-        for (class, row) in class.iter().zip(row.iter()) {
-            let before = last.as_ref().filter(|(same, _)| same == class.data());
+        let (own, row) = batch.columns().split_at(class.len() + 1);
+        let (own, row) = (classes.convert_columns(own)?, rest.convert_columns(row)?);
+        for (own, row) in own.iter().zip(row.iter()) {
+            let before = last.as_ref().filter(|(same, _)| same == own.data());
             let goes_on = match before {
                 Some((_, before)) => before.as_slice() <= row.data(),
-                None => seen.insert(class.data().to_vec()),
+                None => seen.insert(own.data().to_vec()),
             };
             if !goes_on {
                 return Ok(false);
             }
-            last = Some((class.data().to_vec(), row.data().to_vec()));
+            last = Some((own.data().to_vec(), row.data().to_vec()));
         }
     }
     Ok(true)

@@ -14,7 +14,7 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReser
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionConfig;
 use parking_lot::Mutex;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -29,8 +29,6 @@ pub(crate) struct Cluster {
     engine: Arc<dyn Engine>,
     memory: Arc<dyn MemoryPool>,
     told: Option<Arc<Told>>,
-    /// The troubles of workers that the observer was told about.
-    troubled: Arc<Mutex<BTreeSet<(String, Trouble)>>>,
 }
 
 impl Cluster {
@@ -46,6 +44,11 @@ impl Cluster {
         };
         let addresses: Addresses = addresses.parse()?;
         let codec = Codec::of(state.config())?;
+        let told = state.config().get_extension::<Told>();
+        if let Some(told) = told.as_ref().filter(|_| addresses.scheduler().is_none()) {
+            let named = addresses.all().iter().filter(|address| !address.is_looked_up);
+            told.expect(named.map(|address| address.url.clone()));
+        }
         let engine: Arc<dyn Engine> = match addresses.scheduler() {
             Some(scheduler) => super::ballista::engine(state, scheduler, codec)?,
             None => Arc::new(Workers::of(state, addresses, codec)?),
@@ -53,16 +56,13 @@ impl Cluster {
         Ok(Some(Self {
             engine,
             memory: Arc::clone(&state.runtime_env().memory_pool),
-            told: state.config().get_extension::<Told>(),
-            troubled: Arc::default(),
+            told,
         }))
     }
 
     /// Tells the observer of the statement about the trouble of a worker, once.
     pub(crate) fn tell(&self, worker: &str, trouble: Trouble) {
-        if let Some(told) = &self.told
-            && self.troubled.lock().insert((worker.to_string(), trouble))
-        {
+        if let Some(told) = &self.told {
             told.tell(worker, trouble);
         }
     }
@@ -78,18 +78,27 @@ impl Cluster {
         gone.for_each(|member| self.tell(member.url.as_str(), Trouble::Lost));
     }
 
-    /// Returns the members that answer.
+    /// Returns the members that answer, and tells the observer about the workers that are expected
+    /// and do not.
     pub(crate) async fn greet(&self) -> Result<Vec<Member>> {
-        self.engine.greet().await
+        let members = self.engine.greet().await?;
+        if let Some(told) = &self.told {
+            told.answered(&members);
+        }
+        Ok(members)
     }
 
     /// Returns those of these members that still answer. If none does, returns all workers that
     /// answer.
     pub(crate) async fn living(&self, members: &[Member]) -> Result<Vec<Member>> {
-        match self.engine.living(members).await {
-            Err(e) if e.kind() == ErrorKind::Unavailable => self.engine.greet().await,
-            living => living,
-        }
+        let living = match self.engine.living(members).await {
+            Err(e) if e.kind() == ErrorKind::Unavailable => return self.greet().await,
+            living => living?,
+        };
+        let gone = |member: &&Member| !living.iter().any(|other| other.url == member.url);
+        let gone = members.iter().filter(gone);
+        gone.for_each(|member| self.tell(member.url.as_str(), Trouble::Lost));
+        Ok(living)
     }
 
     /// Returns the number of parts into which rows are dealt out for these members.

@@ -51,7 +51,8 @@ impl Grid {
         };
         let Some((low, high)) = ends else { return Ok(None) };
         let complete = |ends: &ArrayRef| (0..values.len()).all(|i| ends.is_valid(i) || values.is_null(i));
-        if !complete(&low) || !complete(&high) {
+        // Near the ends of a type, a line may be beyond it, or have no text that can be read back.
+        if !complete(&read_back(&low)?) || !complete(&read_back(&high)?) {
             return Ok(None);
         }
         let by = |side: Side| {
@@ -145,6 +146,11 @@ fn step(data_type: &DataType, width: i128) -> i128 {
     natural.unwrap_or_else(|| round_number(least, DAY * a_second))
 }
 
+/// Returns what a reader makes of the texts of these ends; null where that is no value.
+fn read_back(ends: &ArrayRef) -> Result<ArrayRef> {
+    ground::parse(&texts(ends)?, ends.data_type())
+}
+
 type Ends = Option<(ArrayRef, ArrayRef)>;
 
 /// Returns the ends of the cells of values that are whole numbers of units: integers, decimals,
@@ -226,7 +232,8 @@ fn fractions(values: &ArrayRef, codes: &[Number]) -> Result<Ends> {
 mod tests {
     use super::*;
     use arrow::array::{
-        Date32Array, Decimal128Array, Float64Array, Int8Array, Int64Array, TimestampMicrosecondArray, UInt64Array,
+        Date32Array, Decimal128Array, Float64Array, Int8Array, Int64Array, TimestampMicrosecondArray,
+        TimestampSecondArray, UInt64Array,
     };
     use proptest::prelude::*;
     use std::sync::Arc;
@@ -309,6 +316,16 @@ mod tests {
             .with_precision_and_scale(10, 2)
             .unwrap();
         assert_eq!(shown(Arc::new(cents)), ["-1.00 -0.01", "12.00 12.99"]);
+    }
+
+    /// The end of the last cell is beyond a Float16, or is an instant whose text cannot be read.
+    #[test]
+    fn what_cannot_be_read_back_is_no_end() {
+        let halves = Float64Array::from(vec![-65_504.0, 1.0, 65_504.0]);
+        let halves = cast(&halves, &DataType::Float16).unwrap();
+        assert!(Grid::of_values(&halves, None, |_| None).unwrap().is_none());
+        let far: ArrayRef = Arc::new(TimestampSecondArray::from(vec![0, 979_000_000_000]));
+        assert!(Grid::of_values(&far, None, |_| None).unwrap().is_none());
     }
 
     proptest! {

@@ -5,7 +5,7 @@ use super::number::Number;
 pub(super) use super::plain_type::plain_type;
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, StringArray, UInt32Array};
-use arrow::compute::cast;
+use arrow::compute::{cast, nullif};
 use arrow::datatypes::*;
 use arrow::row::{RowConverter, SortField};
 use std::collections::HashMap;
@@ -110,7 +110,14 @@ pub(super) fn parse(texts: &StringArray, data_type: &DataType) -> Result<ArrayRe
                 .iter()
                 .map(|t| t?.trim().parse::<f32>().ok().filter(|x| x.is_finite()));
             let floats: ArrayRef = Arc::new(floats.collect::<PrimitiveArray<Float32Type>>());
-            cast(&floats, narrow)?
+            let narrowed = cast(&floats, narrow)?;
+            // What is beyond the narrower type became infinite.
+            let wide = cast(&narrowed, &DataType::Float32)?;
+            let is_infinite = wide
+                .as_primitive::<Float32Type>()
+                .iter()
+                .map(|x| x.map(f32::is_infinite));
+            nullif(&narrowed, &is_infinite.collect())?
         }
         other => cast(texts, other)?,
     })

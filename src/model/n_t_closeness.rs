@@ -111,28 +111,16 @@ impl Prepared {
     }
 }
 
-/// Returns (p - q) s N for each value of a class or its superset, ascending by value code, where s
-/// and N are the sums of their counts.
-fn differences(class: &[(u32, u64)], superset: &[(u32, u64)]) -> Vec<(u32, i128)> {
-    let (s, all) = (i128::from(total(class)), i128::from(total(superset)));
-    let class = class.iter().map(|(code, n)| (*code, i128::from(*n) * all));
-    let superset = superset.iter().map(|(code, n)| (*code, -i128::from(*n) * s));
-    let mut differences: Vec<(u32, i128)> = class.chain(superset).collect();
-    differences.sort_unstable_by_key(|(code, _)| *code);
-    differences.dedup_by(|next, first| {
-        let is_same = next.0 == first.0;
-        if is_same {
-            first.1 += next.1;
-        }
-        is_same
-    });
-    differences
-}
-
-/// Returns the categorical distance times s N: what p has beyond q.
+/// Returns the categorical distance times s N, where s and N are the sums of the counts of the class
+/// and of the superset: what p has beyond q. Both ascend by value code.
 fn surplus(class: &[(u32, u64)], superset: &[(u32, u64)]) -> u128 {
-    let beyond = differences(class, superset).into_iter().map(|(_, d)| d.max(0));
-    beyond.sum::<i128>().unsigned_abs()
+    let (s, all) = (u128::from(total(class)), u128::from(total(superset)));
+    let beyond = class.iter().map(|(value, n)| {
+        let around = superset.binary_search_by_key(value, |(value, _)| *value);
+        let around = around.map_or(0, |at| superset[at].1);
+        (u128::from(*n) * all).saturating_sub(u128::from(around) * s)
+    });
+    beyond.sum()
 }
 
 /// Returns the beginning of an audit: `audit_classes(g..)`, `audit_above(n.., h.., v, q)` with the

@@ -3,15 +3,14 @@
 
 use super::bind::bind;
 use super::released::{Generalized, Promise, ReleasedTable};
-use super::sql::{type_of, with_one_zero};
-use crate::error::{Error, Result};
+use super::sql::{register, type_of, with_one_zero};
+use crate::error::Result;
 use crate::hierarchy::{Level, Lookup, OnUnmapped, plain_type, texts};
 use crate::model::Ladder;
 use crate::quoting::{literal, quote};
-use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray, UInt32Array};
+use arrow::array::{ArrayRef, BooleanArray, Int64Array, StringArray, UInt32Array};
 use arrow::compute::kernels::cmp::eq;
 use arrow::compute::{concat, filter, nullif, take};
-use datafusion::datasource::MemTable;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
@@ -19,12 +18,7 @@ impl ReleasedTable {
     /// Returns the labels of the quasi-identifiers of a promise from the released level to the top.
     /// Fails with a usage error if they are not known.
     pub(super) async fn ladders(&self, session: &SessionContext, promise: &Promise<'_>) -> Result<Vec<Ladder>> {
-        let Some(whole) = &self.whole else {
-            return Err(Error::usage(format!(
-                "{} counts the rows of the source around each class: say AGAINST source",
-                promise.name
-            )));
-        };
+        let whole = self.whole_for(promise, "rows of the source around each class")?;
         let mut ladders = vec![];
         for column in promise.groupings.iter().flatten() {
             let known = self.known_level(column, promise)?;
@@ -99,13 +93,4 @@ fn label_of_each(level: &Level, is_in: &BooleanArray, empty_is_null: bool) -> Re
         true => nullif(&labels, &eq(&labels, &StringArray::new_scalar(""))?)?,
         false => labels,
     })
-}
-
-fn register(session: &SessionContext, name: &str, columns: Vec<(&str, ArrayRef)>) -> Result<()> {
-    let columns = columns.into_iter().map(|(name, values)| (name, values, true));
-    let batch = RecordBatch::try_from_iter_with_nullable(columns)?;
-    let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
-    session.deregister_table(name)?;
-    session.register_table(name, Arc::new(table))?;
-    Ok(())
 }

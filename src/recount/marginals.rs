@@ -1,12 +1,11 @@
 //! The proof that a permutation did not lose, add or change values.
 
-use super::sql::number;
+use super::sql::{number, register};
 use crate::error::Result;
 use crate::folder::Check;
 use crate::quoting::quote;
 use crate::recode::randomize::Permutation;
-use arrow::array::{ArrayRef, Int64Array, RecordBatch};
-use datafusion::datasource::MemTable;
+use arrow::array::{ArrayRef, Int64Array};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
@@ -22,13 +21,11 @@ pub(crate) async fn check_marginals(
     let mut checks = vec![];
     for permutation in permutations {
         let counts: Int64Array = permutation.counts.iter().map(|n| Some(*n as i64)).collect();
-        let columns = [
-            ("v", Arc::clone(&permutation.values), true),
-            ("n", Arc::new(counts) as ArrayRef, false),
+        let columns = vec![
+            ("v", Arc::clone(&permutation.values)),
+            ("n", Arc::new(counts) as ArrayRef),
         ];
-        let batch = RecordBatch::try_from_iter_with_nullable(columns)?;
-        session.deregister_table(COUNTED)?;
-        session.register_table(COUNTED, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
+        register(session, COUNTED, columns)?;
         let (column, name) = (quote(&permutation.column), quote(name));
         let sql = format!(
             "SELECT count(*) FROM (SELECT v FROM (\

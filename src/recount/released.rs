@@ -4,16 +4,15 @@
 //! columns as they are read back, and each model states its guarantee as an aggregate query of its
 //! own ([`crate::model::PrivacyModel::audit`]).
 
-use super::sql::{count, histogram, number, with_one_zero};
+use super::sql::{count, histogram, number, register, with_one_zero};
 use crate::error::{Error, Result};
 use crate::folder::Check;
 use crate::hierarchy::{Hierarchy, TOP};
 use crate::job::{Constraint, QuasiIdentifier};
 use crate::model::{PrivacyModel, Relation, Tree};
 use crate::quoting::quote;
-use arrow::array::{ArrayRef, Float64Array, RecordBatch, UInt32Array};
+use arrow::array::{ArrayRef, Float64Array, UInt32Array};
 use arrow::datatypes::DataType;
-use datafusion::datasource::MemTable;
 use datafusion::prelude::SessionContext;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -294,10 +293,8 @@ impl ReleasedTable {
             columns.push((format!("leaves_{number}"), Arc::new(leaves.collect::<Float64Array>())));
         }
         let leaves = names(&columns[known..]);
-        let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(n, c)| (n, c, true)))?;
-        let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
-        session.deregister_table(name)?;
-        session.register_table(name, Arc::new(table))?;
+        let columns = columns.iter().map(|(name, values)| (name.as_str(), Arc::clone(values)));
+        register(session, name, columns.collect())?;
         Ok(Tree {
             relation: quote(name),
             value: quote("value"),

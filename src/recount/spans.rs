@@ -2,7 +2,7 @@
 //! values of the source.
 
 use super::released::{Generalized, Promise, ReleasedTable};
-use super::sql::with_one_zero;
+use super::sql::{register, with_one_zero};
 use crate::error::{Error, Result};
 use crate::frequency::distinct_values;
 use crate::hierarchy::texts;
@@ -12,8 +12,6 @@ use arrow::array::{ArrayRef, StringArray, UInt64Array};
 use arrow::compute::kernels::cmp::eq;
 use arrow::compute::{cast, nullif};
 use arrow::datatypes::DataType;
-use arrow::record_batch::RecordBatch;
-use datafusion::datasource::MemTable;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
@@ -21,18 +19,21 @@ impl ReleasedTable {
     /// Returns the ground values of the labels of the quasi-identifiers of a promise. Fails with a
     /// usage error if they are not known.
     pub(super) async fn label_spans(&self, session: &SessionContext, promise: &Promise<'_>) -> Result<Vec<LabelSpans>> {
-        let Some(whole) = &self.whole else {
-            return Err(Error::usage(format!(
-                "{} counts the values of the source under each label: say AGAINST source",
-                promise.name
-            )));
-        };
+        let whole = self.whole_for(promise, "values of the source under each label")?;
         let mut spans = vec![];
         for column in promise.groupings.iter().flatten() {
             let known = self.known_level(column, promise)?;
             spans.push(known.spans(session, whole, self.empty_is_null.contains(column)).await?);
         }
         Ok(spans)
+    }
+
+    /// Returns the relation of the whole table. Fails with a usage error that names what a promise
+    /// counts there if it is not known.
+    pub(super) fn whole_for(&self, promise: &Promise<'_>, counted: &str) -> Result<&str> {
+        self.whole
+            .as_deref()
+            .ok_or_else(|| Error::usage(format!("{} counts the {counted}: say AGAINST source", promise.name)))
     }
 
     /// Returns the hierarchy and the level of a quasi-identifier. Fails with a usage error if its
@@ -81,19 +82,8 @@ impl Generalized {
             let is_empty = eq(&labels, &StringArray::new_scalar(""))?;
             labels = nullif(&labels, &is_empty)?;
         }
-        let batch = RecordBatch::try_from_iter_with_nullable([
-            ("label", labels, true),
-            (
-                "leaves",
-                Arc::new(UInt64Array::from(level.leaves.clone())) as ArrayRef,
-                false,
-            ),
-        ])?;
-        session.deregister_table(name.as_str())?;
-        session.register_table(
-            name.as_str(),
-            Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?),
-        )?;
+        let leaves: ArrayRef = Arc::new(UInt64Array::from(level.leaves.clone()));
+        register(session, &name, vec![("label", labels), ("leaves", leaves)])?;
         Ok(LabelSpans::Listed {
             relation: quote(&name),
             of,

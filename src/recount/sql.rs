@@ -5,8 +5,9 @@ use crate::error::{Error, Result};
 use crate::hierarchy::{in_utc, plain_type};
 use crate::quoting::literal;
 use crate::risk::Histogram;
-use arrow::array::{Array, AsArray};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, UInt64Type};
+use datafusion::datasource::MemTable;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::sync::Arc;
 
@@ -120,6 +121,16 @@ pub(super) async fn numbers(session: &SessionContext, sql: &str) -> Result<Vec<V
         rows.extend((0..batch.num_rows()).map(value));
     }
     Ok(rows)
+}
+
+/// Registers a table with these columns, in place of one with its name.
+pub(super) fn register(session: &SessionContext, name: &str, columns: Vec<(&str, ArrayRef)>) -> Result<()> {
+    let columns = columns.into_iter().map(|(name, values)| (name, values, true));
+    let batch = RecordBatch::try_from_iter_with_nullable(columns)?;
+    let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
+    session.deregister_table(name)?;
+    session.register_table(name, Arc::new(table))?;
+    Ok(())
 }
 
 #[cfg(test)]

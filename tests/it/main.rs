@@ -36,6 +36,7 @@ mod int96;
 mod kept;
 mod labels;
 mod lake;
+mod leftovers;
 mod lineage;
 mod local;
 mod local_adult;

@@ -1,7 +1,8 @@
 //! Workers that are killed: the release is the same, or there is none.
 
 use super::workers::Workers;
-use super::{driver, people, strangers, sums};
+use super::{SECRET, SETUP, driver, people, strangers, sums};
+use crate::common::process;
 use std::io::{BufRead, BufReader, Lines};
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
@@ -109,6 +110,69 @@ fn one_is_killed(start: impl Fn(&Path) -> Workers, count: usize, kills: u32) {
     }
     // Some were killed while they had something.
     assert!(told > 0, "no worker was said to be lost");
+}
+
+/// A worker that is lost in a phase or between two of them is a note, or an event of the log, and
+/// no error.
+#[test]
+fn a_lost_worker_is_a_note_and_an_event() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    people(folder);
+    for log in [&["--log", "json"][..], &[]] {
+        let mut workers = Workers::start(2, folder);
+        let urls = workers.urls();
+        let mut command = process(folder);
+        command
+            .args(["--threads", "2", "--cluster", &urls, "-c", &format!("{SETUP} {SQL}")])
+            .args(log)
+            .env("SALT", SECRET)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let (running, begun) = (command.spawn().unwrap(), Instant::now());
+        let is_staged = || {
+            let mut entries = std::fs::read_dir(folder).unwrap();
+            entries.any(|entry| {
+                let name = entry.unwrap().file_name();
+                name.to_string_lossy().starts_with(".anonsql-staging-")
+            })
+        };
+        while !is_staged() && begun.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        workers.kill(0);
+        let output = running.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        let lost = format!("{}/", urls.split(',').next().unwrap());
+        let message = format!("{lost} was lost, and others do its part");
+        if log.is_empty() {
+            let notes: Vec<&str> = said.lines().filter(|line| line.contains("was lost")).collect();
+            assert_eq!(notes, [format!("note: {message}")], "{said}");
+            continue;
+        }
+        let events = said.lines().map(|line| serde_json::from_str(line).unwrap());
+        let events: Vec<serde_json::Value> = events
+            .filter(|event: &serde_json::Value| event["event"] == "worker")
+            .collect();
+        assert_eq!(events.len(), 1, "{said}");
+        for (field, value) in [("worker", &lost), ("state", &"lost".to_string()), ("message", &message)] {
+            assert_eq!(events[0][field], value.as_str(), "{said}");
+        }
+    }
+    for (phase, state) in [
+        ("prepare", "end"),
+        ("scan", "end"),
+        ("measure", "end"),
+        ("write", "end"),
+    ] {
+        let mut workers = Workers::start(2, folder);
+        let mut running = Running::start(folder, &workers);
+        running.until(phase, state);
+        workers.kill(0);
+        assert_eq!(running.end(), Ok(true), "{phase} {state}");
+    }
 }
 
 /// How the folder of an executor of Ballista begins.

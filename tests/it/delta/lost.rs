@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The file of the manifest that a version of a local table names.
-fn file(table: &Path, version: u64) -> PathBuf {
+pub(super) fn file(table: &Path, version: u64) -> PathBuf {
     let named = action(&entry(table, version), "metaData")["configuration"]["anonsql.manifest"].clone();
     table.join(named.as_str().unwrap())
 }

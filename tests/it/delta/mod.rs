@@ -6,6 +6,7 @@ mod lost;
 mod numbers;
 mod outside;
 mod pipeline;
+mod vacuumed;
 
 use crate::common::{collect, context, holds, number, objects, rows, text};
 use crate::sources::Watches;
