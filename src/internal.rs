@@ -54,6 +54,9 @@ pub mod key {
 pub mod lattice {
     pub use crate::lattice::*;
 }
+pub mod mask {
+    pub use crate::mask::*;
+}
 pub mod metric {
     pub use crate::metric::*;
 }
