@@ -54,8 +54,8 @@ pub mod key {
 pub mod lattice {
     pub use crate::lattice::*;
 }
-pub mod mask {
-    pub use crate::mask::*;
+pub mod masks {
+    pub use crate::masks::*;
 }
 pub mod metric {
     pub use crate::metric::*;

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::hierarchy::{Hierarchy, LabelForm};
-use crate::mask::{Mask, MaskClause, Masking};
+use crate::masks::{Mask, MaskClause, Masking};
 use crate::partition::Numbers;
 use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::frequency::{Encoder, FrequencySet};
 use crate::hierarchy::{Cover, LabelForm, OnUnmapped};
 use crate::key::{KeySchema, PackedLayout, bits_for};
-use crate::mask::Masking;
+use crate::masks::Masking;
 use arrow::array::ArrayRef;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;

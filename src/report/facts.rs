@@ -1,6 +1,6 @@
 //! The measured facts of a report; its JSON form is their serialisation.
 
-use crate::mask::MaskKind;
+use crate::masks::MaskKind;
 use crate::utility::Utility;
 use crate::warning::Warning;
 use serde::{Deserialize, Serialize};

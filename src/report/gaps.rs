@@ -2,7 +2,7 @@
 //! on its columns.
 
 use super::{Column, Gap, Role};
-use crate::mask::MASKS;
+use crate::masks::MASKS;
 
 /// Returns the gaps of a release with these columns. `free_text` names the text columns that are
 /// released as they are; `entity` is true if persons were counted instead of records.

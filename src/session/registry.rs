@@ -5,7 +5,7 @@ use crate::catalogue::{Arguments, Call, Catalogue, Entry, Info};
 use crate::error::{Error, Result};
 use crate::hierarchy::{KINDS, Kind};
 use crate::job::Choice;
-use crate::mask::MASKS;
+use crate::masks::MASKS;
 use crate::metric::{self, METRICS, Metric};
 use crate::model::{self, MODELS, PrivacyModel};
 use crate::objective::OBJECTIVES;

@@ -2,7 +2,7 @@
 //! completion.
 
 use crate::hierarchy::Kind;
-use crate::mask::MASKS;
+use crate::masks::MASKS;
 use std::collections::BTreeSet;
 
 /// The words of a language.

@@ -1,6 +1,6 @@
 //! The counts that warnings follow from.
 
-use crate::mask::MaskKind;
+use crate::masks::MaskKind;
 use crate::suggest::{Facts, Identifying, identifying};
 
 /// The least number of rows whose shares are no chance.

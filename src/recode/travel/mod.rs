@@ -15,7 +15,7 @@ use super::sort::PackedSort;
 use crate::error::{Error, Result};
 use crate::hierarchy::{LabelForm, Lookup, LookupHeader, OnUnmapped};
 use crate::key::KeySchema;
-use crate::mask::{self, Given, MaskClause, Masking};
+use crate::masks::{self, Given, MaskClause, Masking};
 use crate::operator::{Parcel, Travels};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -127,7 +127,7 @@ impl RecodingPlan {
                 Treatment::Keep => ColumnTreatment::Keep,
                 Treatment::Mask(sent) => {
                     let kind =
-                        mask::named(&sent.start).ok_or_else(|| Error::internal("a mask that is not known here"))?;
+                        masks::named(&sent.start).ok_or_else(|| Error::internal("a mask that is not known here"))?;
                     let clause = MaskClause {
                         kind,
                         given: sent.given,

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, LabelForm};
 use crate::job::{Identifier, ItemSet, MaskOf, QuasiIdentifier, Randomization, Sensitive, is_list};
-use crate::mask::MaskClause;
+use crate::masks::MaskClause;
 use crate::session::context::AnonContext;
 use crate::session::sources::repeatable::check_repeatable;
 use crate::sql::clause::{IdentifierClause, QuasiIdentifierClause, RandomizeClause, SensitiveClause};

@@ -2,7 +2,7 @@
 //! arguments in their order. An argument that the clause may leave out may be NULL.
 
 use crate::error::{Error, Result};
-use crate::mask::{Given, Item, MaskClause, MaskKind, Masking, Part, SECRET, Secret, no_place};
+use crate::masks::{Given, Item, MaskClause, MaskKind, Masking, Part, SECRET, Secret, no_place};
 use arrow::array::ArrayRef;
 use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::ScalarValue;

@@ -8,7 +8,7 @@ mod pareto_front;
 mod risk;
 
 use crate::catalogue::Info;
-use crate::mask::MASKS;
+use crate::masks::MASKS;
 use crate::session::context::{Catalog, SharedRegistry};
 use datafusion::logical_expr::ScalarUDF;
 use datafusion::prelude::SessionContext;

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::hierarchy::{KINDS, Kind};
-use crate::mask::MASKS;
+use crate::masks::MASKS;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::sql::clause::list::ALL;

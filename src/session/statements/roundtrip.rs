@@ -23,7 +23,7 @@ use crate::drift::OnDrift;
 use crate::formats::{At, FORMATS};
 use crate::hierarchy::{Given, Item, KINDS, LabelForm, OnNull, OnUnmapped, Part, Takes};
 use crate::job::SuppressionLimit;
-use crate::mask::{self, MaskClause};
+use crate::masks::{self, MaskClause};
 use crate::sql::clause::*;
 use crate::sql::name::TableName;
 use proptest::collection::vec;
@@ -265,33 +265,33 @@ fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
 
 /// Generates a mask of any kind from the description of its clause.
 fn mask() -> impl Strategy<Value = MaskClause> {
-    let value = |item: mask::Item| match item {
-        mask::Item::Column => name().prop_map(mask::Given::Text).boxed(),
-        mask::Item::Whole => any::<u32>().prop_map(mask::Given::Whole).boxed(),
-        mask::Item::Text => text().prop_map(mask::Given::Text).boxed(),
-        mask::Item::Word(words) => prop::sample::select(words)
-            .prop_map(|word| mask::Given::Text(word.into()))
+    let value = |item: masks::Item| match item {
+        masks::Item::Column => name().prop_map(masks::Given::Text).boxed(),
+        masks::Item::Whole => any::<u32>().prop_map(masks::Given::Whole).boxed(),
+        masks::Item::Text => text().prop_map(masks::Given::Text).boxed(),
+        masks::Item::Word(words) => prop::sample::select(words)
+            .prop_map(|word| masks::Given::Text(word.into()))
             .boxed(),
     };
-    let secret = || prop_oneof!["env:[A-Z:']{1,5}", "file:[a-z/:]{1,5}"].prop_map(mask::Given::Text);
-    prop::sample::select(mask::MASKS.iter().collect::<Vec<_>>()).prop_flat_map(move |kind| {
+    let secret = || prop_oneof!["env:[A-Z:']{1,5}", "file:[a-z/:]{1,5}"].prop_map(masks::Given::Text);
+    prop::sample::select(masks::MASKS.iter().collect::<Vec<_>>()).prop_flat_map(move |kind| {
         let parts = kind.clause.parts.iter().filter_map(|part| match part {
-            mask::Part::Words(_) => None,
-            mask::Part::Value(name, item, _) => {
+            masks::Part::Words(_) => None,
+            masks::Part::Value(name, item, _) => {
                 Some(value(*item).prop_map(|given| Some((name.to_string(), given))).boxed())
             }
-            mask::Part::Maybe(_, name, item, _) => {
+            masks::Part::Maybe(_, name, item, _) => {
                 let named = value(*item).prop_map(|given| (name.to_string(), given));
                 Some(of(named).boxed())
             }
-            mask::Part::Secret => Some(
+            masks::Part::Secret => Some(
                 secret()
-                    .prop_map(|given| Some((mask::SECRET.to_string(), given)))
+                    .prop_map(|given| Some((masks::SECRET.to_string(), given)))
                     .boxed(),
             ),
         });
         parts
-            .collect::<Vec<BoxedStrategy<Option<(String, mask::Given)>>>>()
+            .collect::<Vec<BoxedStrategy<Option<(String, masks::Given)>>>>()
             .prop_map(move |given| MaskClause {
                 kind,
                 given: given.into_iter().flatten().collect(),

@@ -5,7 +5,7 @@
 use super::entry::{Entry, Run, Statement};
 use crate::catalogue::Info;
 use crate::error::Result;
-use crate::mask::MASKS;
+use crate::masks::MASKS;
 use crate::objective::OBJECTIVES;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;

@@ -1,7 +1,7 @@
 //! The mask of a column of IDENTIFIERS, as its declaration says.
 
 use crate::error::Result;
-use crate::mask::{Given, Item, MASKS, MaskClause, MaskKind, Part, SECRET};
+use crate::masks::{Given, Item, MASKS, MaskClause, MaskKind, Part, SECRET};
 use crate::sql::cursor::Cursor;
 use crate::sql::hint::NEXT_ITEM;
 use datafusion::sql::sqlparser::tokenizer::Token;

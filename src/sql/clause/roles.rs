@@ -3,7 +3,7 @@
 use super::mask;
 use crate::error::Result;
 use crate::hierarchy::LabelForm;
-use crate::mask::MaskClause;
+use crate::masks::MaskClause;
 use crate::quoting::ident;
 use crate::sql::cursor::Cursor;
 use crate::sql::hint::NEXT_ITEM;

@@ -6,7 +6,7 @@ use anonsql::error::EXIT_CODES;
 use anonsql::extend::{Info, Param};
 use anonsql::internal::session::{STATEMENTS, functions, options};
 use anonsql::internal::sql::clause::list::ALL as CLAUSES;
-use anonsql::internal::{hierarchy, mask, metric, model, objective, partition, search};
+use anonsql::internal::{hierarchy, masks, metric, model, objective, partition, search};
 
 /// Every page: its file and its text.
 pub fn all() -> Vec<(&'static str, String)> {
@@ -17,7 +17,7 @@ pub fn all() -> Vec<(&'static str, String)> {
         ("searches.md", searches()),
         ("hierarchies.md", hierarchies()),
         ("options.md", options_page()),
-        ("masks.md", masks()),
+        ("masks.md", masks_page()),
         ("functions.md", functions_page()),
         ("commands.md", commands()),
         ("exit-codes.md", exit_codes()),
@@ -163,16 +163,16 @@ fn hierarchies() -> String {
     text
 }
 
-fn masks() -> String {
+fn masks_page() -> String {
     let mut text = page(
         "Masks",
         "`IDENTIFIERS (column mask)` releases a column of identifiers as a mask of its values, and drops it without one. \
          `SHOW MASKS` lists the masks. No model counts a masked column. NULL stays NULL.",
     );
-    for kind in mask::MASKS {
+    for kind in masks::MASKS {
         text += &format!("\n## {}\n\n{}\n", kind.clause.start, sentence(kind.info.summary));
         text += &fenced(kind.clause.syntax);
-        for paragraph in definition("mask", kind.info.name) {
+        for paragraph in definition("masks", kind.info.name) {
             text += &format!("\n{paragraph}\n");
         }
         text += &format!("\nNot promised: {}\n", kind.limits.1);

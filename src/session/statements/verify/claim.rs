@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::folder::{Manifest, Role};
 use crate::hierarchy::Hierarchy;
 use crate::job::{Constraint, QuasiIdentifier, check_counted, check_population, no_values};
-use crate::mask::MaskClause;
+use crate::masks::MaskClause;
 use crate::pool::blocking;
 use crate::session::bind::constraints;
 use crate::session::context::AnonContext;

@@ -70,7 +70,7 @@ impl Mask for Hash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mask::Key;
+    use crate::masks::Key;
     use arrow::array::{Array, AsArray, DictionaryArray, Float64Array, Int32Array, StringArray};
     use arrow::datatypes::Int32Type;
 

@@ -6,11 +6,14 @@
 //! that EXPLAIN, warnings and the report have for it, and the function that masks an array.
 
 mod clause;
+mod fake;
 mod fault;
 mod hash;
 mod kind;
+mod mask;
 mod masking;
 mod secret;
+mod shift;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -20,9 +23,10 @@ pub(crate) use clause::{SECRET, no_place};
 pub use kind::{Mask, MaskKind, Unmasked};
 pub use masking::Masking;
 pub use secret::{Key, Secret};
+pub(crate) use text::has_text;
 
 /// Every mask, in the order of help.
-pub static MASKS: &[MaskKind] = &[hash::KIND];
+pub static MASKS: &[MaskKind] = &[hash::KIND, mask::KIND, fake::KIND, shift::KIND];
 
 /// Returns the mask with these first keywords.
 pub(crate) fn named(start: &str) -> Option<&'static MaskKind> {

@@ -22,7 +22,7 @@ pub(super) fn each(values: &ArrayRef, mask: impl FnMut(&str) -> String) -> Resul
 }
 
 /// Refuses a type whose values have no text.
-pub(super) fn has_text(start: &str, values: &DataType) -> Result<DataType> {
+pub(crate) fn has_text(start: &str, values: &DataType) -> Result<DataType> {
     match can_cast_types(&plain(values), &DataType::Utf8) && !plain(values).is_nested() {
         true => Ok(DataType::Utf8),
         false => Err(unfit(

@@ -3,7 +3,7 @@
 use super::fault::fault;
 use crate::error::{Error, Result};
 use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
+use sha2::{Sha256, Sha512};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -63,6 +63,7 @@ impl Secret {
 #[derive(Clone)]
 pub struct Key {
     keyed: Hmac<Sha256>,
+    secret: Vec<u8>,
 }
 
 impl fmt::Debug for Key {
@@ -75,7 +76,8 @@ impl Key {
     /// Creates the key of a secret. Fails with a usage error if the secret is empty.
     pub fn new(secret: &[u8]) -> Result<Self> {
         let keyed = Hmac::new_from_slice(secret).map_err(|_| Error::usage("the secret is empty"))?;
-        Ok(Self { keyed })
+        let secret = secret.to_vec();
+        Ok(Self { keyed, secret })
     }
 
     /// Returns the HMAC-SHA-256 of a text.
@@ -83,6 +85,19 @@ impl Key {
         let mut mac = self.keyed.clone();
         mac.update(text);
         mac.finalize().into_bytes().into()
+    }
+
+    /// Returns the 64 bytes of the HMAC-SHA-512 of the name of a use. A hash, which is public, is
+    /// an HMAC-SHA-256, so no hash of any value tells of them.
+    pub(super) fn bytes_for(&self, purpose: &str) -> Result<[u8; 64]> {
+        let mut mac = Hmac::<Sha512>::new_from_slice(&self.secret).map_err(|_| Error::usage("the secret is empty"))?;
+        mac.update(purpose.as_bytes());
+        Ok(mac.finalize().into_bytes().into())
+    }
+
+    /// Returns the key of another use of the secret.
+    pub(super) fn key_for(&self, purpose: &str) -> Result<Self> {
+        Self::new(&self.bytes_for(purpose)?)
     }
 
     /// Returns a text that tells this secret from another one: 32 bits of the hash of a text that

@@ -87,6 +87,14 @@ impl MaskClause {
         self.maybe(name).ok_or_else(|| self.missing(name))
     }
 
+    /// Returns a whole number of the clause.
+    pub(super) fn whole(&self, name: &str) -> Result<u32> {
+        match self.given(name) {
+            Some(Given::Whole(n)) => Ok(*n),
+            _ => Err(self.missing(name)),
+        }
+    }
+
     /// Returns the column that decides the mask of a row together with its value.
     pub(crate) fn entity(&self) -> Option<&str> {
         self.kind.clause.parts.iter().find_map(|part| match part {
