@@ -54,6 +54,9 @@ pub mod key {
 pub mod lattice {
     pub use crate::lattice::*;
 }
+pub mod masks {
+    pub use crate::masks::*;
+}
 pub mod metric {
     pub use crate::metric::*;
 }

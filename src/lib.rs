@@ -71,6 +71,7 @@
 //! | `operator` | yes | operators of ours in a DataFusion plan: the one frame around them, and joins that stop |
 //! | `hierarchy` | no | hierarchies as Arrow lookup tables, one file per kind |
 //! | `canonical` | yes | one spelling for each value: one NaN, one zero, dates without a time; casts that keep every value |
+//! | `masks` | no | masks of identifiers: one file per mask, and the place of a secret |
 //! | `key` | no | combinations of codes as packed keys: layout, generalization, grouping |
 //! | `search` | no | one file per algorithm, written against an oracle |
 //! | `partition` | no | local recoding: one file per algorithm that divides the distinct combinations |
@@ -223,6 +224,7 @@ mod lake;
 mod lattice;
 mod location;
 pub mod manifest;
+mod masks;
 mod metric;
 mod model;
 mod objective;

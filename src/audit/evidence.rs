@@ -29,6 +29,8 @@ pub(crate) struct Stated {
     pub(crate) roles: HashMap<String, Role>,
     /// The columns that were permuted.
     pub(crate) randomized: HashSet<String>,
+    /// The regular expressions that masks match, by their columns.
+    pub(crate) forms: Vec<(String, String)>,
 }
 
 /// Where a release is.
@@ -76,6 +78,11 @@ impl Evidence {
             manifest,
             is_sealed,
         }))
+    }
+
+    /// Returns the regular expressions that masks match, by their columns.
+    pub(super) fn forms(&self) -> &[(String, String)] {
+        self.stated.as_ref().map_or(&[], |stated| &stated.forms)
     }
 
     /// Returns the manifest.

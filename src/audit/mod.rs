@@ -8,6 +8,7 @@
 //! - the entries of the manifest ([`evidence`]): rows, classes, the smallest class, columns, and
 //!   the content of its folder and of its files ([`files`]);
 //! - lists that are no sets: whose items are in another order, or twice in a list ([`items`]);
+//! - values of masked columns that are not of the form of their mask ([`masks`]);
 //! - the budget of a differentially private release ([`budget`]);
 //! - each batch of a release that grew, as a table of its own ([`batches`]);
 //! - labels of another level than was promised, in columns and in the folder names of partitions,
@@ -37,6 +38,7 @@ mod forms;
 mod items;
 mod known;
 mod labels;
+mod masks;
 mod order;
 mod people;
 mod run;

@@ -8,7 +8,7 @@ use super::people::people;
 use super::spelling::{CSV_TEXT, TEXT, align, in_zones_of_source};
 use super::tables::{CHECKED, PEOPLE, POPULATION, WHOLE, session};
 use super::verification::Verification;
-use super::{against, batches, budget, cover, items, labels, order, undecided};
+use super::{against, batches, budget, cover, items, labels, masks, order, undecided};
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest, Role, SuppressedRows, with_nulls};
 use crate::hierarchy::Hierarchy;
@@ -73,6 +73,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     checks.extend(labels::check(&own, &released, &known, &mut found).await?);
     checks.extend(labels::check_codes(&own, &released, &known).await?);
     checks.extend(items::check(&own, claim).await?);
+    checks.extend(masks::check(&own, claim).await?);
     found.unchecked.extend(unread_levels(&known, &released));
     if released.whole.is_some() {
         let unchanged = against::unchanged(&own, claim).await?;

@@ -17,6 +17,7 @@ pub(crate) use held::{create_private, hold};
 pub(crate) use manifest::parse as parse_manifest;
 pub use manifest::{Footer, MANIFEST, Manifest, hierarchy_key};
 pub(crate) use partitions::{NULL_FOLDER, check_column as check_partition_column, name as partition_name, with_nulls};
+pub(crate) use summary::DEFAULT_MASK;
 pub use summary::{
     Budget, Check, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, RandomizedColumn, Recoding,
     ReleasedColumn, Role, SearchSummary, SuppressedRows, Tried,

@@ -33,6 +33,20 @@ pub struct ReleasedColumn {
     /// The form of the labels of a quasi-identifier, in the word of the statement; absent for TEXT.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub labels: Option<String>,
+    /// The mask of a column of IDENTIFIERS, as the statement has it without the place of its
+    /// secret; absent for HASH.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mask: Option<String>,
+}
+
+/// The mask of a column of IDENTIFIERS that names none.
+pub(crate) const DEFAULT_MASK: &str = "HASH";
+
+impl ReleasedColumn {
+    /// Returns the mask of a column of IDENTIFIERS.
+    pub(crate) fn mask(&self) -> &str {
+        self.mask.as_deref().unwrap_or(DEFAULT_MASK)
+    }
 }
 
 /// The role of a released column, after the list of the statement that names it.
@@ -46,7 +60,7 @@ pub struct ReleasedColumn {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Role {
-    /// A column of IDENTIFIERS, released as a keyed hash.
+    /// A column of IDENTIFIERS, released as a mask of its value.
     Identifier,
     /// A column of QUASI IDENTIFIERS.
     QuasiIdentifier,

@@ -8,20 +8,20 @@ mod notes;
 mod replay;
 mod report_file;
 mod roles;
-mod secret;
 mod source;
 mod target;
 #[cfg(test)]
 pub(crate) mod testing;
 mod waiting;
 
+pub use crate::masks::Secret;
 pub use check::Purpose;
 pub(crate) use check::{check_counted, check_population, check_report, may_divide, no_values, rises_from_zero};
 pub use choice::{Candidate, Choice};
 pub use constraint::{Constraint, Scope, SuppressionLimit};
 pub use replay::Replay;
 pub use report_file::ReportFile;
-pub use roles::{Identifier, ItemSet, QuasiIdentifier, Randomization, Secret, Sensitive, is_list};
+pub use roles::{Identifier, ItemSet, MaskOf, QuasiIdentifier, Randomization, Sensitive, is_list};
 pub use source::SourceTable;
 pub(crate) use target::target_exists;
 pub use target::{Existing, Format, Stored, Target};
@@ -43,7 +43,7 @@ pub struct Job {
     pub statement_sha256: String,
     /// The table to anonymize.
     pub source: SourceTable,
-    /// The columns that are removed or hashed.
+    /// The columns that are removed or masked.
     pub identifiers: Vec<Identifier>,
     /// The columns that are generalized.
     pub quasi_identifiers: Vec<QuasiIdentifier>,
@@ -91,16 +91,28 @@ pub struct Job {
 }
 
 impl Job {
-    /// Returns true if the column is released. Identifiers without a hash are dropped, and so is an
+    /// Returns true if the column is released. Identifiers without a mask are dropped, and so is an
     /// entity column that is in no other list.
     pub fn releases(&self, column: &str) -> bool {
-        let hashed = |i: &Identifier| i.column == column && i.secret.is_some();
-        self.identifiers.iter().any(hashed)
+        self.mask(column).is_some()
             || self.quasi_identifiers.iter().any(|q| q.column == column)
             || self.item_set(column).is_some()
             || self.sensitive.iter().any(|s| s.column == column)
             || self.class_label.as_deref() == Some(column)
             || self.keep.iter().any(|k| k == column)
+    }
+
+    /// Returns the mask of a column.
+    pub fn mask(&self, column: &str) -> Option<&MaskOf> {
+        let identifier = self.identifiers.iter().find(|i| i.column == column)?;
+        identifier.mask.as_ref()
+    }
+
+    /// Returns the masked columns with their masks.
+    pub fn masks(&self) -> impl Iterator<Item = (&String, &MaskOf)> {
+        self.identifiers
+            .iter()
+            .filter_map(|i| Some((&i.column, i.mask.as_ref()?)))
     }
 
     /// Returns how a sensitive column is permuted.

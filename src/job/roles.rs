@@ -1,73 +1,36 @@
 //! The roles of the columns of a source.
 
-use super::secret;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hierarchy::{Hierarchy, LabelForm};
+use crate::masks::{Mask, MaskClause, Masking};
 use crate::partition::Numbers;
 use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-/// An identifier column: dropped, or replaced by a keyed hash.
+/// An identifier column: dropped, or released as a mask of its value.
 #[derive(Debug, Clone)]
 pub struct Identifier {
     /// The name of the column.
     pub column: String,
-    /// The place of the secret of the hash. Without one the column is dropped.
-    pub secret: Option<Secret>,
+    /// The mask of the column. Without one the column is dropped.
+    pub mask: Option<MaskOf>,
 }
 
-/// The place of a secret. The secret itself is in no statement, log, manifest or error.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Secret {
-    /// The name of an environment variable.
-    Environment(String),
-    /// The path of a file.
-    File(PathBuf),
+/// The mask of a column, as it was written and as it was bound.
+#[derive(Debug, Clone)]
+pub struct MaskOf {
+    /// The mask as it was written.
+    pub clause: MaskClause,
+    /// The mask.
+    pub mask: Arc<dyn Mask>,
 }
 
-impl Secret {
-    /// Returns the secret at a place, `env:NAME` or `file:PATH`; `None` if it is no place.
-    pub(crate) fn at(place: &str) -> Option<Self> {
-        let (kind, name) = place.split_once(':').filter(|(_, name)| !name.is_empty())?;
-        match kind {
-            "env" => Some(Self::Environment(name.into())),
-            "file" => Some(Self::File(name.into())),
-            _ => None,
-        }
-    }
-
-    /// Returns the place as a text, `env:NAME` or `file:PATH`, which stands for the same file in
-    /// any folder.
-    pub(crate) fn place(&self) -> String {
-        match self {
-            Self::Environment(name) => format!("env:{name}"),
-            Self::File(path) => {
-                let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-                format!("file:{}", path.display())
-            }
-        }
-    }
-
-    /// Reads the secret of `what`. Fails if it could be guessed.
-    pub(crate) fn read(&self, what: &str) -> Result<Vec<u8>> {
-        let read = match self {
-            Self::Environment(name) => std::env::var(name)
-                .map_err(|_| Error::usage(format!("the environment variable {name} with the secret is not set")))?
-                .into_bytes(),
-            Self::File(path) => {
-                let bytes = std::fs::read(path).map_err(|e| Error::io(format!("secret file {}", path.display()), e))?;
-                bytes.trim_ascii_end().to_vec()
-            }
-        };
-        match secret::fault(&read) {
-            Some(fault) => Err(Error::usage(format!(
-                "the secret of {what} {fault}, and could be guessed; use a longer one, such as 32 random bytes"
-            ))),
-            None => Ok(read),
-        }
+impl MaskOf {
+    /// Returns the mask with its secret, which is read from its place.
+    pub fn with_secret(&self) -> Result<Masking> {
+        Masking::new(self.clause.clone(), Arc::clone(&self.mask))
     }
 }
 

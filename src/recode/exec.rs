@@ -147,7 +147,11 @@ impl Recoder {
                 ColumnTreatment::Items(_) => sets
                     .next()
                     .ok_or_else(|| Error::internal("a column of sets is missing"))?,
-                ColumnTreatment::Hash(pseudonym) => pseudonym.hash(column(batch, &released.name)?)?,
+                ColumnTreatment::Mask(masking) => {
+                    let entity = masking.entity().map(|entity| column(batch, entity)).transpose()?;
+                    let masked = masking.apply(column(batch, &released.name)?, entity);
+                    masked.map_err(|e| e.context(format!("column {}", released.name)))?
+                }
                 ColumnTreatment::Protect if recoding.starred => nullif(&as_they_are()?, &suppressed)?,
                 ColumnTreatment::Protect => as_they_are()?,
             });

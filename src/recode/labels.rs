@@ -4,8 +4,8 @@
 //! by the values that they cover: an order that depended on more than the labels would reveal more
 //! than the labels.
 
-use super::plain_type::plain;
 use crate::canonical::one_spelling;
+use crate::canonical::plain;
 use crate::error::Result;
 use crate::hierarchy::{Cover, LabelForm, Lookup, TOP, texts};
 use arrow::array::{Array, ArrayRef, AsArray, StringArray, UInt32Array, new_null_array};

@@ -5,12 +5,12 @@ use super::items::ItemRecoding;
 use super::labelling::{Grouped, Labelling};
 use super::labels::Labels;
 use super::order_key::{ORDER_PREFIX, SUPPRESSED};
-use super::plain_type::plain;
-use super::pseudonym::Pseudonym;
+use crate::canonical::plain;
 use crate::error::{Error, Result};
 use crate::frequency::{Encoder, FrequencySet};
 use crate::hierarchy::{Cover, LabelForm, OnUnmapped};
 use crate::key::{KeySchema, PackedLayout, bits_for};
+use crate::masks::Masking;
 use arrow::array::ArrayRef;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
@@ -22,8 +22,8 @@ pub enum ColumnTreatment {
     Generalize(usize),
     /// The column contains lists, which are released as sets of labels.
     Items(Arc<ItemRecoding>),
-    /// The value is replaced by a keyed hash.
-    Hash(Arc<Pseudonym>),
+    /// The value is replaced by a mask.
+    Mask(Arc<Masking>),
     /// The value is kept, but NULL in a starred row.
     Protect,
     /// The value is kept.
@@ -202,6 +202,10 @@ impl RecodingPlan {
                 .filter(|c| !matches!(c.treatment, ColumnTreatment::Generalize(_)))
                 .map(|c| c.name.as_str()),
         );
+        names.extend(self.columns.iter().filter_map(|c| match &c.treatment {
+            ColumnTreatment::Mask(masking) => masking.entity(),
+            _ => None,
+        }));
         names
     }
 
@@ -220,7 +224,9 @@ impl RecodingPlan {
                     self.labels[*i].values.data_type().clone()
                 }
                 ColumnTreatment::Items(_) => ItemRecoding::data_type(),
-                ColumnTreatment::Hash(_) => DataType::Utf8,
+                ColumnTreatment::Mask(masking) => {
+                    masking.data_type(source.field_with_name(&column.name)?.data_type())?
+                }
                 _ => plain(source.field_with_name(&column.name)?.data_type()),
             };
             fields.push(Field::new(&column.name, data_type, true));

@@ -1,5 +1,6 @@
 //! The measured facts of a report; its JSON form is their serialisation.
 
+use crate::masks::MaskKind;
 use crate::utility::Utility;
 use crate::warning::Warning;
 use serde::{Deserialize, Serialize};
@@ -110,6 +111,9 @@ pub struct Column {
     pub released: bool,
     /// The treatment of the column, in the terms of ISO/IEC 20889.
     pub technique: String,
+    /// The mask of the column, if it is released as one.
+    #[serde(skip)]
+    pub mask: Option<&'static MaskKind>,
     /// The generalization of the column, if it is a quasi-identifier.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub generalization: Option<Generalization>,

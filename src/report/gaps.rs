@@ -2,6 +2,7 @@
 //! on its columns.
 
 use super::{Column, Gap, Role};
+use crate::masks::MASKS;
 
 /// Returns the gaps of a release with these columns. `free_text` names the text columns that are
 /// released as they are; `entity` is true if persons were counted instead of records.
@@ -43,12 +44,10 @@ pub fn not_covered(columns: &[Column], free_text: &[String], entity: bool) -> Ve
          identifiers.",
         free_text.to_vec(),
     );
-    about(
-        "Pseudonyms",
-        "A keyed hash can be computed again by whoever has the secret, and it links all records of one value. \
-         Pseudonymized data stay personal data.",
-        named(&|c| c.role == Role::DirectIdentifier),
-    );
+    for kind in MASKS {
+        let (topic, text) = kind.limits;
+        about(topic, text, named(&|c| c.mask == Some(kind)));
+    }
     if !entity {
         gaps.push(gap(
             "Several records of one person",

@@ -11,6 +11,7 @@ pub(crate) fn report() -> Report {
         role: Role::QuasiIdentifier,
         released: true,
         technique: "generalization".into(),
+        mask: None,
         generalization: Some(Generalization {
             hierarchy: Some(format!("{name}s")),
             kind: "intervals".into(),
@@ -26,6 +27,7 @@ pub(crate) fn report() -> Report {
         role,
         released,
         technique: technique.into(),
+        mask: None,
         generalization: None,
     };
     let columns = vec![

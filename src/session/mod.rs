@@ -27,7 +27,7 @@ mod variables;
 pub use crate::audit::Verification;
 pub use answer::Answer;
 pub use context::AnonContext;
-pub use functions::FUNCTIONS;
+pub use functions::functions;
 #[cfg(feature = "internal-api")]
 pub use options::{OptionInfo, options};
 pub use registry::Registry;

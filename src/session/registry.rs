@@ -5,6 +5,7 @@ use crate::catalogue::{Arguments, Call, Catalogue, Entry, Info};
 use crate::error::{Error, Result};
 use crate::hierarchy::{KINDS, Kind};
 use crate::job::Choice;
+use crate::masks::MASKS;
 use crate::metric::{self, METRICS, Metric};
 use crate::model::{self, MODELS, PrivacyModel};
 use crate::objective::OBJECTIVES;
@@ -40,7 +41,7 @@ impl Default for Registry {
 
 impl Registry {
     /// Returns the descriptions of all entries under their headings, in the order of help.
-    pub fn sections(&self) -> [(&'static str, Vec<Info>); 6] {
+    pub fn sections(&self) -> [(&'static str, Vec<Info>); 7] {
         [
             ("Privacy models", self.models.infos().collect()),
             ("Metrics", self.metrics.infos().collect()),
@@ -51,6 +52,7 @@ impl Registry {
             ("Searches", self.searches.infos().collect()),
             ("Searches by local recoding", self.partitioners.infos().collect()),
             ("Kinds of hierarchies", self.hierarchy_kinds.infos().collect()),
+            ("Masks of identifiers", MASKS.iter().map(|kind| kind.info).collect()),
         ]
     }
 

@@ -11,7 +11,7 @@ pub(super) fn warnings(evidence: &Evidence) -> Vec<Warning> {
         return vec![];
     }
     let is_code = |c: &&Examined| {
-        let identifies = matches!(c.fate, Fate::Dropped | Fate::Hashed) || c.identifying.is_some();
+        let identifies = matches!(c.fate, Fate::Dropped | Fate::Masked(_)) || c.identifying.is_some();
         identifies
             && c.identifying != Some(Identifying::FreeText)
             && is_entity(&c.facts)

@@ -1,5 +1,6 @@
 //! The counts that warnings follow from.
 
+use crate::masks::MaskKind;
 use crate::suggest::{Facts, Identifying, identifying};
 
 /// The least number of rows whose shares are no chance.
@@ -27,8 +28,8 @@ pub struct Evidence {
 pub enum Fate {
     /// The column is an identifier and dropped.
     Dropped,
-    /// The column is an identifier and released as a keyed hash.
-    Hashed,
+    /// The column is an identifier and released as a mask of its value.
+    Masked(&'static MaskKind),
     /// The column is sensitive and released.
     Sensitive,
     /// The column is the class label and released.

@@ -54,7 +54,7 @@ pub fn warnings(evidence: &Evidence, accepted: &[String]) -> Vec<Warning> {
 
 /// Returns what the name of a released column alone warns of, before anything is read.
 pub fn by_name(column: &str, kind: Kind, treated: Fate) -> Option<String> {
-    if matches!(treated, Fate::Dropped | Fate::Hashed) {
+    if matches!(treated, Fate::Dropped | Fate::Masked(_)) {
         return None;
     }
     let what = named_as_identifier(column, kind)?;

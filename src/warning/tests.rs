@@ -45,8 +45,14 @@ fn identifiers_are_warned_of_in_every_role_that_releases_them() {
 
 #[test]
 fn a_hash_that_no_two_rows_share_connects_nothing() {
-    assert_eq!(kinds("mrn", Kind::Text, Fate::Hashed, 1000), [WarningKind::Unique]);
-    assert_eq!(kinds("ward", Kind::Text, Fate::Hashed, 400), []);
+    assert_eq!(
+        kinds("mrn", Kind::Text, Fate::Masked(&crate::masks::MASKS[0]), 1000),
+        [WarningKind::Unique]
+    );
+    assert_eq!(
+        kinds("ward", Kind::Text, Fate::Masked(&crate::masks::MASKS[0]), 400),
+        []
+    );
 }
 
 #[test]

@@ -13,11 +13,13 @@ pub(super) fn warnings(evidence: &Evidence) -> Vec<Warning> {
 fn warning(column: &Examined) -> Option<Warning> {
     let (facts, name) = (&column.facts, &column.facts.name);
     let text = match column.fate {
-        Fate::Hashed if facts.is_unique() => format!(
-            "nearly every row has a hash of {name} of its own ({}): it connects no rows, and leads whoever has the secret \
-             to the person; IDENTIFIERS ({}) without HASH leaves it out",
+        Fate::Masked(kind) if kind.is_pseudonym && facts.is_unique() => format!(
+            "nearly every row has {} of {name} of its own ({}): it connects no rows, and leads whoever has the secret \
+             to the person; IDENTIFIERS ({}) without {} leaves it out",
+            kind.noun,
             values(facts),
-            ident(name)
+            ident(name),
+            kind.clause.start
         ),
         _ if column.is_plain() && column.identifying == Some(Identifying::Unique) => format!(
             "{name} is {}, and nearly every row has a value of its own ({}), which leads whoever knows it to the row; \

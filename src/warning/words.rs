@@ -4,13 +4,13 @@ use super::evidence::Fate;
 use crate::suggest::Facts;
 
 /// Returns what becomes of a column, as the end of "the column is ...".
-pub(super) fn fate(fate: Fate) -> &'static str {
+pub(super) fn fate(fate: Fate) -> String {
     match fate {
-        Fate::Dropped => "dropped",
-        Fate::Hashed => "released as a keyed hash",
-        Fate::Sensitive => "sensitive and released as it is",
-        Fate::ClassLabel => "the class label and released as it is",
-        Fate::Kept => "kept",
+        Fate::Dropped => "dropped".into(),
+        Fate::Masked(kind) => format!("released as {}", kind.phrase),
+        Fate::Sensitive => "sensitive and released as it is".into(),
+        Fate::ClassLabel => "the class label and released as it is".into(),
+        Fate::Kept => "kept".into(),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
 use crate::job::{Job, QuasiIdentifier};
-use crate::recode::{ColumnTreatment, Grouped, Pseudonym, QuasiIdentifierRule, RecodingPlan, Released};
+use crate::recode::{ColumnTreatment, Grouped, QuasiIdentifierRule, RecodingPlan, Released};
 use std::sync::Arc;
 
 /// Returns the recoding plan of every released column except the randomized ones, and of the
@@ -26,13 +26,8 @@ pub(super) fn treatments(job: &Job, decision: &Decision, extra: &[String]) -> Re
             ColumnTreatment::Generalize(i)
         } else if let Some(items) = decision.items.iter().find(|i| i.recoding.column() == name) {
             ColumnTreatment::Items(Arc::clone(&items.recoding))
-        } else if let Some(secret) = job
-            .identifiers
-            .iter()
-            .find(|i| i.column == *name)
-            .and_then(|i| i.secret.as_ref())
-        {
-            ColumnTreatment::Hash(Arc::new(Pseudonym::new(&secret.read("a hash")?, &secret.place())?))
+        } else if let Some(mask) = job.mask(name) {
+            ColumnTreatment::Mask(Arc::new(mask.with_secret()?))
         } else if job.sensitive.iter().any(|s| s.column == *name) {
             ColumnTreatment::Protect
         } else if job.releases(name) || extra.contains(name) {

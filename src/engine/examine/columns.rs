@@ -83,8 +83,8 @@ pub fn named_warnings(job: &Job) -> Vec<String> {
 /// Returns how a column that is to be examined is released; `None` for any other column.
 fn fate(job: &Job, name: &str) -> Option<Fate> {
     if let Some(identifier) = job.identifiers.iter().find(|i| i.column == name) {
-        return match identifier.secret {
-            Some(_) => Some(Fate::Hashed),
+        return match &identifier.mask {
+            Some(of) => Some(Fate::Masked(of.clause.kind)),
             None => (job.entity.is_none() && may_be_entity(name)).then_some(Fate::Dropped),
         };
     }

@@ -5,8 +5,8 @@ use crate::engine::verify::type_name;
 use crate::engine::write::Written;
 use crate::error::Result;
 use crate::folder::{
-    FileSummary, HierarchySummary, Manifest, PartitionSummary, Recoding, ReleasedColumn, Role, SearchSummary,
-    SuppressedRows, hierarchy_key,
+    DEFAULT_MASK, FileSummary, HierarchySummary, Manifest, PartitionSummary, Recoding, ReleasedColumn, Role,
+    SearchSummary, SuppressedRows, hierarchy_key,
 };
 use crate::hierarchy::{Hierarchy, LabelForm};
 use crate::job::{Job, Target};
@@ -140,6 +140,10 @@ fn columns(job: &Job, schema: &Schema) -> Result<Vec<ReleasedColumn>> {
             labels: form
                 .filter(|form| *form != LabelForm::Text)
                 .map(|form| form.to_string()),
+            mask: job
+                .mask(name)
+                .map(|of| of.clause.without_secret().to_string())
+                .filter(|mask| mask != DEFAULT_MASK),
             name: name.clone(),
             data_type: type_name(field.data_type()),
             role,

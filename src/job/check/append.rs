@@ -159,6 +159,10 @@ fn same_columns(job: &Job, standing: &Manifest) -> Result<()> {
                 "the release that stands has the column {column}, and these rows do not release it in the same role"
             )
         }
+        Some(Unlike::Mask(column, own, other)) => format!(
+            "the release that stands has the column {column} by {other}, and these rows release it by {own}; mask it alike, or \
+             release all rows anew, with OVERWRITE"
+        ),
         Some(Unlike::New(column)) => {
             format!("these rows release the column {column}, which the release that stands does not have; leave it out")
         }

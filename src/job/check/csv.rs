@@ -4,12 +4,12 @@ use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::quoting::ident;
 
-/// Refuses released columns of lists, structs, maps and unions, for which CSV has no text. A hash
-/// is a text, whatever it is of.
+/// Refuses released columns of lists, structs, maps and unions, for which CSV has no text. A mask
+/// is none of these, whatever it is of.
 pub(super) fn check(job: &Job) -> Result<()> {
-    let is_hashed = |name: &str| job.identifiers.iter().any(|i| i.column == name);
+    let is_identifier = |name: &str| job.identifiers.iter().any(|i| i.column == name);
     let fields = job.source.rows.schema().fields().iter();
-    let mut kept = fields.filter(|field| job.releases(field.name()) && !is_hashed(field.name()));
+    let mut kept = fields.filter(|field| job.releases(field.name()) && !is_identifier(field.name()));
     match kept.find(|field| field.data_type().is_nested()) {
         None => Ok(()),
         Some(field) => Err(Error::usage(format!(

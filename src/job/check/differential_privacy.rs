@@ -55,18 +55,18 @@ fn clauses(job: &Job, constraint: &Constraint) -> Option<String> {
     if !constraint.is_of_classes() {
         return Some("it is about whole rows; leave out what follows ON".into());
     }
-    let hashed = job.identifiers.iter().filter(|i| i.secret.is_some()).map(|i| &i.column);
+    let masked = job.masks().map(|(column, _)| column);
     let others = job
         .sensitive
         .iter()
         .map(|s| &s.column)
         .chain(&job.class_label)
         .chain(&job.keep);
-    let raw: Vec<&str> = hashed.chain(others).map(String::as_str).collect();
+    let raw: Vec<&str> = masked.chain(others).map(String::as_str).collect();
     if !raw.is_empty() {
         return Some(format!(
             "every released column is a quasi-identifier, and {} would leave as it is; name it in QUASI IDENTIFIERS with a \
-             level, or in IDENTIFIERS without HASH, which drops it",
+             level, or in IDENTIFIERS without a mask, which drops it",
             raw.join(", ")
         ));
     }

@@ -82,6 +82,9 @@ fn other_columns(job: &Job, manifest: &Manifest) -> Option<String> {
         Unlike::Missing(column) => format!("it has the column {column:?}, which the statement does not release"),
         Unlike::New(column) => format!("it does not have the column {column:?}"),
         Unlike::Role(column) => format!("column {column:?} has another role in it"),
+        Unlike::Mask(column, own, other) => {
+            format!("column {column:?} is released by {other} in it, and the statement says {own}")
+        }
         Unlike::Order(columns) => format!("it has the columns in another order: {}", columns.join(", ")),
     })
 }

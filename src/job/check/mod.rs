@@ -7,6 +7,7 @@ mod differential_privacy;
 mod items;
 mod kept;
 mod labels;
+mod masks;
 mod models;
 mod mount;
 mod partition;
@@ -35,6 +36,7 @@ impl Job {
     pub fn check(&self, purpose: Purpose) -> Result<()> {
         roles::check(self)?;
         check_counted(self.source.rows.schema(), self.counted())?;
+        masks::check(self)?;
         items::check(self)?;
         differential_privacy::check(self, purpose)?;
         personal::check(self)?;
@@ -57,17 +59,13 @@ impl Job {
 
 impl Job {
     /// Returns the columns whose values are told apart: those that make classes, that models count,
-    /// and that are hashed.
+    /// and that masks are made of.
     fn counted(&self) -> impl Iterator<Item = &String> {
         let quasi_identifiers = self.quasi_identifiers.iter().map(|q| &q.column);
         let sets = self.item_sets.iter().map(|s| &s.column);
         let sensitive = self.sensitive.iter().map(|s| &s.column);
-        let hashed = self
-            .identifiers
-            .iter()
-            .filter(|i| i.secret.is_some())
-            .map(|i| &i.column);
-        let counted = quasi_identifiers.chain(sets).chain(sensitive).chain(hashed);
+        let masked = self.masks().map(|(column, _)| column);
+        let counted = quasi_identifiers.chain(sets).chain(sensitive).chain(masked);
         counted.chain(&self.class_label).chain(&self.entity)
     }
 }

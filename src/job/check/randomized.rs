@@ -56,18 +56,18 @@ pub(super) fn check(job: &Job) -> Result<()> {
 }
 
 /// Checks that the columns that a permutation stays within are released, flat, and neither
-/// randomized nor hashed.
+/// randomized nor masked.
 fn check_groups(job: &Job, column: &str, within: &[String]) -> Result<()> {
     let is_randomized = |name: &str| {
         job.sensitive
             .iter()
             .any(|s| s.column == name && s.randomization.is_some())
     };
-    let is_hashed = |name: &str| job.identifiers.iter().any(|i| i.column == name);
+    let is_identifier = |name: &str| job.identifiers.iter().any(|i| i.column == name);
     let fields = job.source.rows.schema().fields();
     let known = || {
         let names = fields.iter().map(|f| f.name().as_str());
-        names.filter(|n| job.releases(n) && !is_randomized(n) && !is_hashed(n))
+        names.filter(|n| job.releases(n) && !is_randomized(n) && !is_identifier(n))
     };
     check_counted(job.source.rows.schema(), within.iter())?;
     for name in within {

@@ -18,6 +18,8 @@ pub(super) enum Unlike {
     New(String),
     /// The column has another role in the release.
     Role(String),
+    /// The column has another mask in the release: the column, and both masks.
+    Mask(String, String, String),
     /// The release has the same columns in this order, and the request in another.
     Order(Vec<String>),
 }
@@ -51,8 +53,21 @@ pub(super) fn unlike_columns(job: &Job, standing: &Manifest) -> Option<Unlike> {
     if let Some((column, _)) = released.iter().find(|column| !known.contains(column)) {
         return Some(Unlike::New((*column).to_string()));
     }
+    if let Some(unlike) = unlike_mask(job, standing) {
+        return Some(unlike);
+    }
     let in_order = || known.iter().map(|(name, _)| (*name).to_string()).collect();
     (released != known).then(|| Unlike::Order(in_order()))
+}
+
+/// Returns the first column that is released by another mask. Whether the secrets are the same is
+/// known by nobody.
+fn unlike_mask(job: &Job, standing: &Manifest) -> Option<Unlike> {
+    job.masks().find_map(|(column, of)| {
+        let released = standing.columns.iter().find(|c| c.name == *column)?;
+        let (own, other) = (of.clause.without_secret().to_string(), released.mask());
+        (own != other).then(|| Unlike::Mask(column.clone(), own, other.to_string()))
+    })
 }
 
 /// Returns in what the hierarchy of a column differs from the one of the release, for the first

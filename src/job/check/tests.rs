@@ -41,7 +41,7 @@ async fn every_column_has_one_role() {
             |job| {
                 job.identifiers.push(Identifier {
                     column: "age".into(),
-                    secret: None,
+                    mask: None,
                 });
             },
             "column \"age\" has two roles",

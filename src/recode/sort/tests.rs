@@ -93,7 +93,7 @@ fn by_arrow(batches: &[RecordBatch], schema: &SchemaRef, columns: &[usize]) -> R
 }
 
 fn plain_type(data_type: &DataType) -> DataType {
-    crate::recode::plain_type::plain(data_type)
+    crate::canonical::plain(data_type)
 }
 
 fn rows() -> impl Strategy<Value = Vec<Row>> {

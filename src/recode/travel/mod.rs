@@ -1,7 +1,7 @@
 //! The operators of the second scan on their way to another machine.
 //!
 //! A recoding plan travels as what it was created from: lookup tables, the keys of the classes or
-//! the groups of the combinations, and the treatments. Of a hash the place of its secret travels,
+//! the groups of the combinations, and the treatments. Of a mask the place of its secret travels,
 //! and not the secret.
 
 mod labelling;
@@ -10,12 +10,12 @@ use self::labelling::{Arrived, Sent};
 use super::decode::Decode;
 use super::exec::Recode;
 use super::fold::{Fold, Repeat};
-use super::pseudonym::Pseudonym;
 use super::recoding_plan::{ColumnTreatment, QuasiIdentifierRule, RecodingPlan, Released};
 use super::sort::PackedSort;
 use crate::error::{Error, Result};
 use crate::hierarchy::{LabelForm, Lookup, LookupHeader, OnUnmapped};
 use crate::key::KeySchema;
+use crate::masks::{self, Given, MaskClause, Masking};
 use crate::operator::{Parcel, Travels};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -45,9 +45,17 @@ struct Rule {
 #[derive(Serialize, Deserialize)]
 enum Treatment {
     Generalize(usize),
-    Hash { place: String, mark: String },
+    Mask(SentMask),
     Protect,
     Keep,
+}
+
+/// A mask: its first keywords, its values with the place of its secret, and the mark of the secret.
+#[derive(Serialize, Deserialize)]
+struct SentMask {
+    start: String,
+    given: Vec<(String, Given)>,
+    mark: Option<String>,
 }
 
 const UNMAPPED: [OnUnmapped; 3] = [OnUnmapped::Error, OnUnmapped::Suppress, OnUnmapped::Top];
@@ -77,10 +85,11 @@ impl RecodingPlan {
         for column in &self.columns {
             let treatment = match &column.treatment {
                 ColumnTreatment::Generalize(i) => Treatment::Generalize(*i),
-                ColumnTreatment::Hash(pseudonym) => Treatment::Hash {
-                    place: pseudonym.place().into(),
-                    mark: pseudonym.mark(&once),
-                },
+                ColumnTreatment::Mask(masking) => Treatment::Mask(SentMask {
+                    start: masking.clause().kind.clause.start.into(),
+                    given: masking.clause().given.clone(),
+                    mark: masking.mark(&once),
+                }),
                 ColumnTreatment::Protect => Treatment::Protect,
                 ColumnTreatment::Keep => Treatment::Keep,
                 ColumnTreatment::Items(_) => return Err(unfit()),
@@ -103,7 +112,7 @@ impl RecodingPlan {
         Ok(parcel)
     }
 
-    /// Restores a plan. Fails if the secret of a hash is another one here.
+    /// Restores a plan. Fails if the secret of a mask is another one here.
     pub(crate) fn unpack(mut parcel: Parcel, secret: ReadSecret) -> Result<Self> {
         let header: Header = parcel.header()?;
         let lookups = header.lookups.into_iter();
@@ -116,14 +125,15 @@ impl RecodingPlan {
                 Treatment::Generalize(i) => ColumnTreatment::Generalize(i),
                 Treatment::Protect => ColumnTreatment::Protect,
                 Treatment::Keep => ColumnTreatment::Keep,
-                Treatment::Hash { place, mark } => {
-                    let pseudonym = Pseudonym::new(&secret(&place)?, &place)?;
-                    if pseudonym.mark(&header.once) != mark {
-                        return Err(Error::usage(format!(
-                            "the secret at {place} of a worker is another one than here; give all workers the same"
-                        )));
-                    }
-                    ColumnTreatment::Hash(Arc::new(pseudonym))
+                Treatment::Mask(sent) => {
+                    let kind =
+                        masks::named(&sent.start).ok_or_else(|| Error::internal("a mask that is not known here"))?;
+                    let clause = MaskClause {
+                        kind,
+                        given: sent.given,
+                    };
+                    let told = (sent.mark.as_deref(), header.once.as_str());
+                    ColumnTreatment::Mask(Arc::new(Masking::restored(clause, told, secret)?))
                 }
             };
             columns.push(Released { name, treatment });

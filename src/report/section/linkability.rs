@@ -17,7 +17,7 @@ pub(super) const ENTRY: Entry = Entry {
 fn answer(report: &Report) -> Answer {
     let pseudonyms: Vec<&str> = report
         .with_role(Role::DirectIdentifier)
-        .filter(|c| c.released)
+        .filter(|c| c.released && c.mask.is_none_or(|kind| kind.is_pseudonym))
         .map(|c| c.name.as_str())
         .collect();
     if !pseudonyms.is_empty() {

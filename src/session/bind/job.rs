@@ -109,7 +109,7 @@ impl AnonContext {
                 _ => self.hidden.in_statement(statement.redacted().to_string()),
             },
             source: self.with_waiting(source, target.as_ref())?,
-            identifiers: statement.identifiers.iter().map(identifier).collect(),
+            identifiers: statement.identifiers.iter().map(identifier).collect::<Result<_>>()?,
             sensitive: self.sensitive(&statement.sensitive).await?,
             class_label: statement.class.clone(),
             keep: statement.keep.clone(),

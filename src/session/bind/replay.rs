@@ -30,10 +30,12 @@ impl Asked<'_> {
     /// it.
     fn uses(&self, column: &str) -> bool {
         let asked = self.statement;
-        let hashed = asked.identifiers.iter().filter(|i| i.hash.is_some());
+        let masked = asked.identifiers.iter().filter(|i| i.mask.is_some());
+        let deciding = masked.clone().filter_map(|i| i.mask.as_ref()?.entity());
         let limits = self.constraints.iter().filter_map(|c| c.model.limit_column());
-        let named = hashed
+        let named = masked
             .map(|i| i.column.as_str())
+            .chain(deciding)
             .chain(asked.quasi_identifiers.iter().map(|q| q.column.as_str()))
             .chain(asked.sensitive.iter().map(|s| s.column.as_str()))
             .chain(asked.class.as_deref())
@@ -145,10 +147,10 @@ pub(super) fn fit(job: &mut Job) {
     let Choice::Replay(replay) = &job.choice else { return };
     let (come, gone, on_drift) = (replay.come.clone(), replay.gone.clone(), replay.on_drift);
     job.identifiers
-        .retain(|i| i.secret.is_some() || !gone.contains(&i.column));
+        .retain(|i| i.mask.is_some() || !gone.contains(&i.column));
     for column in come {
         if !job.identifiers.iter().any(|i| i.column == column) {
-            job.identifiers.push(Identifier { column, secret: None });
+            job.identifiers.push(Identifier { column, mask: None });
         }
     }
     if on_drift == OnDrift::Warn {

@@ -2,12 +2,12 @@
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, LabelForm};
-use crate::job::{Identifier, ItemSet, QuasiIdentifier, Randomization, Secret, Sensitive, is_list};
+use crate::job::{Identifier, ItemSet, MaskOf, QuasiIdentifier, Randomization, Sensitive, is_list};
+use crate::masks::MaskClause;
 use crate::session::context::AnonContext;
 use crate::session::sources::repeatable::check_repeatable;
-use crate::sql::clause::{IdentifierClause, QuasiIdentifierClause, RandomizeClause, SecretClause, SensitiveClause};
+use crate::sql::clause::{IdentifierClause, QuasiIdentifierClause, RandomizeClause, SensitiveClause};
 use datafusion::common::DFSchema;
-use std::path::PathBuf;
 
 impl AnonContext {
     /// Returns the quasi-identifiers with their hierarchies; those that `rows` have as lists are
@@ -102,16 +102,16 @@ fn has_no_cells(q: &QuasiIdentifierClause) -> Result<()> {
     )))
 }
 
-/// Converts an identifier clause: an identifier is dropped, or hashed with a secret.
-pub(super) fn identifier(identifier: &IdentifierClause) -> Identifier {
-    let secret = identifier.hash.as_ref().map(|secret| match secret {
-        SecretClause::Env(name) => Secret::Environment(name.clone()),
-        SecretClause::File(path) => Secret::File(PathBuf::from(path)),
-    });
-    Identifier {
-        column: identifier.column.clone(),
-        secret,
-    }
+/// Converts an identifier clause: an identifier is dropped, or masked.
+pub(super) fn identifier(identifier: &IdentifierClause) -> Result<Identifier> {
+    let column = identifier.column.clone();
+    let bound = |clause: &MaskClause| {
+        let mask = (clause.kind.build)(clause).map_err(|e| e.context(format!("column {column}")))?;
+        let clause = clause.clone();
+        Ok::<_, Error>(MaskOf { clause, mask })
+    };
+    let mask = identifier.mask.as_ref().map(bound).transpose()?;
+    Ok(Identifier { column, mask })
 }
 
 /// Converts a level of a column to the `u8` that lattices use. Fails if the level is too large.

@@ -3,27 +3,36 @@
 mod generalize;
 mod hierarchies;
 mod hierarchy_levels;
+mod mask;
 mod pareto_front;
 mod risk;
 
 use crate::catalogue::Info;
+use crate::masks::MASKS;
 use crate::session::context::{Catalog, SharedRegistry};
 use datafusion::logical_expr::ScalarUDF;
 use datafusion::prelude::SessionContext;
 use generalize::Generalize;
 use hierarchies::Hierarchies;
 use hierarchy_levels::HierarchyLevels;
+use mask::MaskFunction;
 use pareto_front::ParetoFrontFunction;
 use std::sync::Arc;
 
-/// The description of every function.
-pub const FUNCTIONS: &[Info] = &[
+/// The description of every function that is not the one of a mask.
+const FUNCTIONS: &[Info] = &[
     generalize::INFO,
     hierarchy_levels::INFO,
     risk::K_ANONYMITY,
     risk::RISK,
     pareto_front::INFO,
 ];
+
+/// Returns the description of every function.
+pub fn functions() -> Vec<Info> {
+    let masks = MASKS.iter().map(|kind| kind.function);
+    FUNCTIONS.iter().copied().chain(masks).collect()
+}
 
 /// Registers the functions in a session.
 pub(super) fn register(session: &SessionContext, catalog: &Catalog, registry: &SharedRegistry) {
@@ -33,6 +42,9 @@ pub(super) fn register(session: &SessionContext, catalog: &Catalog, registry: &S
         hierarchy_levels::INFO.name,
         Arc::new(HierarchyLevels(hierarchies.clone())),
     );
+    for kind in MASKS {
+        session.register_udf(ScalarUDF::from(MaskFunction::new(kind)));
+    }
     risk::register(session, &hierarchies);
     let front = ParetoFrontFunction {
         hierarchies: Arc::clone(catalog),
@@ -58,6 +70,6 @@ mod tests {
         let plain = names(&SessionContext::new());
         let all = names(AnonContext::new(SessionContext::new()).session());
         let ours: BTreeSet<String> = all.difference(&plain).cloned().collect();
-        assert_eq!(ours, FUNCTIONS.iter().map(|info| info.name.to_string()).collect());
+        assert_eq!(ours, functions().iter().map(|info| info.name.to_string()).collect());
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::hierarchy::{KINDS, Kind};
+use crate::masks::MASKS;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::sql::clause::list::ALL;
@@ -23,7 +24,8 @@ pub struct Entry {
     pub starts: &'static [&'static str],
     /// A summary of the statement in one line.
     pub summary: &'static str,
-    /// The syntax of the statement; `<kind>` stands for the clause of a kind of hierarchy.
+    /// The syntax of the statement; `<kind>` stands for the clause of a kind of hierarchy, and
+    /// `<mask>` for that of a mask.
     pub(super) syntax: &'static str,
     /// An example of the statement, which parses.
     pub example: &'static str,
@@ -38,7 +40,10 @@ impl Entry {
     /// of `<kind>`.
     pub fn syntax(&self, kinds: &[Kind]) -> String {
         let clauses: Vec<&str> = kinds.iter().map(|kind| kind.clause.syntax).collect();
-        self.syntax.replace("<kind>", &clauses.join("\n  | "))
+        let masks: Vec<&str> = MASKS.iter().map(|kind| kind.clause.syntax).collect();
+        self.syntax
+            .replace("<kind>", &clauses.join("\n  | "))
+            .replace("<mask>", &masks.join("\n    | "))
     }
 
     /// Parses the statement at the cursor; returns `None` if its keywords do not stand there.

@@ -55,6 +55,7 @@ pub const STATEMENTS: &[Entry] = &[
     show_catalogue::OBJECTIVES_OF_A_FRONT,
     show_catalogue::SEARCHES,
     show_catalogue::HIERARCHY_KINDS,
+    show_catalogue::MASKS_OF_IDENTIFIERS,
     show_catalogue::OPTIONS,
     set_variable::ENTRY,
     show_variables::ENTRY,

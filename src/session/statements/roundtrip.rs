@@ -23,6 +23,7 @@ use crate::drift::OnDrift;
 use crate::formats::{At, FORMATS};
 use crate::hierarchy::{Given, Item, KINDS, LabelForm, OnNull, OnUnmapped, Part, Takes};
 use crate::job::SuppressionLimit;
+use crate::masks::{self, MaskClause};
 use crate::sql::clause::*;
 use crate::sql::name::TableName;
 use proptest::collection::vec;
@@ -210,11 +211,7 @@ fn choice() -> impl Strategy<Value = ChoiceClause> {
 }
 
 fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
-    let secret = prop_oneof![
-        "[A-Z:']{1,5}".prop_map(SecretClause::Env),
-        "[a-z/:]{1,5}".prop_map(SecretClause::File)
-    ];
-    let identifier = (name(), of(secret)).prop_map(|(column, hash)| IdentifierClause { column, hash });
+    let identifier = (name(), of(mask())).prop_map(|(column, mask)| IdentifierClause { column, mask });
     let percent =
         (0u64..=100, 0u32..1000).prop_filter_map("up to 100", |(a, b)| Percent::parse(&format!("{a}.{b:03}")));
     let limit = prop_oneof![
@@ -263,6 +260,42 @@ fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
             accepting,
             report,
         }
+    })
+}
+
+/// Generates a mask of any kind from the description of its clause.
+fn mask() -> impl Strategy<Value = MaskClause> {
+    let value = |item: masks::Item| match item {
+        masks::Item::Column => name().prop_map(masks::Given::Text).boxed(),
+        masks::Item::Whole => any::<u32>().prop_map(masks::Given::Whole).boxed(),
+        masks::Item::Text => text().prop_map(masks::Given::Text).boxed(),
+        masks::Item::Word(words) => prop::sample::select(words)
+            .prop_map(|word| masks::Given::Text(word.into()))
+            .boxed(),
+    };
+    let secret = || prop_oneof!["env:[A-Z:']{1,5}", "file:[a-z/:]{1,5}"].prop_map(masks::Given::Text);
+    prop::sample::select(masks::MASKS.iter().collect::<Vec<_>>()).prop_flat_map(move |kind| {
+        let parts = kind.clause.parts.iter().filter_map(|part| match part {
+            masks::Part::Words(_) => None,
+            masks::Part::Value(name, item, _) => {
+                Some(value(*item).prop_map(|given| Some((name.to_string(), given))).boxed())
+            }
+            masks::Part::Maybe(_, name, item, _) => {
+                let named = value(*item).prop_map(|given| (name.to_string(), given));
+                Some(of(named).boxed())
+            }
+            masks::Part::Secret => Some(
+                secret()
+                    .prop_map(|given| Some((masks::SECRET.to_string(), given)))
+                    .boxed(),
+            ),
+        });
+        parts
+            .collect::<Vec<BoxedStrategy<Option<(String, masks::Given)>>>>()
+            .prop_map(move |given| MaskClause {
+                kind,
+                given: given.into_iter().flatten().collect(),
+            })
     })
 }
 

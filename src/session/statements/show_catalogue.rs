@@ -1,10 +1,11 @@
-//! `SHOW MODELS`, `SHOW METRICS`, `SHOW OBJECTIVES`, `SHOW SEARCHES`, `SHOW HIERARCHY KINDS` and
-//! `SHOW OPTIONS`: what a statement can name, with what a user has registered. The rows are the
+//! `SHOW MODELS`, `SHOW METRICS`, `SHOW OBJECTIVES`, `SHOW SEARCHES`, `SHOW HIERARCHY KINDS`,
+//! `SHOW MASKS` and `SHOW OPTIONS`: what a statement can name, with what a user has registered. The rows are the
 //! descriptions that help and checks use.
 
 use super::entry::{Entry, Run, Statement};
 use crate::catalogue::Info;
 use crate::error::Result;
+use crate::masks::MASKS;
 use crate::objective::OBJECTIVES;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
@@ -65,6 +66,16 @@ pub(super) const HIERARCHY_KINDS: Entry = Entry {
     read: |_, _| Ok(Statement::new(List::HierarchyKinds)),
 };
 
+pub(super) const MASKS_OF_IDENTIFIERS: Entry = Entry {
+    name: "SHOW MASKS",
+    starts: &["SHOW MASKS"],
+    summary: "lists the masks of IDENTIFIERS",
+    syntax: "SHOW MASKS",
+    example: "SHOW MASKS",
+    answers: true,
+    read: |_, _| Ok(Statement::new(List::Masks)),
+};
+
 pub(super) const OPTIONS: Entry = Entry {
     name: "SHOW OPTIONS",
     starts: &["SHOW OPTIONS"],
@@ -83,6 +94,7 @@ enum List {
     Objectives,
     Searches,
     HierarchyKinds,
+    Masks,
     Options,
 }
 
@@ -94,6 +106,7 @@ impl fmt::Display for List {
             List::Objectives => OBJECTIVES_OF_A_FRONT.name,
             List::Searches => SEARCHES.name,
             List::HierarchyKinds => HIERARCHY_KINDS.name,
+            List::Masks => MASKS_OF_IDENTIFIERS.name,
             List::Options => OPTIONS.name,
         })
     }
@@ -124,6 +137,13 @@ impl Run for List {
                 List::HierarchyKinds => {
                     let kinds = registry.hierarchy_kinds.entries().iter();
                     let rows = kinds.map(|kind| {
+                        let [name, _, summary, example, reference] = named(kind.info);
+                        [name, some(kind.clause.syntax), summary, example, reference]
+                    });
+                    batch(["name", "syntax", "summary", "example", "reference"], rows)
+                }
+                List::Masks => {
+                    let rows = MASKS.iter().map(|kind| {
                         let [name, _, summary, example, reference] = named(kind.info);
                         [name, some(kind.clause.syntax), summary, example, reference]
                     });

@@ -81,8 +81,8 @@ clauses! {
         "TO 'target' [STORED AS PARQUET | CSV | DELTA] [PARTITIONED BY (c, ...)] [OVERWRITE | APPEND | IF NOT EXISTS] [OPTIONS (key value, ...)]",
         "writes the release to a folder; without TO, the statement answers the rows",
         "TO 'released'", |c, s| { s.target = Some(target::read(c)?); Ok(()) };
-    IDENTIFIERS: "IDENTIFIERS", "IDENTIFIERS (c [HASH WITH SECRET 'env:NAME' | 'file:PATH'], ...)",
-        "columns that name a person: each is dropped, or released as a keyed hash",
+    IDENTIFIERS: "IDENTIFIERS", "IDENTIFIERS (c [mask], ...)",
+        "columns that name a person: each is dropped, or released as a mask of its value (SHOW MASKS)",
         "IDENTIFIERS (name)", |c, s| { s.identifiers = c.list("column", roles::identifier)?; Ok(()) };
     QUASI: "QUASI IDENTIFIERS", "QUASI IDENTIFIERS (c [USING hierarchy] [LEVELS a TO b] [WEIGHT w] [LABELS form], ...)",
         "columns that single people out together: each is generalized along its hierarchy, or suppressed without one",

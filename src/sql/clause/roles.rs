@@ -1,8 +1,10 @@
 //! The roles of columns: IDENTIFIERS, QUASI IDENTIFIERS and SENSITIVE.
 
+use super::mask;
 use crate::error::Result;
 use crate::hierarchy::LabelForm;
-use crate::quoting::{ident, literal};
+use crate::masks::MaskClause;
+use crate::quoting::ident;
 use crate::sql::cursor::Cursor;
 use crate::sql::hint::NEXT_ITEM;
 use crate::sql::name::{TableName, list, names};
@@ -14,17 +16,8 @@ use std::fmt::{self, Display};
 pub struct IdentifierClause {
     /// The name of the column.
     pub column: String,
-    /// HASH WITH SECRET: where the key is; without it the column is dropped.
-    pub hash: Option<SecretClause>,
-}
-
-/// Where the key of a hash is; the key itself never stands in a statement.
-#[derive(Debug, Clone, PartialEq)]
-pub enum SecretClause {
-    /// The key is in this environment variable.
-    Env(String),
-    /// The key is in this file.
-    File(String),
+    /// The mask of the column; without it the column is dropped.
+    pub mask: Option<MaskClause>,
 }
 
 /// A column of QUASI IDENTIFIERS.
@@ -66,29 +59,11 @@ pub enum RandomizeClause {
     Matrix(TableName),
 }
 
-/// Parses `column [HASH WITH SECRET ...]`.
+/// Parses `column [mask]`.
 pub(crate) fn identifier(c: &mut Cursor) -> Result<IdentifierClause> {
     let column = c.name("a column")?;
-    if !c.take("HASH") {
-        return Ok(IdentifierClause { column, hash: None });
-    }
-    if !c.take("WITH SECRET") {
-        return Err(c.expected("HASH WITH SECRET 'env:NAME'", ["WITH"]));
-    }
-    let what = "'env:NAME' or 'file:PATH' (the secret itself never stands in a statement)";
-    let before = c.clone();
-    let hash = match c.environment() {
-        Some(name) => SecretClause::Env(name),
-        None => match c.string(what)?.split_once(':') {
-            Some(("env", name)) if !name.is_empty() => SecretClause::Env(name.to_string()),
-            Some(("file", path)) if !path.is_empty() => SecretClause::File(path.to_string()),
-            _ => return Err(before.expected(what, [])),
-        },
-    };
-    Ok(IdentifierClause {
-        column,
-        hash: Some(hash),
-    })
+    let mask = mask::read(c)?;
+    Ok(IdentifierClause { column, mask })
 }
 
 /// Parses `column [USING hierarchy] [LEVELS a TO b] [WEIGHT w] [LABELS form]`.
@@ -190,12 +165,8 @@ pub(crate) fn sensitives<'a>(columns: &'a [SensitiveClause], gap: &'a str) -> im
 
 impl Display for IdentifierClause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let secret = match &self.hash {
-            None => return ident(&self.column).fmt(f),
-            Some(SecretClause::Env(name)) => format!("env:{name}"),
-            Some(SecretClause::File(path)) => format!("file:{path}"),
-        };
-        write!(f, "{} HASH WITH SECRET {}", ident(&self.column), literal(&secret))
+        ident(&self.column).fmt(f)?;
+        self.mask.as_ref().map_or(Ok(()), |mask| write!(f, " {mask}"))
     }
 }
 

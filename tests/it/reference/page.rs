@@ -4,9 +4,9 @@ use super::source::definition;
 use anonsql::cli;
 use anonsql::error::EXIT_CODES;
 use anonsql::extend::{Info, Param};
-use anonsql::internal::session::{FUNCTIONS, STATEMENTS, options};
+use anonsql::internal::session::{STATEMENTS, functions, options};
 use anonsql::internal::sql::clause::list::ALL as CLAUSES;
-use anonsql::internal::{hierarchy, metric, model, objective, partition, search};
+use anonsql::internal::{hierarchy, masks, metric, model, objective, partition, search};
 
 /// Every page: its file and its text.
 pub fn all() -> Vec<(&'static str, String)> {
@@ -17,7 +17,8 @@ pub fn all() -> Vec<(&'static str, String)> {
         ("searches.md", searches()),
         ("hierarchies.md", hierarchies()),
         ("options.md", options_page()),
-        ("functions.md", functions()),
+        ("masks.md", masks_page()),
+        ("functions.md", functions_page()),
         ("commands.md", commands()),
         ("exit-codes.md", exit_codes()),
     ]
@@ -162,6 +163,25 @@ fn hierarchies() -> String {
     text
 }
 
+fn masks_page() -> String {
+    let mut text = page(
+        "Masks",
+        "`IDENTIFIERS (column mask)` releases a column of identifiers as a mask of its values, and drops it without one. \
+         `SHOW MASKS` lists the masks. No model counts a masked column. NULL stays NULL.",
+    );
+    for kind in masks::MASKS {
+        text += &format!("\n## {}\n\n{}\n", kind.clause.start, sentence(kind.info.summary));
+        text += &fenced(kind.clause.syntax);
+        for paragraph in definition("masks", kind.info.name) {
+            text += &format!("\n{paragraph}\n");
+        }
+        text += &format!("\nNot promised: {}\n", kind.limits.1);
+        text += &fenced(kind.info.example);
+        text += &format!("\nSource: {}.\n", kind.info.reference.trim_end_matches('.'));
+    }
+    text
+}
+
 fn options_page() -> String {
     let mut text = page(
         "Options and settings",
@@ -181,12 +201,12 @@ fn options_page() -> String {
     text
 }
 
-fn functions() -> String {
+fn functions_page() -> String {
     let mut text = page(
         "Functions",
         "Functions are for tools that can only send SELECT, such as dbt and BI tools.",
     );
-    for info in FUNCTIONS {
+    for info in functions() {
         text += &format!("\n## {}\n\n{}\n", info.name, sentence(info.summary));
         text += &fenced(info.example);
     }

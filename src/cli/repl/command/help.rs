@@ -3,7 +3,7 @@
 use super::entry::{Argument, Entry, Flow, Shell, bare};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
-use crate::session::{FUNCTIONS, Registry, STATEMENTS};
+use crate::session::{Registry, STATEMENTS, functions};
 use crate::sql::clause::list::ALL as CLAUSES;
 use std::fmt::Write;
 
@@ -35,7 +35,7 @@ pub(super) fn topics(registry: &Registry) -> Vec<&'static str> {
 
 /// Returns the descriptions of everything that a statement can name, under their headings.
 fn sections(registry: &Registry) -> impl Iterator<Item = (&'static str, Vec<Info>)> {
-    let functions = ("Functions", FUNCTIONS.to_vec());
+    let functions = ("Functions", functions());
     registry.sections().into_iter().chain([functions])
 }
 

@@ -18,7 +18,7 @@ impl Facts<'_> {
         const AS_IT_IS: &str = "released as it is";
         let job = self.job;
         let identifier = job.identifiers.iter().find(|i| i.column == name);
-        let (mut generalization, mut within) = (None, String::new());
+        let (mut generalization, mut within, mut mask) = (None, String::new(), None);
         let (role, technique) = if let Some(i) = job.quasi_identifier(name) {
             let done = self.generalization(i);
             let technique = match done.level {
@@ -36,8 +36,11 @@ impl Facts<'_> {
                 "generalization item by item: lists become sets of labels, the same for an item in all rows";
             (Role::ItemSet, technique)
         } else if let Some(identifier) = identifier {
-            let technique = match identifier.secret {
-                Some(_) => "pseudonymization: a keyed hash (HMAC-SHA-256)",
+            let technique = match &identifier.mask {
+                Some(of) => {
+                    mask = Some(of.clause.kind);
+                    of.clause.kind.technique
+                }
                 None => "masking: the attribute was removed",
             };
             (Role::DirectIdentifier, technique)
@@ -77,6 +80,7 @@ impl Facts<'_> {
             role,
             released: job.releases(name),
             technique: format!("{technique}{within}"),
+            mask,
             generalization,
         }
     }

@@ -28,7 +28,7 @@ pub(in crate::session) const ENTRY: Entry = Entry {
     syntax: "ANONYMIZE { table | 'path, glob or url' [OPTIONS (key value, ...)] | ( query )
     | { delta.'path' | ducklake.'catalog#table' } [VERSION AS OF n | TIMESTAMP AS OF 'time'] }
   [TO 'target' [STORED AS PARQUET | CSV | DELTA] [PARTITIONED BY (c, ...)] [OVERWRITE | APPEND | IF NOT EXISTS] [OPTIONS (...)]]
-  [IDENTIFIERS (c [HASH WITH SECRET 'env:NAME'], ...)]
+  [IDENTIFIERS (c [<mask>], ...)]
   QUASI IDENTIFIERS (c [USING hierarchy] [LEVELS a TO b] [WEIGHT w]
     [LABELS TEXT | BOUNDS | MIDPOINT | MEAN | MEDIAN | MODE], ...)
   [SENSITIVE (c [USING hierarchy] [RANDOMIZED], ...)] [CLASS (c)] [KEEP (c, ...)] [ENTITY (c)] [POPULATION table]

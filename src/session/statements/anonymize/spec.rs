@@ -19,7 +19,7 @@ pub struct AnonymizeSpec {
     pub source: SourceClause,
     /// TO: the target; without it the statement returns the rows.
     pub target: Option<TargetClause>,
-    /// IDENTIFIERS: the columns that are dropped or hashed.
+    /// IDENTIFIERS: the columns that are dropped or masked.
     pub identifiers: Vec<IdentifierClause>,
     /// QUASI IDENTIFIERS: the columns that are generalized.
     pub quasi_identifiers: Vec<QuasiIdentifierClause>,

@@ -4,7 +4,7 @@ use super::plan::{base_query, counted, levels, monotonicity, node_query, pruning
 use crate::engine::{Decision, Findings};
 use crate::frequency::BaseSet;
 use crate::hierarchy::LabelForm;
-use crate::job::{Candidate, Choice, Job, SuppressionLimit};
+use crate::job::{Candidate, Choice, Identifier, Job, SuppressionLimit};
 use crate::lattice::{nodes, said};
 use crate::model::Monotonicity;
 use crate::observe::Phase;
@@ -53,11 +53,17 @@ pub(super) fn plan(job: &Job) -> Value {
     })
 }
 
+/// Returns the mask of an identifier without its secret.
+fn masked(identifier: &Identifier) -> Option<String> {
+    let mask = identifier.mask.as_ref()?;
+    Some(mask.clause.without_secret().to_string())
+}
+
 /// Returns the role of every column that the statement names.
 fn columns(job: &Job) -> Vec<Value> {
     let mut columns = vec![];
     for i in &job.identifiers {
-        columns.push(json!({ "column": i.column, "role": "identifier", "hashed": i.secret.is_some() }));
+        columns.push(json!({ "column": i.column, "role": "identifier", "mask": masked(i) }));
     }
     for q in &job.quasi_identifiers {
         let (low, high) = q.levels.unwrap_or((0, q.hierarchy.height()));

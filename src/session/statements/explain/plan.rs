@@ -53,9 +53,9 @@ fn columns(job: &Job) -> Rows {
     let mut rows = vec![];
     let mut add = |item: &str, detail: String| rows.push((item.to_string(), detail));
     for identifier in &job.identifiers {
-        let fate = match identifier.secret {
-            Some(_) => "replaced by a keyed hash",
-            None => "dropped",
+        let fate = match &identifier.mask {
+            Some(of) => format!("replaced by {}", of.clause.kind.phrase),
+            None => "dropped".into(),
         };
         add("identifier", format!("{}: {fate}", identifier.column));
     }

@@ -199,7 +199,7 @@ fn anonymize(
         identifiers: of(Role::Identifier)
             .map(|f| IdentifierClause {
                 column: f.name.clone(),
-                hash: None,
+                mask: None,
             })
             .collect(),
         quasi_identifiers,

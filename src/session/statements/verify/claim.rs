@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::folder::{Manifest, Role};
 use crate::hierarchy::Hierarchy;
 use crate::job::{Constraint, QuasiIdentifier, check_counted, check_population, no_values};
+use crate::masks::MaskClause;
 use crate::pool::blocking;
 use crate::session::bind::constraints;
 use crate::session::context::AnonContext;
@@ -159,10 +160,17 @@ fn stated(statement: &str) -> Option<Stated> {
         .ok()
         .flatten()?;
     let spec = read.get::<AnonymizeSpec>()?;
-    let hashed = spec.identifiers.iter().filter(|i| i.hash.is_some());
+    let masked = spec
+        .identifiers
+        .iter()
+        .filter_map(|i| Some((&i.column, i.mask.as_ref()?)));
+    let form = |mask: &MaskClause| (mask.kind.build)(mask).ok()?.form();
+    let forms = masked
+        .clone()
+        .filter_map(|(column, mask)| Some((column.clone(), form(mask)?)));
     let randomized = spec.sensitive.iter().filter(|s| s.randomized.is_some());
-    let roles = hashed
-        .map(|i| (&i.column, Role::Identifier))
+    let roles = masked
+        .map(|(column, _)| (column, Role::Identifier))
         .chain(
             spec.quasi_identifiers
                 .iter()
@@ -174,5 +182,6 @@ fn stated(statement: &str) -> Option<Stated> {
     Some(Stated {
         roles: roles.map(|(column, role)| (column.clone(), role)).collect(),
         randomized: randomized.map(|s| s.column.clone()).collect(),
+        forms: forms.collect(),
     })
 }

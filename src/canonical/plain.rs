@@ -5,7 +5,7 @@ use arrow::datatypes::DataType;
 /// Returns the type without dictionaries and views. The values of a dictionary outlive the rows
 /// that were filtered out, and with views each sorted row would hold the whole buffers of its
 /// original batch.
-pub(super) fn plain(data_type: &DataType) -> DataType {
+pub(crate) fn plain(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(_, values) => plain(values),
         DataType::Utf8View => DataType::Utf8,

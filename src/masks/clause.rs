@@ -1,0 +1,177 @@
+//! The clause of a mask in IDENTIFIERS, as data.
+//!
+//! A mask declares what follows its keywords. The clause is parsed, checked and printed from this
+//! declaration, so a mask has no parser of its own.
+
+use super::kind::MaskKind;
+use super::secret::Secret;
+use crate::error::{Error, Result};
+use crate::quoting::{ident, literal};
+use serde::{Deserialize, Serialize};
+use std::fmt::{self, Display};
+
+/// The clause of a mask: its keywords and the parts that follow in this order.
+#[derive(Debug, Clone, Copy)]
+pub struct Clause {
+    /// The keywords at the start of the clause: `SHIFT BY`.
+    pub start: &'static str,
+    /// The syntax for help. It contains every keyword of the clause.
+    pub syntax: &'static str,
+    /// The parts that follow.
+    pub parts: &'static [Part],
+}
+
+/// A part of a clause. The first text is the name of its value, and the last one is what an error
+/// says was expected.
+#[derive(Debug, Clone, Copy)]
+pub enum Part {
+    /// A value at this position.
+    Value(&'static str, Item, &'static str),
+    /// An optional value after these keywords.
+    Maybe(&'static str, &'static str, Item, &'static str),
+    /// Keywords.
+    Words(&'static str),
+    /// `WITH SECRET 'env:NAME'`.
+    Secret,
+}
+
+/// One value of a clause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Item {
+    /// The name of a column of the source.
+    Column,
+    /// A whole number from 0 to 4294967295.
+    Whole,
+    /// A text in quotes.
+    Text,
+    /// One of these words, in any case.
+    Word(&'static [&'static str]),
+}
+
+/// A value as it was written in a statement. A secret is written as its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Given {
+    /// A text, a word in upper case, or the name of a column.
+    Text(String),
+    /// A whole number.
+    Whole(u32),
+}
+
+/// The name of the place of a secret among the values of a clause.
+pub(crate) const SECRET: &str = "secret";
+
+/// A mask as it was written in a statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MaskClause {
+    /// The kind of the mask.
+    pub kind: &'static MaskKind,
+    /// The values of the clause, by name.
+    pub given: Vec<(String, Given)>,
+}
+
+impl MaskClause {
+    fn given(&self, name: &str) -> Option<&Given> {
+        self.given.iter().find(|(of, _)| of == name).map(|(_, given)| given)
+    }
+
+    /// Returns a text of the clause, if it was given.
+    pub(super) fn maybe(&self, name: &str) -> Option<&str> {
+        match self.given(name) {
+            Some(Given::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns a text of the clause.
+    pub(super) fn text(&self, name: &str) -> Result<&str> {
+        self.maybe(name).ok_or_else(|| self.missing(name))
+    }
+
+    /// Returns a whole number of the clause.
+    pub(super) fn whole(&self, name: &str) -> Result<u32> {
+        match self.given(name) {
+            Some(Given::Whole(n)) => Ok(*n),
+            _ => Err(self.missing(name)),
+        }
+    }
+
+    /// Returns the column that decides the mask of a row together with its value.
+    pub(crate) fn entity(&self) -> Option<&str> {
+        self.kind.clause.parts.iter().find_map(|part| match part {
+            Part::Value(name, Item::Column, _) => self.maybe(name),
+            _ => None,
+        })
+    }
+
+    fn missing(&self, name: &str) -> Error {
+        Error::usage(format!(
+            "{} is without its {name}; write {}",
+            self.kind.clause.start, self.kind.clause.syntax
+        ))
+    }
+
+    /// Returns the text that was given as the place of the secret.
+    pub(crate) fn place(&self) -> Option<&str> {
+        self.maybe(SECRET)
+    }
+
+    /// Returns the place of the secret; `None` if the mask has none.
+    pub(super) fn secret(&self) -> Result<Option<Secret>> {
+        let has_secret = |part: &Part| matches!(part, Part::Secret);
+        if !self.kind.clause.parts.iter().any(has_secret) {
+            return Ok(None);
+        }
+        let place = self.text(SECRET)?;
+        Secret::at(place).map(Some).ok_or_else(|| no_place(self.kind))
+    }
+
+    /// Returns the clause without the place of its secret, as a manifest has it.
+    pub(crate) fn without_secret(&self) -> impl Display + '_ {
+        fmt::from_fn(|f| self.print(f, false))
+    }
+
+    fn print(&self, f: &mut fmt::Formatter<'_>, with_secret: bool) -> fmt::Result {
+        f.write_str(self.kind.clause.start)?;
+        for part in self.kind.clause.parts {
+            match part {
+                Part::Words(words) => write!(f, " {words}")?,
+                Part::Value(name, item, _) => self.print_value(f, name, *item)?,
+                Part::Maybe(words, name, item, _) if self.given(name).is_some() => {
+                    write!(f, " {words}")?;
+                    self.print_value(f, name, *item)?;
+                }
+                Part::Secret if with_secret => {
+                    f.write_str(" WITH SECRET")?;
+                    self.print_value(f, SECRET, Item::Text)?;
+                }
+                Part::Maybe(..) | Part::Secret => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn print_value(&self, f: &mut fmt::Formatter<'_>, name: &str, item: Item) -> fmt::Result {
+        match (self.given(name), item) {
+            (None, _) => Ok(()),
+            (Some(Given::Whole(n)), _) => write!(f, " {n}"),
+            (Some(Given::Text(text)), Item::Text) => write!(f, " {}", literal(text)),
+            (Some(Given::Text(text)), Item::Column) => write!(f, " {}", ident(text)),
+            (Some(Given::Text(text)), _) => write!(f, " {text}"),
+        }
+    }
+}
+
+/// Returns the error for a text that is the place of no secret. It does not show the text, which
+/// may be the secret.
+pub(crate) fn no_place(kind: &MaskKind) -> Error {
+    Error::usage(format!(
+        "the secret of {} is at 'env:NAME' or 'file:PATH'; the secret itself never stands in a statement",
+        kind.noun
+    ))
+}
+
+impl Display for MaskClause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.print(f, true)
+    }
+}

@@ -1,0 +1,251 @@
+//! FAKE: a made-up name, address of mail or telephone number in place of the value.
+//!
+//! The words after FAKE say what is made up: `NAME` (a forename and a surname), `FORENAME`,
+//! `SURNAME`, `MAIL` or `TELEPHONE`. HMAC-SHA-256 of the value's text draws it from lists: the
+//! commonest names of a country, about a hundred forenames and surnames, and numbers that are given to nobody. `LOCALE` is `'en'`
+//! (the United States, without LOCALE), `'de'` or `'fr'`. Addresses are at `example.com`,
+//! `example.net` and `example.org`, which nobody can have (RFC 2606).
+//!
+//! The same value has the same fake, in all releases with the same secret. It is never the value
+//! itself, in capitals or not. Several values may have the same fake: there are about ten thousand names
+//! of each locale, and fewer telephone numbers. NULL stays NULL.
+//!
+//! Example: `IDENTIFIERS (name FAKE NAME LOCALE 'de' WITH SECRET 'env:ANONSQL_SECRET')`
+
+mod locales;
+
+use self::locales::{LOCALES, Locale};
+use super::clause::{Clause, Item, MaskClause, Part};
+use super::kind::{Mask, MaskKind, Unmasked};
+use super::secret::Key;
+use super::text::{each, has_text};
+use crate::catalogue::Info;
+use crate::error::{Error, Result};
+use arrow::array::ArrayRef;
+use arrow::datatypes::DataType;
+use std::sync::Arc;
+
+/// The domains that are reserved for examples.
+const DOMAINS: [&str; 3] = ["example.com", "example.net", "example.org"];
+/// How often a fake is drawn again that is the value itself.
+const ATTEMPTS: u8 = 16;
+
+pub(super) const KIND: MaskKind = MaskKind {
+    info: Info {
+        name: "fake",
+        summary: "a made-up name, address of mail or telephone number: the same value has the same one",
+        params: &[],
+        example: "IDENTIFIERS (name FAKE NAME LOCALE 'de' WITH SECRET 'env:ANONSQL_SECRET')",
+        reference: "RFC 2104, FIPS 180-4; RFC 2606 and the numbers that each country keeps for fiction",
+    },
+    clause: Clause {
+        start: "FAKE",
+        syntax: "FAKE { NAME | FORENAME | SURNAME | MAIL | TELEPHONE } [LOCALE 'en'] WITH SECRET 'env:NAME'",
+        parts: &[
+            Part::Value(
+                "what",
+                Item::Word(&["NAME", "FORENAME", "SURNAME", "MAIL", "TELEPHONE"]),
+                "what is made up",
+            ),
+            Part::Maybe("LOCALE", "locale", Item::Text, "a locale in quotes, such as 'de'"),
+            Part::Secret,
+        ],
+    },
+    function: Info {
+        name: "mask_fake",
+        summary: "a made-up name, mail or telephone number: mask_fake(value, 'name', 'de', 'env:NAME')",
+        params: &[],
+        example: "SELECT mask_fake(name, 'name', 'de', 'env:ANONSQL_SECRET') FROM people",
+        reference: "RFC 2104, FIPS 180-4",
+    },
+    noun: "a made-up value",
+    phrase: "a made-up value",
+    technique: "pseudonymization: a made-up value, drawn by a keyed hash (HMAC-SHA-256)",
+    is_pseudonym: true,
+    limits: (
+        "Made-up values",
+        "A made-up value is drawn again by whoever has the secret, and links the records of one value. Several values may have \
+         the same one, and it may be the name of somebody else. Pseudonymized data stay personal data.",
+    ),
+    build: |clause| Ok(Arc::new(Fake::try_new(clause)?)),
+};
+
+#[derive(Debug, Clone, Copy)]
+enum What {
+    Name,
+    Forename,
+    Surname,
+    Mail,
+    Telephone,
+}
+
+#[derive(Debug)]
+struct Fake {
+    what: What,
+    locale: &'static Locale,
+}
+
+impl Fake {
+    fn try_new(clause: &MaskClause) -> Result<Self> {
+        let word = clause.maybe("locale").unwrap_or(LOCALES[0].word);
+        let locale = LOCALES.iter().find(|locale| locale.word.eq_ignore_ascii_case(word));
+        let locale = locale.ok_or_else(|| {
+            let known: Vec<String> = LOCALES.iter().map(|locale| format!("'{}'", locale.word)).collect();
+            Error::usage(format!("FAKE: LOCALE is one of {}", known.join(", ")))
+        })?;
+        let what = match clause.text("what")? {
+            "FORENAME" => What::Forename,
+            "SURNAME" => What::Surname,
+            "MAIL" => What::Mail,
+            "TELEPHONE" => What::Telephone,
+            _ => What::Name,
+        };
+        Ok(Self { what, locale })
+    }
+
+    /// Returns the fake of a value: another text than the value.
+    fn of(&self, key: &Key, value: &str) -> String {
+        let own = words(value);
+        let is_other = |fake: &String| words(fake) != own;
+        let drawn = (0..ATTEMPTS).map(|attempt| self.drawn(key, value, attempt));
+        drawn.into_iter().find(is_other).unwrap_or_default()
+    }
+
+    fn drawn(&self, key: &Key, value: &str, attempt: u8) -> String {
+        let mut text = vec![self.what as u8, attempt];
+        text.extend(value.as_bytes());
+        let mut draw = Draw(key.digest(&text), 0);
+        let (forenames, surnames) = (self.locale.forenames, self.locale.surnames);
+        match self.what {
+            What::Name => format!("{} {}", draw.of(forenames), draw.of(surnames)),
+            What::Forename => draw.of(forenames).to_string(),
+            What::Surname => draw.of(surnames).to_string(),
+            What::Mail => {
+                let (forename, surname) = (draw.of(forenames), draw.of(surnames));
+                let (number, domain) = (draw.below(10_000), draw.of(&DOMAINS));
+                format!("{forename}.{surname}.{number:04}@{domain}").to_ascii_lowercase()
+            }
+            What::Telephone => {
+                let digits = draw.of(self.locale.telephones).chars().map(|c| match c {
+                    '#' => char::from(b'0' + draw.below(10) as u8),
+                    other => other,
+                });
+                digits.collect()
+            }
+        }
+    }
+}
+
+/// Returns the words of a text in one order, in small letters without accents: `Müller, Ann` and
+/// `Ann Mueller` have the same.
+fn words(text: &str) -> Vec<String> {
+    let plain = |c: char| match c {
+        'ä' | 'æ' => "ae".to_string(),
+        'ö' | 'œ' => "oe".to_string(),
+        'ü' => "ue".to_string(),
+        'ß' => "ss".to_string(),
+        'à' | 'â' | 'á' => "a".to_string(),
+        'ç' => "c".to_string(),
+        'é' | 'è' | 'ê' | 'ë' => "e".to_string(),
+        'î' | 'ï' | 'í' => "i".to_string(),
+        'ô' | 'ó' => "o".to_string(),
+        'û' | 'ù' | 'ú' => "u".to_string(),
+        other => other.to_string(),
+    };
+    let text = text.to_lowercase();
+    let words = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    let mut words: Vec<String> = words.map(|word| word.chars().map(plain).collect()).collect();
+    words.sort();
+    words
+}
+
+/// Numbers that the bytes of a digest are drawn to, four bytes each.
+struct Draw([u8; 32], usize);
+
+impl Draw {
+    fn below(&mut self, end: u64) -> u64 {
+        let bytes = self.0.iter().cycle().skip(self.1).take(4);
+        self.1 += 4;
+        bytes.fold(0, |number, byte| number << 8 | u64::from(*byte)) % end
+    }
+
+    fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.below(all.len() as u64) as usize]
+    }
+}
+
+impl Mask for Fake {
+    fn data_type(&self, values: &DataType) -> Result<DataType> {
+        has_text(KIND.clause.start, values)
+    }
+
+    fn form(&self) -> Option<String> {
+        let any = |all: &[&str]| format!("(?:{})", all.join("|"));
+        let (forename, surname) = (any(self.locale.forenames), any(self.locale.surnames));
+        Some(match self.what {
+            What::Name => format!("{forename} {surname}"),
+            What::Forename => forename,
+            What::Surname => surname,
+            What::Mail => format!(
+                "[a-z]+\\.[a-z]+\\.[0-9]{{4}}@{}",
+                any(&DOMAINS.map(|d| d.replace('.', "\\.")).each_ref().map(|d| d.as_str()))
+            ),
+            What::Telephone => any(self.locale.telephones).replace('+', "\\+").replace('#', "[0-9]"),
+        })
+    }
+
+    fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
+        let key = unmasked.key()?.key_for("anonsql fake")?;
+        each(unmasked.values, |value| self.of(&key, value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_lists_are_of_different_names_and_may_not_change() {
+        let mut all = vec![];
+        for locale in LOCALES {
+            for list in [locale.forenames, locale.surnames] {
+                assert!(list.len() >= 98, "{}", list.len());
+                assert_eq!(
+                    list.iter().collect::<BTreeSet<_>>().len(),
+                    list.len(),
+                    "{}",
+                    locale.word
+                );
+                assert!(list.iter().all(|name| name.chars().all(|c| c.is_ascii_alphabetic())));
+            }
+            all.push(format!("{:?}", locale));
+        }
+        let key = Key::new(b"the lists of names").unwrap();
+        assert_eq!(&hex::encode(key.digest(all.join("\n").as_bytes()))[..16], "LISTS");
+    }
+
+    #[test]
+    fn the_words_of_a_name_are_the_same_however_it_is_written() {
+        assert_eq!(words("Müller, ANN"), words(" Ann  Mueller "));
+        assert_ne!(words("Ann"), words("Anna"));
+    }
+
+    #[test]
+    fn a_fake_is_never_the_value() {
+        let key = Key::new(b"0123456789abcdef").unwrap();
+        for what in [What::Forename, What::Surname] {
+            let fake = Fake {
+                what,
+                locale: &LOCALES[0],
+            };
+            for name in LOCALES[0].forenames.iter().chain(LOCALES[0].surnames) {
+                for written in [name.to_string(), name.to_uppercase(), format!(" {name} ")] {
+                    assert_ne!(fake.of(&key, &written).to_lowercase(), name.to_lowercase());
+                }
+            }
+        }
+    }
+}

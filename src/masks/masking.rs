@@ -1,0 +1,95 @@
+//! A mask with its secret.
+
+use super::clause::{Given, MaskClause, SECRET};
+use super::kind::{Mask, Unmasked};
+use super::secret::{Key, Secret};
+use crate::canonical::plain;
+use crate::error::{Error, Result};
+use arrow::array::ArrayRef;
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
+use std::sync::Arc;
+
+/// A mask with its secret, ready for values.
+#[derive(Debug, Clone)]
+pub struct Masking {
+    clause: MaskClause,
+    mask: Arc<dyn Mask>,
+    key: Option<Key>,
+}
+
+impl Masking {
+    /// Reads the secret of a mask from its place. Fails if there is none, or if it could be
+    /// guessed.
+    pub fn new(clause: MaskClause, mask: Arc<dyn Mask>) -> Result<Self> {
+        let noun = clause.kind.noun;
+        Self::reading(clause, mask, |place| place.read(noun))
+    }
+
+    /// Reads the secret with `read`.
+    fn reading(
+        mut clause: MaskClause,
+        mask: Arc<dyn Mask>,
+        read: impl FnOnce(&Secret) -> Result<Vec<u8>>,
+    ) -> Result<Self> {
+        let key = match clause.secret()? {
+            None => None,
+            Some(place) => {
+                let key = Key::new(&read(&place)?)?;
+                // On another machine, a file is read wherever the command runs.
+                let given = clause.given.iter_mut().filter(|(name, _)| name == SECRET);
+                given.for_each(|(_, given)| *given = Given::Text(place.place()));
+                Some(key)
+            }
+        };
+        Ok(Self { clause, mask, key })
+    }
+
+    /// Restores a mask from its clause on another machine, with its secret from there. Fails if
+    /// `mark` is not that of the secret.
+    pub(crate) fn restored(
+        clause: MaskClause,
+        (mark, once): (Option<&str>, &str),
+        read: impl FnOnce(&str) -> Result<Vec<u8>>,
+    ) -> Result<Self> {
+        let mask = (clause.kind.build)(&clause)?;
+        let masking = Self::reading(clause, mask, |place| read(&place.place()))?;
+        if masking.mark(once).as_deref() != mark {
+            return Err(Error::usage(format!(
+                "the secret at {} of a worker is another one than here; give all workers the same",
+                masking.clause.text(SECRET)?
+            )));
+        }
+        Ok(masking)
+    }
+
+    /// Returns the mask as it was written, which says where its secret is.
+    pub(crate) fn clause(&self) -> &MaskClause {
+        &self.clause
+    }
+
+    /// Returns a text that tells the secret from another one; `None` if the mask has none.
+    pub(crate) fn mark(&self, once: &str) -> Option<String> {
+        self.key.as_ref().map(|key| key.mark(once))
+    }
+
+    /// Returns the type of the masks of values of a type.
+    pub fn data_type(&self, values: &DataType) -> Result<DataType> {
+        self.mask.data_type(values)
+    }
+
+    /// Returns the column that decides the mask of a row together with its value.
+    pub fn entity(&self) -> Option<&str> {
+        self.clause.entity()
+    }
+
+    /// Returns the masks of values; `entity` are the values of [`Masking::entity`] in their rows.
+    pub fn apply(&self, values: &ArrayRef, entity: Option<&ArrayRef>) -> Result<ArrayRef> {
+        let values = cast(values, &plain(values.data_type()))?;
+        self.mask.mask(&Unmasked {
+            values: &values,
+            entity,
+            key: self.key.as_ref(),
+        })
+    }
+}

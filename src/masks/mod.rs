@@ -1,0 +1,34 @@
+//! What becomes of the values of a column of IDENTIFIERS that is not dropped: a mask of each.
+//!
+//! A masked column is released, and no model counts it. Its mask says what it does not promise.
+//!
+//! A new mask is one file and one line in [`MASKS`]: its clause as data (see [`Clause`]), the words
+//! that EXPLAIN, warnings and the report have for it, and the function that masks an array.
+
+mod clause;
+mod fake;
+mod fault;
+mod hash;
+mod kind;
+mod mask;
+mod masking;
+mod secret;
+mod shift;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use clause::{Clause, Given, Item, MaskClause, Part};
+pub(crate) use clause::{SECRET, no_place};
+pub use kind::{Mask, MaskKind, Unmasked};
+pub use masking::Masking;
+pub use secret::{Key, Secret};
+pub(crate) use text::has_text;
+
+/// Every mask, in the order of help.
+pub static MASKS: &[MaskKind] = &[hash::KIND, mask::KIND, fake::KIND, shift::KIND];
+
+/// Returns the mask with these first keywords.
+pub(crate) fn named(start: &str) -> Option<&'static MaskKind> {
+    MASKS.iter().find(|kind| kind.clause.start == start)
+}

@@ -1,0 +1,197 @@
+//! Properties of every mask.
+
+use super::*;
+use crate::error::Result;
+use arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, Date32Array, Date64Array, DictionaryArray, Float64Array, Int32Array,
+    Int64Array, LargeStringArray, StringArray, StringViewArray, TimestampMicrosecondArray, TimestampNanosecondArray,
+    TimestampSecondArray, UInt8Array,
+};
+use arrow::compute::{cast, concat, take};
+use arrow::datatypes::{DataType, Int8Type};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+const ONE: &[u8] = b"0123456789abcdef";
+const OTHER: &[u8] = b"fedcba9876543210";
+
+/// Clauses of a kind that differ in their words: a new kind of value needs one here.
+fn clauses(kind: &'static MaskKind) -> Vec<MaskClause> {
+    let given = |name: &str, item: Item| match item {
+        Item::Column => vec![Given::Text("person".into())],
+        Item::Whole => vec![Given::Whole(30), Given::Whole(1)],
+        Item::Word(words) => words.iter().map(|word| Given::Text((*word).into())).collect(),
+        Item::Text if name == "locale" => vec![Given::Text("de".into()), Given::Text("en".into())],
+        Item::Text => vec![Given::Text("XX-##".into()), Given::Text("X".into())],
+    };
+    let mut all: Vec<Vec<(String, Given)>> = vec![vec![]];
+    for part in kind.clause.parts {
+        let (name, values) = match part {
+            Part::Words(_) => continue,
+            Part::Value(name, item, _) | Part::Maybe(_, name, item, _) => (*name, given(name, *item)),
+            Part::Secret => (SECRET, vec![Given::Text("env:UNREAD".into())]),
+        };
+        let with = |before: &Vec<(String, Given)>| {
+            let each = values.iter().map(|value| (name.to_string(), value.clone()));
+            let longer = each.map(|one| before.iter().cloned().chain([one]).collect::<Vec<_>>());
+            longer.collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(with).collect();
+    }
+    all.into_iter().map(|given| MaskClause { kind, given }).collect()
+}
+
+/// Every mask with its clause.
+fn masks() -> Vec<(MaskClause, Arc<dyn Mask>)> {
+    let all = MASKS.iter().flat_map(clauses);
+    all.map(|clause| ((clause.kind.build)(&clause).unwrap(), clause))
+        .map(|(mask, clause)| (clause, mask))
+        .collect()
+}
+
+fn masked(mask: &dyn Mask, values: &ArrayRef, secret: &[u8]) -> Result<ArrayRef> {
+    let people: StringArray = (0..values.len()).map(|row| Some(format!("p{}", row % 3))).collect();
+    mask.mask(&Unmasked {
+        values,
+        entity: Some(&(Arc::new(people) as ArrayRef)),
+        key: Some(&Key::new(secret)?),
+    })
+}
+
+/// Values of every type, the third of which is NULL.
+fn arrays() -> Vec<ArrayRef> {
+    let texts = vec![Some("12-34"), Some("Ann"), None, Some("12-34"), Some("")];
+    let keys = arrow::array::Int8Array::from(vec![Some(0), Some(1), None, Some(0), Some(1)]);
+    let coded = DictionaryArray::<Int8Type>::try_new(keys, Arc::new(StringArray::from(vec!["a", "b"]))).unwrap();
+    let days = vec![Some(18_000), Some(-5), None, Some(18_000), Some(0)];
+    let wide = || days.iter().map(|day| day.map(|day: i32| i64::from(day) * 86_400_000));
+    vec![
+        Arc::new(StringArray::from(texts.clone())),
+        Arc::new(LargeStringArray::from(texts.clone())),
+        Arc::new(StringViewArray::from(texts)),
+        Arc::new(coded),
+        Arc::new(Int32Array::from(days.clone())),
+        Arc::new(Int64Array::from(wide().collect::<Vec<_>>())),
+        Arc::new(UInt8Array::from(vec![Some(7), Some(0), None, Some(7), Some(255)])),
+        Arc::new(Float64Array::from(vec![
+            Some(0.0),
+            Some(1.5),
+            None,
+            Some(-0.0),
+            Some(f64::NAN),
+        ])),
+        Arc::new(BooleanArray::from(vec![
+            Some(true),
+            Some(false),
+            None,
+            Some(true),
+            Some(true),
+        ])),
+        Arc::new(Date32Array::from(days.clone())),
+        Arc::new(Date64Array::from(wide().collect::<Vec<_>>())),
+        Arc::new(TimestampSecondArray::from(
+            wide().map(|t| t.map(|t| t / 1_000)).collect::<Vec<_>>(),
+        )),
+        Arc::new(TimestampMicrosecondArray::from(wide().collect::<Vec<_>>()).with_timezone("Europe/Berlin")),
+        Arc::new(TimestampNanosecondArray::from(wide().collect::<Vec<_>>())),
+    ]
+}
+
+fn text(values: &ArrayRef, row: usize) -> Option<String> {
+    let texts = cast(values, &DataType::Utf8).unwrap();
+    let texts = texts.as_string::<i32>();
+    texts.is_valid(row).then(|| texts.value(row).to_string())
+}
+
+#[test]
+fn every_mask_is_described_once() {
+    let mut named: Vec<&str> = MASKS.iter().flat_map(|m| [m.info.name, m.function.name]).collect();
+    named.sort_unstable();
+    named.dedup();
+    assert_eq!(named.len(), 2 * MASKS.len());
+    for kind in MASKS {
+        assert_eq!(named_by(kind), Some(kind));
+        assert!(kind.info.example.contains(kind.clause.start), "{}", kind.info.name);
+        assert!(kind.function.example.contains(kind.function.name), "{}", kind.info.name);
+        assert!(kind.clause.syntax.starts_with(kind.clause.start), "{}", kind.info.name);
+    }
+}
+
+fn named_by(kind: &MaskKind) -> Option<&'static MaskKind> {
+    named(kind.clause.start)
+}
+
+/// Each mask says beforehand which type it makes of which, and makes that: NULL of NULL, one mask
+/// of equal values of a person, another one with another secret, and never the value.
+#[test]
+fn masks_are_as_they_say() {
+    let mut taken = 0;
+    for (clause, mask) in masks() {
+        for values in arrays() {
+            let what = format!("{clause} of {}", values.data_type());
+            let Ok(data_type) = mask.data_type(values.data_type()) else {
+                continue;
+            };
+            taken += 1;
+            let made = masked(mask.as_ref(), &values, ONE).unwrap();
+            assert_eq!(made.data_type(), &data_type, "{what}");
+            assert_eq!(made.len(), values.len(), "{what}");
+            let form = mask
+                .form()
+                .map(|form| regex::Regex::new(&format!("^(?:{form})$")).unwrap());
+            for row in 0..values.len() {
+                assert_eq!(
+                    made.is_null(row),
+                    values.logical_nulls().is_some_and(|n| n.is_null(row)),
+                    "{what}"
+                );
+                if let Some(mask) = text(&made, row) {
+                    assert!(form.as_ref().is_none_or(|form| form.is_match(&mask)), "{what}: {mask}");
+                    assert_ne!(Some(mask), text(&values, row), "{what}");
+                }
+            }
+            // Rows 0 and 3 are of one person and have one value.
+            assert_eq!(text(&made, 0), text(&made, 3), "{what}");
+            assert_eq!(&masked(mask.as_ref(), &values, ONE).unwrap(), &made, "{what}");
+            if clause.place().is_some() {
+                let others = masked(mask.as_ref(), &values, OTHER).unwrap();
+                let differs = (0..values.len()).any(|row| text(&others, row) != text(&made, row));
+                assert!(differs, "{what}");
+            }
+        }
+    }
+    assert!(taken > MASKS.len(), "{taken}");
+}
+
+#[test]
+fn a_mask_refuses_what_it_does_not_take_and_says_what_to_write() {
+    let list = DataType::new_list(DataType::Int8, true);
+    for (clause, mask) in masks() {
+        let refused = mask.data_type(&list).unwrap_err().to_string();
+        let start = clause.kind.clause.start;
+        assert!(
+            refused.contains(&format!("{start} takes")) && refused.contains(" query"),
+            "{refused}"
+        );
+    }
+}
+
+proptest! {
+    /// The mask of a value depends on no other row: the masks of some rows are some of the masks.
+    #[test]
+    fn a_mask_depends_on_its_row_alone(texts in prop::collection::vec(prop::option::of("[a-z0-9äß-]{0,6}"), 1..12), at in any::<prop::sample::Index>()) {
+        let values: ArrayRef = Arc::new(StringArray::from(texts));
+        let row = at.index(values.len());
+        // Rows that are three apart are of one person.
+        let alone = take(&values, &arrow::array::UInt32Array::from(vec![row as u32]), None).unwrap();
+        let before = values.slice(0, row % 3);
+        let alone = concat(&[&before, &alone]).unwrap();
+        for (clause, mask) in masks() {
+            if mask.data_type(values.data_type()).is_ok() {
+                let all = masked(mask.as_ref(), &values, ONE).unwrap();
+                let one = masked(mask.as_ref(), &alone, ONE).unwrap();
+                prop_assert_eq!(text(&one, row % 3), text(&all, row), "{}", clause);
+            }
+        }
+    }
+}

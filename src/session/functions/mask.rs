@@ -1,0 +1,140 @@
+//! `mask_hash(value, 'env:NAME')` and so on: the mask of a value, with the values of its clause as
+//! arguments in their order. An argument that the clause may leave out may be NULL.
+
+use crate::error::{Error, Result};
+use crate::masks::{Given, Item, MaskClause, MaskKind, Masking, Part, SECRET, Secret, no_place};
+use arrow::array::ArrayRef;
+use arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::common::ScalarValue;
+use datafusion::error::Result as DfResult;
+use datafusion::logical_expr::{
+    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
+};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// The function of one kind of mask.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct MaskFunction {
+    kind: &'static MaskKind,
+    signature: Signature,
+}
+
+impl Hash for MaskFunction {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.kind.info.name.hash(state);
+    }
+}
+
+impl MaskFunction {
+    /// Creates the function of a kind of mask.
+    pub(super) fn new(kind: &'static MaskKind) -> Self {
+        let arguments = kind.clause.parts.iter().filter(|p| !matches!(p, Part::Words(_)));
+        Self {
+            kind,
+            signature: Signature::any(1 + arguments.count(), Volatility::Stable),
+        }
+    }
+
+    fn usage(&self) -> Error {
+        Error::usage(format!("{} is {}", self.kind.function.name, self.kind.function.summary))
+    }
+
+    /// Returns the parts of the clause that are arguments.
+    fn parts(&self) -> impl Iterator<Item = &'static Part> {
+        let parts = self.kind.clause.parts.iter();
+        parts.filter(|part| !matches!(part, Part::Words(_)))
+    }
+
+    /// Returns the clause that the arguments after the value stand for.
+    fn clause<'a>(&self, arguments: impl Iterator<Item = Option<&'a ScalarValue>>) -> Result<MaskClause> {
+        let mut given = vec![];
+        for (part, argument) in self.parts().zip(arguments) {
+            let (name, item) = match part {
+                Part::Value(name, Item::Column, _) => {
+                    // The rows of the argument take the place of a column.
+                    given.push(((*name).to_string(), Given::Text((*name).into())));
+                    continue;
+                }
+                Part::Maybe(..) if argument.is_some_and(ScalarValue::is_null) => continue,
+                Part::Value(name, item, _) | Part::Maybe(_, name, item, _) => (*name, *item),
+                Part::Secret => (SECRET, Item::Text),
+                Part::Words(_) => continue,
+            };
+            let argument = argument.ok_or_else(|| self.usage())?;
+            given.push((name.to_string(), self.given(item, argument)?));
+        }
+        let clause = MaskClause { kind: self.kind, given };
+        match clause.place() {
+            Some(place) if Secret::at(place).is_none() => Err(no_place(self.kind)),
+            _ => Ok(clause),
+        }
+    }
+
+    fn given(&self, item: Item, argument: &ScalarValue) -> Result<Given> {
+        let text = argument.try_as_str().flatten();
+        let given = match item {
+            Item::Whole => match argument.cast_to(&DataType::UInt32) {
+                Ok(ScalarValue::UInt32(Some(n))) => Some(Given::Whole(n)),
+                _ => None,
+            },
+            Item::Word(words) => {
+                let word = words
+                    .iter()
+                    .find(|word| text.is_some_and(|text| text.eq_ignore_ascii_case(word)));
+                let word = word.ok_or_else(|| {
+                    Error::usage(format!(
+                        "{} takes one of {}, in quotes",
+                        self.kind.function.name,
+                        words.join(", ")
+                    ))
+                })?;
+                Some(Given::Text((*word).to_string()))
+            }
+            Item::Text | Item::Column => text.map(|text| Given::Text(text.into())),
+        };
+        given.ok_or_else(|| self.usage())
+    }
+}
+
+impl ScalarUDFImpl for MaskFunction {
+    fn name(&self) -> &str {
+        self.kind.function.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
+        Err(Error::internal("the type of a mask without its arguments").into())
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs) -> DfResult<FieldRef> {
+        let clause = self.clause(args.scalar_arguments.iter().skip(1).copied())?;
+        let mask = (self.kind.build)(&clause)?;
+        let values = args.arg_fields.first().ok_or_else(|| self.usage())?;
+        let data_type = mask.data_type(values.data_type())?;
+        Ok(Arc::new(Field::new(self.name(), data_type, true)))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
+        let scalar = |value: &'_ ColumnarValue| match value {
+            ColumnarValue::Scalar(scalar) => Some(scalar.clone()),
+            ColumnarValue::Array(_) => None,
+        };
+        let scalars: Vec<Option<ScalarValue>> = args.args.iter().map(scalar).collect();
+        let clause = self.clause(scalars.iter().skip(1).map(Option::as_ref))?;
+        let entity = self
+            .parts()
+            .position(|part| matches!(part, Part::Value(_, Item::Column, _)));
+        let array = |at: usize| -> DfResult<ArrayRef> {
+            let value = args.args.get(at).ok_or_else(|| self.usage())?;
+            value.to_array(args.number_rows)
+        };
+        let entity = entity.map(|at| array(at + 1)).transpose()?;
+        let mask = (self.kind.build)(&clause)?;
+        let masked = Masking::new(clause, mask)?.apply(&array(0)?, entity.as_ref())?;
+        Ok(ColumnarValue::Array(masked))
+    }
+}
