@@ -144,6 +144,7 @@ fn own(error: &DataFusionError) -> Option<Error> {
 fn again(error: &Error) -> Error {
     Error {
         is_foreign: error.is_foreign,
+        detail: error.detail.clone(),
         ..Error::new(error.kind, error.message.clone())
     }
 }
