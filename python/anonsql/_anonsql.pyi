@@ -2,6 +2,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, final
 
+__all__ = ["Batches", "Session", "run_command"]
+
 @final
 class Batches:
     @property

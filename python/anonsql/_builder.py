@@ -167,8 +167,12 @@ def satisfying(of: Sequence[Model]) -> str:
 def _options(options: Mapping[str, object]) -> str:
     if not options:
         return ""
-    key = lambda of: _sql.text(of) if "." in of else of if of.isidentifier() and of.islower() else _sql.name(of)  # noqa: E731
-    return f" OPTIONS ({', '.join(f'{key(of)} {_sql.value(value)}' for of, value in options.items())})"
+    written = (f"{_key(key)} {_sql.value(value)}" for key, value in options.items())
+    return f" OPTIONS ({', '.join(written)})"
+
+
+def _key(of: str) -> str:
+    return of if of.isascii() and of.isidentifier() and of.islower() else _sql.text(of)
 
 
 def _with(options: Mapping[str, object]) -> str:
@@ -345,7 +349,7 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
 
     def compare(self, *searches: str, recodings: Sequence[str] = ()) -> Rows:
         """Set the releases of several searches or recodings side by side."""
-        written = self._text()
+        written = self._request()
         if recodings:
             written += f" RECODING ({', '.join(_sql.word(r, ('GLOBAL', 'LOCAL')) for r in recodings)})"
         if searches:
@@ -354,13 +358,17 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
 
     def lattice(self) -> Rows:
         """List every node with k, suppressed rows, classes and the metrics."""
-        return self._connection.sql_rows(f"LATTICE OF {self._text()}")
+        return self._connection.sql_rows(f"LATTICE OF {self._request()}")
 
-    def pareto_front(self, *objectives: str) -> Rows:
-        """List the nodes that no other beats in every objective: ``"max k"``, ``"max l on diagnosis"``, ``"min glm"``."""
-        return self._connection.sql_rows(
-            f"PARETO FRONT OF {self._text()} OPTIMIZING {', '.join(map(_objective, objectives))}"
-        )
+    def pareto_front(self, *objectives: str, picture: str | os.PathLike[str] | None = None) -> Rows:
+        """List the nodes that no other beats in every objective: ``"max k"``, ``"max l on diagnosis"``, ``"min glm"``.
+
+        The picture is an SVG file.
+        """
+        written = f"PARETO FRONT OF {self._request()} OPTIMIZING {', '.join(map(_objective, objectives))}"
+        if picture is not None:
+            written += f" REPORT TO {_sql.text(os.fspath(picture))}"
+        return self._connection.sql_rows(written)
 
     def _clause(self, key: str, written: str) -> Anonymize:
         others = tuple(clause for clause in self._clauses if clause[0] != key)
@@ -383,6 +391,10 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
         if partitioned_by:
             written += f" PARTITIONED BY ({_sql.names(partitioned_by)})"
         return replace(self, _target=written + clauses[if_exists] + _options(options))
+
+    def _request(self) -> str:
+        """Return the statement without its target and its report."""
+        return replace(self, _target="", _report="")._text()
 
     def _text(self) -> str:
         order = ("SUPPRESSING", "SUPPRESSED", "MINIMIZING", "RECODING", "SEARCH")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -289,8 +290,16 @@ class Connection:
             raise TypeError(f"a statement is a text, and {type(text).__name__} is none")
         kind, rows, values, notes = self._session.run(text)
         for note in notes:
-            warnings.warn(note, AnonsqlWarning, stacklevel=3)
+            warnings.warn(note, AnonsqlWarning, stacklevel=_caller())
         return _result(kind, rows, values)
+
+
+def _caller() -> int:
+    """Return how far above a warning the first line is that is not anonsql's."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "anonsql":
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def _result(kind: str, rows: Any, values: Mapping[str, Any]) -> Rows | Release | Verification:

@@ -91,6 +91,9 @@ def _column(name: str, values: Any) -> Any:
             converted = None
     if kind == "mixed" and converted is not None and not pyarrow.types.is_nested(converted.type):
         converted = None
+    if converted is not None and isinstance(converted.type, pyarrow.BaseExtensionType):
+        # Periods and intervals of pandas: what they mean stands beside their numbers.
+        converted, is_object = None, False
     if converted is not None:
         return converted
     if is_object:

@@ -131,7 +131,12 @@ class Release:
 
     def read_manifest(self) -> dict[str, Any]:
         """Return what the manifest says; an empty dictionary if nothing was written."""
-        read: dict[str, Any] = {} if self._manifest is None else json.loads(self._manifest)
+        text = self._manifest
+        if self.manifest is not None and os.path.exists(self.manifest):
+            # What stands there has the checksum of itself, too.
+            with open(self.manifest, encoding="utf-8") as file:
+                text = file.read()
+        read: dict[str, Any] = {} if text is None else json.loads(text)
         return read
 
     def __fspath__(self) -> str:

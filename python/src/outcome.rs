@@ -13,6 +13,7 @@ use std::path::PathBuf;
 pub struct Told {
     rows: Option<Batches>,
     value: Value,
+    report: Option<PathBuf>,
 }
 
 enum Value {
@@ -34,7 +35,6 @@ enum Value {
 struct Manifest {
     json: String,
     metrics: Vec<(String, f64)>,
-    report: Option<String>,
 }
 
 impl Told {
@@ -44,6 +44,7 @@ impl Told {
             Outcome::Rows(answer) => Ok(Self {
                 rows: Some(Batches::read(answer).await?),
                 value: Value::Rows,
+                report: None,
             }),
             Outcome::Verified { verification, answer } => Ok(Self {
                 value: Value::Verified {
@@ -51,8 +52,12 @@ impl Told {
                     verification,
                 },
                 rows: Some(Batches::read(answer).await?),
+                report: None,
             }),
-            Outcome::Anonymized(anonymized) => Self::of_release(*anonymized).await,
+            Outcome::Anonymized { anonymized, report } => {
+                let told = Self::of_release(*anonymized).await?;
+                Ok(Self { report, ..told })
+            }
             _ => Err(Error::new(
                 anonsql::error::ErrorKind::Internal,
                 "this result has no form in Python",
@@ -82,7 +87,6 @@ impl Told {
                 let manifest = Manifest {
                     json,
                     metrics: manifest.metrics.into_iter().collect(),
-                    report: manifest.report,
                 };
                 let value = Value::Anonymized {
                     outcome: "released",
@@ -105,11 +109,15 @@ impl Told {
             }
             _ => return Err(Error::data("this release has no form in Python")),
         };
-        Ok(Self { rows, value })
+        Ok(Self {
+            rows,
+            value,
+            report: None,
+        })
     }
 
-    /// Fails with [`anonsql::error::ErrorKind::Verification`] if it is a VERIFY that failed.
-    pub fn verified(&self) -> Option<&[anonsql::manifest::Check]> {
+    /// Returns the checks of a VERIFY of which some do not hold.
+    pub fn unverified(&self) -> Option<&[anonsql::manifest::Check]> {
         match &self.value {
             Value::Verified { verification, failed } if !failed.is_empty() => Some(&verification.checks),
             _ => None,
@@ -140,12 +148,12 @@ impl Told {
                 value.set_item("outcome", outcome)?;
                 value.set_item("target", folder.map(|folder| folder.display().to_string()))?;
                 value.set_item("waiting", waiting)?;
+                value.set_item("report", self.report.map(|report| report.display().to_string()))?;
                 if let Some(release) = release {
                     figures(py, &value, &release)?;
                 }
                 if let Some(manifest) = manifest {
                     value.set_item("manifest_json", manifest.json)?;
-                    value.set_item("report", manifest.report)?;
                     let metrics = PyDict::new(py);
                     for (name, number) in manifest.metrics {
                         metrics.set_item(name, number)?;

@@ -3,7 +3,7 @@
 use crate::arrow_c;
 use crate::tables::with_used_values;
 use anonsql::Answer;
-use anonsql::error::Result;
+use anonsql::error::{Error, Result};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::{RecordBatch, RecordBatchIterator};
 use arrow::util::pretty::pretty_format_batches;
@@ -24,7 +24,7 @@ impl Batches {
     /// Reads all rows of an answer. A VERIFY that fails has rows, too.
     pub async fn read(answer: Answer) -> Result<Self> {
         let schema = Arc::clone(&answer.schema);
-        let batches: Vec<RecordBatch> = answer.rows.try_collect().await?;
+        let batches: Vec<RecordBatch> = answer.rows.try_collect().await.map_err(Error::from_data)?;
         let batches = batches.iter().map(with_used_values).collect::<Result<_>>()?;
         Ok(Self { schema, batches })
     }

@@ -63,7 +63,7 @@ impl Session {
         let script = py.detach(|| context.script(text)).map_err(|e| exception(py, &e))?;
         let (mut notes, mut last) = (vec![], None);
         for statement in script {
-            if let Some(failed) = last.as_ref().and_then(Told::verified) {
+            if let Some(failed) = last.as_ref().and_then(Told::unverified) {
                 return Err(unverified(py, failed));
             }
             let statement = statement.map_err(|e| exception(py, &e))?;

@@ -10,6 +10,7 @@ use super::statements::verify::answer;
 use super::statements::verify::spec::Verify;
 use crate::audit::Verification;
 use crate::error::{Error, Result};
+use std::path::PathBuf;
 
 /// The result of one statement as a value.
 ///
@@ -32,7 +33,12 @@ pub enum Outcome {
     /// The rows of a query, or what a statement has done.
     Rows(Answer),
     /// The release of an ANONYMIZE.
-    Anonymized(Box<Anonymized>),
+    Anonymized {
+        /// What became of the request.
+        anonymized: Box<Anonymized>,
+        /// The path of the report, if the statement has written one.
+        report: Option<PathBuf>,
+    },
     /// The checks of a VERIFY.
     Verified {
         /// The checks as values.
@@ -52,13 +58,17 @@ impl AnonContext {
         let shown = |e| self.seen().in_error(hidden.in_error(e));
         if let Some(asked) = statement.get::<AnonymizeSpec>() {
             let released = context.released(asked.clone(), is_deep).await.map_err(shown)?;
-            return Ok(Outcome::Anonymized(Box::new(match released {
+            let is_reported = matches!(released, Anonymized::Files { .. } | Anonymized::Rows { .. });
+            let report = asked.report.as_ref().filter(|_| is_reported);
+            let report = report.map(|file| PathBuf::from(&file.path));
+            let anonymized = Box::new(match released {
                 Anonymized::Rows { release, rows } => Anonymized::Rows {
                     release,
                     rows: rows.hiding(&hidden, seen),
                 },
                 released => released,
-            })));
+            });
+            return Ok(Outcome::Anonymized { anonymized, report });
         }
         if let Some(asked) = statement.get::<Verify>() {
             let (asked, is_strict) = (asked.clone(), self.is_strict());
