@@ -251,10 +251,12 @@ mod suggest;
 mod utility;
 mod warning;
 
+pub use engine::NearestMiss;
 pub use observe::{Growth, Observer, Phase, Release};
 pub use search::Progress;
 pub use session::{
-    AnonContext, Anonymized, Answer, FrontPoint, ParetoFront, Statement, Verification, enable_path_tables,
+    AnonContext, Anonymized, Answer, FrontPoint, Outcome, ParetoFront, Statement, Statements, Verification,
+    enable_path_tables,
 };
 pub use spill::with_unnamed_files;
 

@@ -1,6 +1,7 @@
 //! Creates the session that the arguments describe.
 
 use super::args::Args;
+use crate::catalogue::size;
 use crate::error::{Error, Result};
 use crate::session::enable_path_tables;
 use crate::spill::with_unnamed_files;
@@ -27,6 +28,11 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Returns the bytes of a size such as `512MB` or `1GiB`.
+    pub fn bytes(text: &str) -> Result<usize> {
+        size(text)
+    }
+
     /// Returns the requested number of threads, or one per core.
     pub fn threads(&self) -> NonZeroUsize {
         self.threads

@@ -8,6 +8,8 @@
 use super::args::Args;
 use super::environment::threads;
 use crate::error::{Error, ErrorKind};
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -30,6 +32,12 @@ impl Guard {
     /// Creates a guard for this limit; with `None`, memory is unlimited.
     pub fn new(limit: Option<usize>) -> Self {
         Self { limit }
+    }
+
+    /// Creates a guard for a process of which others take memory too: it may take this much more
+    /// than it has now.
+    pub fn above_now(more: Option<usize>) -> Self {
+        Self::new(more.map(|more| more + resident().unwrap_or_default()))
     }
 
     /// Waits until the process exceeds the limit, and returns the error for that.
@@ -73,21 +81,37 @@ impl Guard {
     }
 }
 
+/// How the program of this process is started again.
+#[derive(Debug, Clone)]
+pub struct Restart {
+    /// The executable file; `None` if it is not known.
+    pub program: Option<PathBuf>,
+    /// Its arguments, without its name.
+    pub arguments: Vec<OsString>,
+}
+
+impl Restart {
+    /// Returns how a process is started again whose program is the command itself.
+    pub fn itself() -> Self {
+        Self {
+            program: std::env::current_exe().ok(),
+            arguments: std::env::args_os().skip(1).collect(),
+        }
+    }
+}
+
 /// Restarts the program with one allocator arena per thread if memory is limited. By default glibc
 /// gives every thread eight arenas, and each retains freed memory that nobody counts; with one per
 /// thread, a third less memory is resident. glibc reads the number only when a program starts. If
 /// the restart fails, the program continues unchanged.
-pub fn restart_with_fewer_arenas(args: &Args) {
+pub fn restart_with_fewer_arenas(args: &Args, restart: &Restart) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     if args.memory_limit.is_some() && std::env::var_os(ARENAS).is_none() {
         use std::os::unix::process::CommandExt;
-        let Ok(program) = std::env::current_exe() else { return };
+        let Some(program) = &restart.program else { return };
         let mut command = std::process::Command::new(program);
         let arenas = threads(args).get().max(2);
-        let _failed = command
-            .args(std::env::args_os().skip(1))
-            .env(ARENAS, arenas.to_string())
-            .exec();
+        let _failed = command.args(&restart.arguments).env(ARENAS, arenas.to_string()).exec();
     }
 }
 

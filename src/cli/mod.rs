@@ -2,6 +2,7 @@
 
 mod args;
 mod ballista;
+mod embedded;
 mod ending;
 mod environment;
 mod generate;
@@ -30,6 +31,10 @@ pub use repl::described_commands;
 use crate::error::{Error, ErrorKind, Result};
 use crate::plain;
 use crate::session::AnonContext;
+pub use embedded::Embedded;
+pub use environment::Limits;
+pub use memory::Restart;
+
 use args::{Args, Input, Job};
 use lineage::Lineage;
 use log::Log;
@@ -38,6 +43,7 @@ use message::report;
 use output::{Destination, Held, OutputFile, Printing, Screen};
 use runner::Runner;
 use script::{run_file, text};
+use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -56,8 +62,14 @@ const READER_GONE: u8 = 141;
 
 /// Runs the command of this process, and returns its exit code.
 pub fn run_command() -> ExitCode {
+    run_command_as(std::env::args_os().collect(), &Restart::itself()).into()
+}
+
+/// Runs the command with these arguments, of which the first is its name, in a process that another
+/// program started. `restart` says how the program is started again. Returns the exit code.
+pub fn run_command_as(arguments: Vec<OsString>, restart: &Restart) -> u8 {
     panic::keep_quiet();
-    let (args, inputs) = match Args::read(std::env::args_os()) {
+    let (args, inputs) = match Args::read(arguments) {
         Ok(read) => read,
         Err(e) => {
             // Help and version were requested; everything else is wrong usage, whose message
@@ -66,10 +78,10 @@ pub fn run_command() -> ExitCode {
                 true => write!(std::io::stderr(), "{}", plain::lines(&e.render().to_string())).and(Ok(1)),
                 false => e.print().and(Ok(0)),
             };
-            return told.unwrap_or(1).into();
+            return told.unwrap_or(1);
         }
     };
-    memory::restart_with_fewer_arenas(&args);
+    memory::restart_with_fewer_arenas(&args, restart);
     let log = Log::new(args.log.is_some());
     let code = match panic::caught(|| run(&args, inputs, &log)) {
         Ok(()) => 0,
@@ -81,7 +93,7 @@ pub fn run_command() -> ExitCode {
             e.exit_code()
         }
     };
-    ending::code().unwrap_or(code).into()
+    ending::code().unwrap_or(code)
 }
 
 fn run(args: &Args, mut inputs: Vec<Input>, log: &Log) -> Result<()> {

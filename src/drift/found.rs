@@ -129,6 +129,7 @@ pub(crate) fn refusal(kind: ErrorKind, drift: &[Drift]) -> Error {
             told(drift)
         ),
     )
+    .with_detail(drift.to_vec())
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ impl Error {
     /// may be a value of a person: quoted text, and, unless the error is about memory or files, all
     /// words but those that such errors are made of, and all lines after the first. The original
     /// error is dropped too, so that no log can print it.
-    pub(crate) fn from_data(error: DataFusionError) -> Self {
+    pub fn from_data(error: DataFusionError) -> Self {
         Self::withheld(error, "")
     }
 
@@ -144,6 +144,7 @@ fn own(error: &DataFusionError) -> Option<Error> {
 fn again(error: &Error) -> Error {
     Error {
         is_foreign: error.is_foreign,
+        detail: error.detail.clone(),
         ..Error::new(error.kind, error.message.clone())
     }
 }

@@ -13,7 +13,9 @@ mod redact;
 mod urls;
 mod vocabulary;
 
+use std::any::Any;
 use std::fmt;
+use std::sync::Arc;
 
 /// The result type of this crate's fallible functions.
 ///
@@ -101,6 +103,29 @@ pub struct Error {
     /// Whether the message is of another crate.
     is_foreign: bool,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    /// What the message says, as a value.
+    detail: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+/// Where a statement is wrong, counted from 1.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// use anonsql::error::Position;
+/// let anon = anonsql::AnonContext::new(Default::default());
+/// let wrong = anon.sql("ANONYMIZE people QUASI").await.unwrap_err();
+/// if let Some(Position { line, column }) = wrong.detail() {
+///     println!("{line}:{column}");
+/// }
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// The line.
+    pub line: u64,
+    /// The character of the line.
+    pub column: u64,
 }
 
 impl Error {
@@ -111,6 +136,7 @@ impl Error {
             message: shown(message.into()),
             is_foreign: false,
             source: None,
+            detail: None,
         }
     }
 
@@ -205,6 +231,27 @@ impl Error {
     pub(crate) fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.source = Some(Box::new(source));
         self
+    }
+
+    /// Returns the same error with what its message says as a value, for [`Self::detail`].
+    pub(crate) fn with_detail(mut self, detail: impl Any + Send + Sync) -> Self {
+        self.detail = Some(Arc::new(detail));
+        self
+    }
+
+    /// Returns what the message says, as a value of this type; `None` if the error has no such
+    /// value. An error of kind
+    ///
+    /// - `Usage` has the [`Position`] in the statement, if it does not parse;
+    /// - `Infeasible` has the [`NearestMiss`](crate::NearestMiss), if a search found no node;
+    /// - `Verification` has the checks, `Vec<`[`Check`](crate::manifest::Check)`>`, if a promise
+    ///   does not hold;
+    /// - `Drift` has the drift, `Vec<`[`Drift`](crate::manifest::Drift)`>`, if the statement was
+    ///   stopped by it.
+    ///
+    /// Like the message, the value names columns and counts, and contains no data value.
+    pub fn detail<T: Any>(&self) -> Option<&T> {
+        self.detail.as_deref()?.downcast_ref()
     }
 
     /// Returns the kind, which decides the exit code.

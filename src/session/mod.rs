@@ -39,3 +39,5 @@ pub use statements::pareto::{FrontPoint, ParetoFront};
 pub use statements::parse::keywords;
 #[cfg(feature = "internal-api")]
 pub use statements::parse::{parse, parse_each};
+pub use typed::Outcome;
+pub use variables::Statements;

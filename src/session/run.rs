@@ -69,11 +69,7 @@ impl AnonContext {
     /// Runs one statement. A VERIFY whose checks do not hold succeeds here: call
     /// [`Answer::verified`] on its answer.
     pub async fn execute(&self, statement: Statement) -> Result<Answer> {
-        // A program that has the session may have set it otherwise.
-        answer_rightly(self.session.state_ref().write().config_mut());
-        read_in_microseconds(self.session.state_ref().write().config_mut());
-        forget_claims(&self.session);
-        Stores::follow(&self.session.copied_config());
+        self.settle();
         let (is_deep, context) = (statement.is_deep(), self.on_course());
         let (answer, apart) = self
             .with_room(is_deep, async move { statement.run(&context).await })
@@ -82,6 +78,15 @@ impl AnonContext {
             Some(apart) => apart.pass_on(answer),
             None => answer,
         })
+    }
+
+    /// Sets what every statement relies on: a program that has the session may have set it
+    /// otherwise.
+    pub(super) fn settle(&self) {
+        answer_rightly(self.session.state_ref().write().config_mut());
+        read_in_microseconds(self.session.state_ref().write().config_mut());
+        forget_claims(&self.session);
+        Stores::follow(&self.session.copied_config());
     }
 
     /// Returns the context of one statement: the phases that its observer is told of follow each

@@ -1,21 +1,90 @@
 //! Statements with a typed result, besides the batches of [`AnonContext::sql`].
 
+use super::answer::Answer;
 use super::context::AnonContext;
 use super::statements::anonymize::Anonymized;
 use super::statements::anonymize::spec::AnonymizeSpec;
-use super::statements::entry::Run;
+use super::statements::entry::{Run, Statement};
 use super::statements::pareto::{Pareto, ParetoFront};
+use super::statements::verify::answer;
 use super::statements::verify::spec::Verify;
 use crate::audit::Verification;
 use crate::error::{Error, Result};
+use std::path::PathBuf;
+
+/// The result of one statement as a value.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> anonsql::error::Result<()> {
+/// use anonsql::Outcome;
+/// let anon = anonsql::AnonContext::new(Default::default());
+/// let verify = "VERIFY (SELECT 31 AS age) QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)";
+/// for statement in anon.script(verify)? {
+///     let Outcome::Verified { verification, answer } = anon.outcome(statement?).await? else { continue };
+///     assert!(!verification.holds() && !answer.failed.is_empty());
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a VERIFY that fails says so in its outcome"]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The rows of a query, or what a statement has done.
+    Rows(Answer),
+    /// The release of an ANONYMIZE.
+    Anonymized {
+        /// What became of the request.
+        anonymized: Box<Anonymized>,
+        /// The path of the report, if the statement has written one.
+        report: Option<PathBuf>,
+    },
+    /// The checks of a VERIFY.
+    Verified {
+        /// The checks as values.
+        verification: Verification,
+        /// The same as rows; [`Answer::verified`] fails if a check does not hold.
+        answer: Answer,
+    },
+}
 
 impl AnonContext {
-    /// Runs one ANONYMIZE, and returns its figures with the manifest or the rows.
-    pub async fn anonymize(&self, statement: &str) -> Result<Anonymized> {
-        let (asked, is_deep, context): (AnonymizeSpec, _, _) = self.one(statement, "ANONYMIZE")?;
-        let hidden = context.hidden.clone();
+    /// Runs one statement, and returns its result as a value. A check of VERIFY that does not hold
+    /// is not an error here.
+    pub async fn outcome(&self, statement: Statement) -> Result<Outcome> {
+        self.settle();
+        let (is_deep, hidden, seen) = (statement.is_deep(), statement.hidden().clone(), self.seen());
+        let context = self.on_course().hiding(&hidden);
+        let shown = |e| self.seen().in_error(hidden.in_error(e));
+        if let Some(asked) = statement.get::<AnonymizeSpec>() {
+            let released = context.released(asked.clone(), is_deep).await.map_err(shown)?;
+            let is_reported = matches!(released, Anonymized::Files { .. } | Anonymized::Rows { .. });
+            let report = asked.report.as_ref().filter(|_| is_reported);
+            let report = report.map(|file| PathBuf::from(&file.path));
+            let anonymized = Box::new(match released {
+                Anonymized::Rows { release, rows } => Anonymized::Rows {
+                    release,
+                    rows: rows.hiding(&hidden, seen),
+                },
+                released => released,
+            });
+            return Ok(Outcome::Anonymized { anonymized, report });
+        }
+        if let Some(asked) = statement.get::<Verify>() {
+            let (asked, is_strict) = (asked.clone(), self.is_strict());
+            let verified = self.with_room(is_deep, async move { asked.verification(&context).await });
+            let verification = verified.await.map_err(shown)?.0;
+            let answer = answer(verification.clone(), is_strict)?;
+            return Ok(Outcome::Verified { verification, answer });
+        }
+        Ok(Outcome::Rows(self.execute(statement).await?))
+    }
+
+    /// Runs one ANONYMIZE in the context of its statement.
+    async fn released(&self, asked: AnonymizeSpec, is_deep: bool) -> Result<Anonymized> {
+        let context = self.clone();
         let released = self.with_room(is_deep, async move { asked.release(&context).await });
-        let (anonymized, apart) = released.await.map_err(|e| hidden.in_error(e))?;
+        let (anonymized, apart) = released.await?;
         Ok(match (anonymized, apart) {
             (Anonymized::Rows { release, rows }, Some(apart)) => Anonymized::Rows {
                 release,
@@ -23,6 +92,13 @@ impl AnonContext {
             },
             (anonymized, _) => anonymized,
         })
+    }
+
+    /// Runs one ANONYMIZE, and returns its figures with the manifest or the rows.
+    pub async fn anonymize(&self, statement: &str) -> Result<Anonymized> {
+        let (asked, is_deep, context): (AnonymizeSpec, _, _) = self.one(statement, "ANONYMIZE")?;
+        let released = context.released(asked, is_deep).await;
+        released.map_err(|e| context.hidden.in_error(e))
     }
 
     /// Runs one VERIFY. A check that does not hold is not an error here: call

@@ -48,8 +48,21 @@ impl AnonContext {
     }
 
     /// Splits a text into its statements. Each is read when it is asked for, with the variables of
-    /// that moment.
-    pub(crate) fn script(&self, text: &str) -> Result<Statements> {
+    /// that moment, which those before it may have set.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> anonsql::error::Result<()> {
+    /// use anonsql::Outcome;
+    /// let anon = anonsql::AnonContext::new(Default::default());
+    /// for statement in anon.script("SET VARIABLE k = 5; SELECT $k AS k")? {
+    ///     let Outcome::Rows(answer) = anon.outcome(statement?).await? else { continue };
+    ///     assert_eq!(answer.collect().await?[0].num_rows(), 1);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn script(&self, text: &str) -> Result<Statements> {
         let script = Script::new(text, words(self.registry().hierarchy_kinds.entries()))?;
         Ok(Statements {
             statements: script.places_of_statements().collect(),
@@ -72,7 +85,13 @@ impl AnonContext {
 }
 
 /// The statements of a text that are not read yet.
-pub(crate) struct Statements {
+///
+/// ```
+/// let anon = anonsql::AnonContext::new(Default::default());
+/// assert_eq!(anon.script("SELECT 1; SELECT 2")?.len(), 2);
+/// # Ok::<(), anonsql::error::Error>(())
+/// ```
+pub struct Statements {
     context: AnonContext,
     script: Script,
     statements: VecDeque<Range<usize>>,

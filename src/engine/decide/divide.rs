@@ -6,7 +6,7 @@ use super::cover::check_partition;
 use super::decision::{Decision, Proof};
 use super::evaluator::{Evaluator, Verdict};
 use super::groups::{Combinations, Groups, reserve};
-use super::infeasible::models;
+use super::infeasible::{NearestMiss, models};
 use crate::catalogue::Call;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Tried;
@@ -187,7 +187,7 @@ fn divide<'a>(
         let is_bound = |(_, column): &(usize, &Column)| column.top < column.lookup.top();
         let bound = table.columns().iter().enumerate().filter(is_bound);
         let bound: Vec<&str> = bound.map(|(i, _)| job.quasi_identifiers[i].column.as_str()).collect();
-        return Err(Error::infeasible(format!(
+        let error = Error::infeasible(format!(
             "no partition satisfies {}: {} rows would have to be suppressed, and {} may be; the models are too strict \
              for this table{}",
             models(job),
@@ -197,7 +197,8 @@ fn divide<'a>(
                 true => String::new(),
                 false => format!(", whose rows LEVELS keeps apart by {}", bound.join(", ")),
             }
-        )));
+        ));
+        return Err(error.with_detail(NearestMiss::new(job, evaluator, None, verdict.suppressed)));
     }
     // What the algorithm worked with is free again, while others run.
     memory.resize(partition.bytes() + classes.bytes());

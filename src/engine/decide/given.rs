@@ -2,6 +2,7 @@
 
 use super::decision::{Decision, Proof, describe};
 use super::evaluator::Evaluator;
+use super::infeasible::NearestMiss;
 use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::lattice::Node;
@@ -34,9 +35,10 @@ pub(super) fn given(job: &Job, evaluator: &Arc<Evaluator>, levels: &[u8]) -> Res
         )));
     };
     if !verdict.anonymous {
+        let nearest = NearestMiss::new(job, evaluator, Some(&node), verdict.suppressed);
         let node = describe(job, &node);
         let (suppressed, limit) = (verdict.suppressed, evaluator.suppression_limit());
-        return Err(Error::infeasible(match suppressed > limit {
+        let error = Error::infeasible(match suppressed > limit {
             true => format!(
                 "the node {node} does not satisfy the models: {suppressed} rows would have to be suppressed, and {limit} \
                  may be"
@@ -44,7 +46,8 @@ pub(super) fn given(job: &Job, evaluator: &Arc<Evaluator>, levels: &[u8]) -> Res
             false => {
                 format!("the node {node} does not satisfy the models: each class does, but not the table as a whole")
             }
-        }));
+        });
+        return Err(error.with_detail(nearest));
     }
     Ok(Decision {
         nodes: 1,

@@ -4,7 +4,55 @@ use super::decision::describe;
 use super::evaluator::Evaluator;
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
+use crate::lattice::Node;
 use crate::search::Oracle;
+use std::collections::BTreeMap;
+
+/// How near an infeasible request is to a release, in names and counts. It is the
+/// [`detail`](Error::detail) of an error of kind `Infeasible`.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> anonsql::error::Result<()> {
+/// use anonsql::NearestMiss;
+/// let anon = anonsql::AnonContext::new(Default::default());
+/// let request = "ANONYMIZE (SELECT 31 AS age) QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)";
+/// let error = anon.sql(request).await.unwrap_err();
+/// let nearest: &NearestMiss = error.detail().expect("a search found no node");
+/// assert_eq!((nearest.rows, nearest.suppressed, nearest.allowed), (1, 1, 0));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NearestMiss {
+    /// The level of each quasi-identifier; empty for local recoding, which has no node.
+    pub node: BTreeMap<String, u8>,
+    /// The number of rows of the source.
+    pub rows: u64,
+    /// The number of rows that would have to be suppressed.
+    pub suppressed: u64,
+    /// The number of rows that may be suppressed.
+    pub allowed: u64,
+    /// The quasi-identifier that LEVELS keeps below its top and that blocks most, its top, and the
+    /// number of rows that would have to be suppressed there.
+    pub lifted: Option<(String, u8, u64)>,
+}
+
+impl NearestMiss {
+    /// Returns the miss of a node, or of a partition if there is none.
+    pub(super) fn new(job: &Job, evaluator: &Evaluator, node: Option<&Node>, suppressed: u64) -> Self {
+        let levels = node.iter().flat_map(|node| node.levels());
+        let levels = job.quasi_identifiers.iter().zip(levels);
+        Self {
+            node: levels.map(|(q, level)| (q.column.clone(), *level)).collect(),
+            rows: evaluator.rows(),
+            suppressed,
+            allowed: evaluator.suppression_limit(),
+            lifted: None,
+        }
+    }
+}
 
 /// Returns the requested models in the words of the statement.
 pub(super) fn models(job: &Job) -> String {
@@ -48,12 +96,14 @@ pub(super) fn infeasible(job: &Job, evaluator: &Evaluator) -> Result<Error> {
             }
         }
     }
+    let mut nearest = NearestMiss::new(job, evaluator, Some(top), at_top.suppressed);
     match best {
         Some((suppressed, i)) => {
+            let top = evaluator.sets().base().key_schema.lookups()[i].top();
+            nearest.lifted = Some((job.quasi_identifiers[i].column.clone(), top, suppressed));
             text += &format!(
-                "; LEVELS keeps {} below its top: at level {}, {suppressed} rows would be suppressed",
-                job.quasi_identifiers[i].column,
-                evaluator.sets().base().key_schema.lookups()[i].top()
+                "; LEVELS keeps {} below its top: at level {top}, {suppressed} rows would be suppressed",
+                job.quasi_identifiers[i].column
             );
         }
         None if job.constraints.iter().any(|c| c.model.min_class_size() > rows) => {
@@ -61,5 +111,5 @@ pub(super) fn infeasible(job: &Job, evaluator: &Evaluator) -> Result<Error> {
         }
         None => text += "; every quasi-identifier is at its top already, so the models are too strict for this table",
     }
-    Ok(Error::infeasible(text))
+    Ok(Error::infeasible(text).with_detail(nearest))
 }

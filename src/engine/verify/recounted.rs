@@ -55,7 +55,8 @@ impl Recounted {
                 "recounting the release found that it does not hold {}; nothing was published",
                 broken.join(", ")
             ),
-        ))
+        )
+        .with_detail(self.checks.clone()))
     }
 }
 

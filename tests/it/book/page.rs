@@ -97,7 +97,8 @@ fn parse(language: &str) -> Option<Language> {
         "sh" => Language::Shell,
         "rust" => Language::Rust,
         "output" => Language::Output,
-        "text" | "json" | "toml" | "yaml" => Language::Shown,
+        // Those in Python run in python/tests/test_book.py.
+        "text" | "json" | "toml" | "yaml" | "python" => Language::Shown,
         _ => return None,
     })
 }

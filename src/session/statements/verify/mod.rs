@@ -7,6 +7,7 @@
 //! the release, its manifest or its source would have let it be checked.
 
 mod claim;
+mod promised;
 pub(in crate::session) mod spec;
 
 use super::entry::{Entry, Run, Statement};
@@ -57,7 +58,7 @@ impl Verify {
 }
 
 /// Returns one row for each check, and one for each thing that was not checked.
-fn answer(found: Verification, strict: bool) -> Result<Answer> {
+pub(in crate::session) fn answer(found: Verification, strict: bool) -> Result<Answer> {
     let Verification {
         checks,
         unchecked,

@@ -1,0 +1,66 @@
+"""An anonymizer that speaks SQL.
+
+>>> import anonsql
+>>> con = anonsql.connect(threads=1)
+>>> len(con.sql("CREATE TABLE people AS VALUES (31, 'flu'), (33, 'cold'), (36, 'flu'), (38, 'flu')"))
+0
+>>> con.hierarchy("age", intervals=[5, 10])
+>>> rows = con.anonymize("people").quasi("column1", using="age").sensitive("column2").satisfying(k_anonymity=2).rows()
+>>> rows.release.k, rows.release.classes
+(2, 2)
+"""
+
+from __future__ import annotations
+
+from ._builder import Anonymize, Model, PathSource, QuerySource, TableSource, model, path, query, table
+from ._connection import Connection, Registered, connect
+from ._errors import (
+    AnonsqlWarning,
+    DataError,
+    Drift,
+    Error,
+    Exhausted,
+    FileError,
+    Infeasible,
+    InternalError,
+    InvalidStatement,
+    TargetExists,
+    Unavailable,
+    VerificationFailed,
+)
+from ._values import Check, Drifted, Lifted, NearestMiss, Release, Rows, Verification, Warned
+
+__all__ = [
+    "AnonsqlWarning",
+    "Anonymize",
+    "Check",
+    "Connection",
+    "DataError",
+    "Drift",
+    "Drifted",
+    "Error",
+    "Exhausted",
+    "FileError",
+    "Infeasible",
+    "InternalError",
+    "InvalidStatement",
+    "Lifted",
+    "Model",
+    "NearestMiss",
+    "PathSource",
+    "QuerySource",
+    "Registered",
+    "Release",
+    "Rows",
+    "TableSource",
+    "TargetExists",
+    "Unavailable",
+    "Verification",
+    "VerificationFailed",
+    "Warned",
+    "connect",
+    "model",
+    "path",
+    "query",
+    "table",
+]

@@ -1,0 +1,447 @@
+"""A builder of ANONYMIZE: each call adds a clause, and ``str()`` is the statement."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Union
+
+from . import _sql
+
+if TYPE_CHECKING:
+    from ._connection import Connection
+    from ._values import Release, Rows
+
+LABELS = ("TEXT", "BOUNDS", "MIDPOINT", "MEAN", "MEDIAN", "MODE")
+#: How the name of a file ends that is read.
+_ENDS = (".parquet", ".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".avro", ".arrow", ".gz", ".zst", ".bz2", ".xz")
+
+
+@dataclass(frozen=True, slots=True)
+class TableSource:
+    """A table of the session: one to three names."""
+
+    parts: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return ".".join(_sql.name(part) for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class PathSource:
+    """A file, folder, pattern or URL, with the options that say how it is read."""
+
+    path: str
+    options: Mapping[str, object] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return _sql.text(self.path) + _options(self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySource:
+    """The rows of a query."""
+
+    sql: str
+
+    def __str__(self) -> str:
+        return f"({self.sql})"
+
+
+Source = Union[str, "os.PathLike[str]", TableSource, PathSource, QuerySource]
+
+
+def table(*parts: str) -> TableSource:
+    """Name a table of the session, whatever characters its name has.
+
+    >>> str(table("my/table"))
+    '"my/table"'
+    """
+    return TableSource(parts)
+
+
+def path(of: str | os.PathLike[str], **options: object) -> PathSource:
+    """Name a file, folder, pattern or URL. The options are those of OPTIONS.
+
+    >>> str(path("people.csv", delimiter=";"))
+    "'people.csv' OPTIONS (delimiter ';')"
+    """
+    return PathSource(os.fspath(of), options)
+
+
+def query(sql: str) -> QuerySource:
+    """Name the rows of a query.
+
+    >>> str(query("SELECT * FROM people WHERE age > 17"))
+    '(SELECT * FROM people WHERE age > 17)'
+    """
+    return QuerySource(sql)
+
+
+def source(of: Source) -> TableSource | PathSource | QuerySource:
+    """Return what a source is: a text with a slash, a ``*`` or the end of a file's name is a path.
+
+    >>> source("people"), source("people.csv")
+    (TableSource(parts=('people',)), PathSource(path='people.csv', options={}))
+    """
+    if isinstance(of, (TableSource, PathSource, QuerySource)):
+        return of
+    if isinstance(of, str):
+        looks_like_path = any(c in of for c in "/\\*") or of.lower().endswith(_ENDS)
+        return PathSource(of) if looks_like_path else TableSource((of,))
+    if isinstance(of, os.PathLike):
+        return PathSource(os.fspath(of))
+    raise TypeError(
+        f"a source is the name of a table, a path, anonsql.query(...) or anonsql.table(...), and {type(of).__name__} is "
+        'none; give a frame a name by con.register("people", frame), and write "people" here'
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A privacy model with its arguments and what it is on."""
+
+    name: str
+    arguments: tuple[object, ...] = ()
+    named: Mapping[str, object] = field(default_factory=dict)
+    on: str | None = None
+    columns: tuple[str, ...] = ()
+    any: int | None = None
+
+    def __str__(self) -> str:
+        arguments = [_sql.value(argument) for argument in self.arguments]
+        arguments += [f"{_sql.name(key)} => {_sql.value(value)}" for key, value in self.named.items()]
+        written = _sql.name(self.name)
+        if arguments:
+            written += f"({', '.join(arguments)})"
+        if self.on is not None:
+            written += f" ON {_sql.name(self.on)}"
+        if self.columns:
+            written += f" ON ({_sql.names(self.columns)})"
+        if self.any is not None:
+            written += f" ON ANY {_sql.number(self.any)}"
+        return written
+
+
+def model(
+    name: str,
+    *arguments: object,
+    on: str | None = None,
+    columns: Sequence[str] = (),
+    any: int | None = None,
+    **named: object,
+) -> Model:
+    """Name a privacy model: its arguments, its sensitive column (``on``), and the columns whose groups count.
+
+    >>> str(model("l_diversity", 3, on="diagnosis"))
+    '"l_diversity"(3) ON "diagnosis"'
+    >>> str(model("k_anonymity", 3, any=2))
+    '"k_anonymity"(3) ON ANY 2'
+    """
+    return Model(name, arguments, named, on, tuple(columns), any)
+
+
+def models(given: Sequence[Model], short: Mapping[str, object]) -> tuple[Model, ...]:
+    """Return the models of ``satisfying``: a number is the argument, and a tuple ends in the column."""
+    found = list(given)
+    for one in given:
+        if not isinstance(one, Model):
+            raise TypeError('a model is anonsql.model("l_diversity", 3, on="diagnosis"), or k_anonymity=5')
+    for key, value in short.items():
+        if value is True:
+            found.append(Model(key))
+        elif isinstance(value, tuple):
+            *arguments, last = value
+            found.append(Model(key, tuple(arguments), on=last) if isinstance(last, str) else Model(key, value))
+        else:
+            found.append(Model(key, (value,)))
+    return tuple(found)
+
+
+def satisfying(of: Sequence[Model]) -> str:
+    """Return the clause of models."""
+    return "SATISFYING " + " AND ".join(str(one) for one in of)
+
+
+def _options(options: Mapping[str, object]) -> str:
+    if not options:
+        return ""
+    written = (f"{_key(key)} {_sql.value(value)}" for key, value in options.items())
+    return f" OPTIONS ({', '.join(written)})"
+
+
+def _key(of: str) -> str:
+    return of if of.isascii() and of.isidentifier() and of.islower() else _sql.text(of)
+
+
+def _with(options: Mapping[str, object]) -> str:
+    return f"WITH ({', '.join(f'{_sql.name(key)} = {_sql.value(value)}' for key, value in options.items())})"
+
+
+def algorithm(name: str, options: Mapping[str, object]) -> str:
+    """Return a search with its options."""
+    if not options:
+        return _sql.name(name)
+    return f"{_sql.name(name)} ({', '.join(f'{_sql.name(k)} => {_sql.value(v)}' for k, v in options.items())})"
+
+
+def quasi_clause(columns: Sequence[str]) -> str:
+    """Return the clause of quasi-identifiers."""
+    return f"QUASI IDENTIFIERS ({', '.join(columns)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Anonymize:
+    """A request. Every call returns a new one, so that what they share can be kept.
+
+    >>> import anonsql
+    >>> con = anonsql.connect(threads=1)
+    >>> people = con.anonymize("people").identifiers("name").quasi("age").quasi("Zip", levels=(1, 3))
+    >>> print(people.sensitive("diagnosis").satisfying(k_anonymity=5, l_diversity=(3, "diagnosis")).suppress("1%"))
+    ANONYMIZE people IDENTIFIERS (name) QUASI IDENTIFIERS (age, "Zip" LEVELS 1 TO 3) SENSITIVE (diagnosis) \
+SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 PERCENT
+    """
+
+    _connection: Connection = field(repr=False)
+    _source: TableSource | PathSource | QuerySource
+    _target: str = ""
+    _identifiers: tuple[str, ...] = ()
+    _quasi: tuple[str, ...] = ()
+    _sensitive: tuple[str, ...] = ()
+    _keep: tuple[str, ...] = ()
+    _entity: str | None = None
+    _class: str | None = None
+    _population: str | None = None
+    _models: tuple[Model, ...] = ()
+    _clauses: tuple[tuple[str, str], ...] = ()
+    _options: Mapping[str, object] = field(default_factory=dict)
+    _report: str = ""
+
+    def identifiers(self, *columns: str, secret: str | None = None) -> Anonymize:
+        """Leave columns out, or hash them with the secret of ``env:NAME`` or ``file:PATH``."""
+        hashed = "" if secret is None else f" HASH WITH SECRET {_sql.text(secret)}"
+        added = tuple(_sql.name(column) + hashed for column in columns)
+        return replace(self, _identifiers=self._identifiers + added)
+
+    def quasi(
+        self,
+        *columns: str,
+        using: str | None = None,
+        levels: tuple[int, int] | None = None,
+        weight: float | None = None,
+        labels: str | None = None,
+    ) -> Anonymize:
+        """Generalize columns as little as it takes, using a hierarchy."""
+        how = "" if using is None else f" USING {_sql.name(using)}"
+        if levels is not None:
+            how += f" LEVELS {_sql.number(levels[0])} TO {_sql.number(levels[1])}"
+        if weight is not None:
+            how += f" WEIGHT {_sql.number(weight)}"
+        if labels is not None:
+            how += f" LABELS {_sql.word(labels, LABELS)}"
+        return replace(self, _quasi=self._quasi + tuple(_sql.name(column) + how for column in columns))
+
+    def sensitive(self, *columns: str, using: str | None = None, randomized: bool = False) -> Anonymize:
+        """Name the columns whose values nobody may learn of a person."""
+        how = "" if using is None else f" USING {_sql.name(using)}"
+        how += " RANDOMIZED" if randomized else ""
+        return replace(self, _sensitive=self._sensitive + tuple(_sql.name(column) + how for column in columns))
+
+    def keep(self, *columns: str) -> Anonymize:
+        """Release columns as they are."""
+        return replace(self, _keep=self._keep + tuple(_sql.name(column) for column in columns))
+
+    def class_label(self, column: str) -> Anonymize:
+        """Name the column that a classifier is to learn."""
+        return replace(self, _class=_sql.name(column))
+
+    def entity(self, column: str) -> Anonymize:
+        """Name the column that says which person a row is of."""
+        return replace(self, _entity=_sql.name(column))
+
+    def population(self, of: Source) -> Anonymize:
+        """Name the table of people that the source is a sample of."""
+        return replace(self, _population=str(source(of)))
+
+    def satisfying(self, *given: Model, **short: object) -> Anonymize:
+        """Add privacy models: ``k_anonymity=5``, ``l_diversity=(3, "diagnosis")`` or ``anonsql.model(...)``."""
+        return replace(self, _models=self._models + models(given, short))
+
+    def suppress(self, at_most: str | int | float) -> Anonymize:
+        """Let rows be suppressed: ``"1%"``, a share below 1 such as ``0.01``, or a number of rows."""
+        if isinstance(at_most, bool):
+            raise TypeError('suppress takes "1%", 0.01 or a number of rows')
+        if isinstance(at_most, str):
+            share = at_most.strip()
+            if not share.endswith("%"):
+                raise ValueError('suppress takes "1%", 0.01 or a number of rows')
+            limit = f"{_sql.number(float(share[:-1]))} PERCENT"
+        elif isinstance(at_most, float):
+            if not 0 <= at_most < 1:
+                raise ValueError('a share of the rows is at least 0 and below 1; write "1%" or a number of rows')
+            limit = f"{_sql.number(round(at_most * 100, 12))} PERCENT"
+        else:
+            limit = f"{_sql.number(at_most)} ROWS"
+        return self._clause("SUPPRESSING", f"SUPPRESSING AT MOST {limit}")
+
+    def suppressed_rows(self, how: str) -> Anonymize:
+        """Say what becomes of suppressed rows: ``dropped`` or ``starred``."""
+        return self._clause("SUPPRESSED", f"SUPPRESSED ROWS {_sql.word(how, ('DROPPED', 'STARRED'))}")
+
+    def minimizing(self, metric: str, *arguments: object) -> Anonymize:
+        """Name the metric of loss."""
+        given = f"({', '.join(_sql.value(a) for a in arguments)})" if arguments else ""
+        return self._clause("MINIMIZING", f"MINIMIZING {_sql.name(metric)}{given}")
+
+    def recoding(self, how: str) -> Anonymize:
+        """Say whether equal values get equal labels in every row: ``global``, or ``local``."""
+        return self._clause("RECODING", f"RECODING {_sql.word(how, ('GLOBAL', 'LOCAL'))}")
+
+    def search(self, name: str, **options: object) -> Anonymize:
+        """Name the search, or the algorithm of local recoding."""
+        return self._clause("SEARCH", f"SEARCH USING {algorithm(name, options)}")
+
+    def at_node(self, **levels: int) -> Anonymize:
+        """Give the level of each quasi-identifier."""
+        written = ", ".join(f"{_sql.name(column)} {_sql.number(level)}" for column, level in levels.items())
+        return self._clause("SEARCH", f"AT NODE ({written})")
+
+    def using_manifest(self, of: str | os.PathLike[str], on_drift: str | None = None) -> Anonymize:
+        """Release as an earlier release did, whose folder or manifest this is."""
+        how = "" if on_drift is None else f" ON DRIFT {_sql.word(on_drift, ('ERROR', 'WARN', 'SEARCH'))}"
+        return self._clause("SEARCH", f"USING MANIFEST {_sql.text(os.fspath(of))}{how}")
+
+    def options(self, **options: object) -> Anonymize:
+        """Set options of the run: ``seed``, ``time_limit``, ``threads`` and others of WITH."""
+        return replace(self, _options={**self._options, **options})
+
+    def accepting_warnings(self, *columns: str) -> Anonymize:
+        """Accept the warnings about columns."""
+        return self._clause("ACCEPTING", f"ACCEPTING WARNINGS ON ({_sql.names(columns)})")
+
+    def report(self, to: str | os.PathLike[str], overwrite: bool = False) -> Anonymize:
+        """Write the report: HTML, Markdown or JSON, by its name."""
+        return replace(self, _report=f"REPORT TO {_sql.text(os.fspath(to))}" + (" OVERWRITE" if overwrite else ""))
+
+    def to(
+        self,
+        target: str | os.PathLike[str],
+        *,
+        stored_as: str | None = None,
+        partitioned_by: Sequence[str] = (),
+        if_exists: str = "error",
+        **options: object,
+    ) -> Release:
+        """Release to a target, and return the figures.
+
+        ``if_exists`` is ``error``, ``overwrite``, ``append`` or ``skip``.
+        """
+        return self._connection._release(self._to(target, stored_as, partitioned_by, if_exists, options)._text())
+
+    def rows(self) -> Rows:
+        """Release to rows, which were recounted before the first is handed out."""
+        return self._connection.sql_rows(self._text())
+
+    def explain(self, analyze: bool = False) -> Rows:
+        """Show roles, lattice, what prunes and the queries."""
+        return self._connection.sql_rows(f"EXPLAIN {'ANALYZE ' if analyze else ''}{self._text()}")
+
+    def compare(self, *searches: str, recodings: Sequence[str] = ()) -> Rows:
+        """Set the releases of several searches or recodings side by side."""
+        written = self._request()
+        if recodings:
+            written += f" RECODING ({', '.join(_sql.word(r, ('GLOBAL', 'LOCAL')) for r in recodings)})"
+        if searches:
+            written += f" SEARCH USING ({', '.join(_sql.name(search) for search in searches)})"
+        return self._connection.sql_rows(f"COMPARE {written}")
+
+    def lattice(self) -> Rows:
+        """List every node with k, suppressed rows, classes and the metrics."""
+        return self._connection.sql_rows(f"LATTICE OF {self._request()}")
+
+    def pareto_front(self, *objectives: str, picture: str | os.PathLike[str] | None = None) -> Rows:
+        """List the nodes that no other beats in every objective: ``"max k"``, ``"max l on diagnosis"``, ``"min glm"``.
+
+        The picture is an SVG file.
+        """
+        written = f"PARETO FRONT OF {self._request()} OPTIMIZING {', '.join(map(_objective, objectives))}"
+        if picture is not None:
+            written += f" REPORT TO {_sql.text(os.fspath(picture))}"
+        return self._connection.sql_rows(written)
+
+    def _clause(self, key: str, written: str) -> Anonymize:
+        others = tuple(clause for clause in self._clauses if clause[0] != key)
+        return replace(self, _clauses=(*others, (key, written)))
+
+    def _to(
+        self,
+        target: str | os.PathLike[str],
+        stored_as: str | None,
+        partitioned_by: Sequence[str],
+        if_exists: str,
+        options: Mapping[str, object],
+    ) -> Anonymize:
+        clauses = {"error": "", "overwrite": " OVERWRITE", "append": " APPEND", "skip": " IF NOT EXISTS"}
+        if if_exists not in clauses:
+            raise ValueError("if_exists is one of: error, overwrite, append, skip")
+        written = f"TO {_sql.text(os.fspath(target))}"
+        if stored_as is not None:
+            written += f" STORED AS {_sql.word(stored_as, ('PARQUET', 'CSV', 'DELTA'))}"
+        if partitioned_by:
+            written += f" PARTITIONED BY ({_sql.names(partitioned_by)})"
+        return replace(self, _target=written + clauses[if_exists] + _options(options))
+
+    def _request(self) -> str:
+        """Return the statement without its target and its report."""
+        return replace(self, _target="", _report="")._text()
+
+    def _text(self) -> str:
+        order = ("SUPPRESSING", "SUPPRESSED", "MINIMIZING", "RECODING", "SEARCH")
+        clauses = dict(self._clauses)
+        parts = [
+            f"ANONYMIZE {self._source}",
+            self._target,
+            f"IDENTIFIERS ({', '.join(self._identifiers)})" if self._identifiers else "",
+            quasi_clause(self._quasi) if self._quasi else "",
+            f"SENSITIVE ({', '.join(self._sensitive)})" if self._sensitive else "",
+            f"CLASS ({self._class})" if self._class is not None else "",
+            f"KEEP ({', '.join(self._keep)})" if self._keep else "",
+            f"ENTITY ({self._entity})" if self._entity is not None else "",
+            f"POPULATION {self._population}" if self._population is not None else "",
+            satisfying(self._models) if self._models else "",
+            *(clauses.get(key, "") for key in order),
+            _with(self._options) if self._options else "",
+            clauses.get("ACCEPTING", ""),
+            self._report,
+        ]
+        return " ".join(part for part in parts if part)
+
+    def __str__(self) -> str:
+        return self._connection._printed(self._text())
+
+
+def _objective(of: str) -> str:
+    words = of.split()
+    if len(words) not in (2, 4) or words[0].upper() not in ("MAX", "MIN"):
+        raise ValueError('an objective is "max k", "min glm" or "max l on diagnosis"')
+    written = f"{words[0].upper()} {_sql.name(words[1])}"
+    if len(words) == 4:
+        if words[2].lower() != "on":
+            raise ValueError('an objective is "max k", "min glm" or "max l on diagnosis"')
+        written += f" ON {_sql.name(words[3])}"
+    return written
+
+
+def clauses(**given: Any) -> str:
+    """Return the clauses that RISK OF, VERIFY and UTILITY OF share, in order."""
+    written = []
+    if given.get("quasi"):
+        written.append(quasi_clause([_sql.name(column) for column in given["quasi"]]))
+    if given.get("sensitive"):
+        written.append(f"SENSITIVE ({_sql.names(given['sensitive'])})")
+    if given.get("entity") is not None:
+        written.append(f"ENTITY ({_sql.name(given['entity'])})")
+    if given.get("population") is not None:
+        written.append(f"POPULATION {source(given['population'])}")
+    return " ".join(written)

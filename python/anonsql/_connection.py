@@ -1,0 +1,311 @@
+"""A session: SQL, tables and requests."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from . import _sql, _tables
+from ._anonsql import Session
+from ._builder import Anonymize, Model, Source, clauses, models, satisfying, source
+from ._errors import AnonsqlWarning
+from ._values import Release, Rows, Verification
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A table that was registered.
+
+    ``held`` says who keeps its rows: ``shared`` if they stay where they are, and are not copied; ``read`` if they
+    were read once, into memory that counts for ``memory_limit``.
+    """
+
+    name: str
+    rows: int
+    columns: tuple[str, ...]
+    held: str
+
+
+def connect(
+    *,
+    memory_limit: str | int | None = None,
+    threads: int | None = None,
+    temp_dir: str | os.PathLike[str] | None = None,
+) -> Connection:
+    """Start a session.
+
+    ``memory_limit`` (``"2GB"``, or bytes) is what statements may take beside what the process has already; what
+    does not fit is spilled to ``temp_dir``. ``threads`` compute; the default is one per core.
+
+    >>> con = connect(memory_limit="512MB", threads=2)
+    >>> len(con.sql("SELECT 1 AS one"))
+    1
+    """
+    return Connection(Session(threads, None if memory_limit is None else str(memory_limit), temp_dir))
+
+
+class Connection:
+    """A session. Make one by ``anonsql.connect()``."""
+
+    __slots__ = ("_session",)
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def sql(self, text: str) -> Any:
+        """Run the statements of a text, and return the result of the last.
+
+        It is a Release for ANONYMIZE ... TO, a Verification for VERIFY, and Rows for all else.
+
+        >>> con = connect(threads=1)
+        >>> print(con.sql("SELECT 'north' AS region"))
+        +--------+
+        | region |
+        +--------+
+        | north  |
+        +--------+
+        """
+        return self._run(text)
+
+    def sql_rows(self, text: str) -> Rows:
+        """Run the statements of a text, and return the rows of the last."""
+        result = self._run(text)
+        if isinstance(result, Rows):
+            return result
+        raise TypeError(f"the last statement answers {type(result).__name__}, and no rows")
+
+    def register(self, name: str, table: object) -> Registered:
+        """Give a table a name in SQL: of pandas, Polars, pyarrow, DuckDB, or whatever offers Arrow's C interface.
+
+        A table in memory is not copied. Anything else is read once, into memory.
+
+        >>> con = connect(threads=1)
+        >>> one = con.register("copy", con.sql("SELECT 31 AS age"))
+        >>> one.rows, one.columns, one.held
+        (1, ('age',), 'shared')
+        """
+        _sql.name(name)
+        offered, shared = _tables.offered(table)
+        rows, columns = self._session.register(name, offered, shared)
+        return Registered(name, rows, tuple(columns), "shared" if shared else "read")
+
+    def unregister(self, name: str) -> bool:
+        """Forget a table. Return whether there was one."""
+        return self._session.unregister(name)
+
+    def set(self, **settings: object) -> None:
+        """Set settings of the session: ``con.set(strict=True)`` is ``SET anonsql.strict = true``."""
+        for key, value in settings.items():
+            if not key.isidentifier():
+                raise ValueError("a setting has a name such as strict")
+            self._run(f"SET anonsql.{key} = {_sql.value(value)}")
+
+    def hierarchies(self) -> list[str]:
+        """Return the names of all hierarchies."""
+        return self._session.hierarchies()
+
+    def hierarchy(
+        self,
+        name: str,
+        *,
+        intervals: Sequence[float] | None = None,
+        prefix: Sequence[int] | None = None,
+        truncate: Sequence[str] | None = None,
+        values: Sequence[Sequence[object]] | None = None,
+        suppression: bool = False,
+        file: str | os.PathLike[str] | None = None,
+        query: str | None = None,
+        origin: float | None = None,
+        bottom_code: object | None = None,
+        top_code: object | None = None,
+        mask: str | None = None,
+        width: int | None = None,
+        on_unmapped: str | None = None,
+        nulls: str | None = None,
+        replace: bool = False,
+    ) -> None:
+        """Name the levels of generalization of a column.
+
+        >>> con = connect(threads=1)
+        >>> con.hierarchy("age", intervals=[5, 10, 20], top_code=90)
+        >>> con.hierarchy("sex", values=[("female", "any"), ("male", "any")])
+        >>> con.hierarchies()
+        ['age', 'sex']
+        """
+        kinds: list[str] = []
+        if intervals is not None:
+            kinds.append(f"AS INTERVALS ({', '.join(map(_sql.number, intervals))})")
+        if prefix is not None:
+            kinds.append(f"AS PREFIX ({', '.join(map(_sql.number, prefix))})")
+        if truncate is not None:
+            kinds.append(f"AS TRUNCATE ({', '.join(_sql.name(unit) for unit in truncate)})")
+        if values is not None:
+            rows = (f"({', '.join(_sql.value(label) for label in row)})" for row in values)
+            kinds.append(f"AS VALUES {', '.join(rows)}")
+        if suppression:
+            kinds.append("AS SUPPRESSION")
+        if file is not None:
+            kinds.append(f"FROM {_sql.text(os.fspath(file))}")
+        if query is not None:
+            kinds.append(f"AS {query}")
+        if len(kinds) != 1:
+            raise TypeError(
+                "a hierarchy has one of: intervals, prefix, truncate, values, suppression, file, query; others are made by "
+                "con.sql('CREATE HIERARCHY ...')"
+            )
+        written = f"CREATE {'OR REPLACE ' if replace else ''}HIERARCHY {_sql.name(name)} {kinds[0]}"
+        for word, value in (
+            ("ORIGIN", origin),
+            ("MASK", mask),
+            ("WIDTH", width),
+            ("BOTTOM CODE", bottom_code),
+            ("TOP CODE", top_code),
+        ):
+            if value is not None:
+                written += f" {word} {_sql.value(value)}"
+        if on_unmapped is not None:
+            written += f" ON UNMAPPED {_sql.word(on_unmapped, ('ERROR', 'SUPPRESS', 'TOP'))}"
+        if nulls is not None:
+            how = {"value": "AS VALUE", "top": "AS TOP", "error": "ERROR"}
+            if nulls not in how:
+                raise ValueError("nulls is one of: value, top, error")
+            written += f" NULLS {how[nulls]}"
+        self._run(written)
+
+    def anonymize(self, of: Source) -> Anonymize:
+        """Begin a request about a table, a path or ``anonsql.query(...)``."""
+        return Anonymize(self, source(of))
+
+    def verify(
+        self,
+        of: Source | Release,
+        *given: Model,
+        quasi: Sequence[str] = (),
+        sensitive: Sequence[str] = (),
+        entity: str | None = None,
+        against: Source | None = None,
+        population: Source | None = None,
+        **short: object,
+    ) -> Verification:
+        """Check that privacy models hold on a table or a release.
+
+        Without models, everything is checked that the manifest of a release promises.
+        """
+        what = models(given, short)
+        if isinstance(of, Release):
+            of = os.fspath(of)
+        if not what and not quasi:
+            of = source(of)
+            written = self._session.promised(getattr(of, "path", "") or str(of))
+            if against is not None:
+                written += f" AGAINST {source(against)}"
+        else:
+            shared = clauses(quasi=quasi, sensitive=sensitive, entity=entity)
+            written = f"VERIFY {source(of)} {shared} {satisfying(what) if what else ''}"
+            if against is not None:
+                written += f" AGAINST {source(against)}"
+            if population is not None:
+                written += f" POPULATION {source(population)}"
+        result = self._run(written)
+        assert isinstance(result, Verification)
+        return result
+
+    def risk(
+        self,
+        of: Source,
+        *,
+        quasi: Sequence[str],
+        sensitive: Sequence[str] = (),
+        entity: str | None = None,
+        population: Source | None = None,
+        weight: str | None = None,
+        per_row: bool = False,
+        keep: Sequence[str] = (),
+        **options: object,
+    ) -> Rows:
+        """Measure how exposed the people in a table are, raw or released."""
+        shared = clauses(quasi=quasi, sensitive=sensitive, entity=entity, population=population)
+        written = f"RISK OF {source(of)} {shared}"
+        if weight is not None:
+            written += f" WEIGHT ({_sql.name(weight)})"
+        if keep:
+            written += f" KEEP ({_sql.names(keep)})"
+        if per_row:
+            written += " PER ROW"
+        if options:
+            written += f" WITH ({', '.join(f'{_sql.name(k)} = {_sql.value(v)}' for k, v in options.items())})"
+        return self.sql_rows(written)
+
+    def utility(
+        self,
+        of: Source | Release,
+        against: Source,
+        *,
+        quasi: Sequence[str] = (),
+        class_label: str | None = None,
+        report: str | os.PathLike[str] | None = None,
+    ) -> Rows:
+        """Measure what a release still says of its source."""
+        of = os.fspath(of) if isinstance(of, Release) else of
+        written = f"UTILITY OF {source(of)} AGAINST {source(against)} {clauses(quasi=quasi)}"
+        if class_label is not None:
+            written += f" CLASS ({_sql.name(class_label)})"
+        if report is not None:
+            written += f" REPORT TO {_sql.text(os.fspath(report))}"
+        return self.sql_rows(written)
+
+    def suggest(self, of: Source, *, to: str | os.PathLike[str] | None = None) -> Rows:
+        """Propose a role for every column, and a script that releases the table."""
+        target = "" if to is None else f" TO {_sql.text(os.fspath(to))}"
+        return self.sql_rows(f"SUGGEST ROLES FOR {source(of)}{target}")
+
+    def explain(self, request: Anonymize, analyze: bool = False) -> Rows:
+        """Show how a request would be run."""
+        return request.explain(analyze)
+
+    def compare(self, request: Anonymize, *searches: str, recodings: Sequence[str] = ()) -> Rows:
+        """Set the releases of several searches or recodings side by side."""
+        return request.compare(*searches, recodings=recodings)
+
+    def _release(self, text: str) -> Release:
+        result = self._run(text)
+        assert isinstance(result, Release)
+        return result
+
+    def _printed(self, text: str) -> str:
+        return "; ".join(self._session.printed(text))
+
+    def _run(self, text: str) -> Rows | Release | Verification:
+        if not isinstance(text, str):
+            raise TypeError(f"a statement is a text, and {type(text).__name__} is none")
+        kind, rows, values, notes = self._session.run(text)
+        for note in notes:
+            warnings.warn(note, AnonsqlWarning, stacklevel=_caller())
+        return _result(kind, rows, values)
+
+
+def _caller() -> int:
+    """Return how far above a warning the first line is that is not anonsql's."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "anonsql":
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def _result(kind: str, rows: Any, values: Mapping[str, Any]) -> Rows | Release | Verification:
+    if kind == "verified":
+        return Verification._of(values)
+    if kind == "release":
+        release = Release._of(values)
+        return release if rows is None else Rows(rows, release)
+    return Rows(rows)

@@ -1,0 +1,95 @@
+"""The exceptions of anonsql, one class for each kind of error.
+
+No message contains a data value: messages name columns, hierarchies and counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ._values import Check, Drifted, NearestMiss
+
+
+class Error(Exception):
+    """An error of anonsql. Its subclasses say who is at fault, and have what is known as values."""
+
+
+class InvalidStatement(Error):
+    """The statement does not parse, or names something that does not exist.
+
+    ``line`` and ``column`` say where, counted from 1; they are None if the statement could be read.
+    """
+
+    def __init__(self, message: str, *, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column
+
+
+class DataError(Error):
+    """The data does not fit the statement, or a table cannot be registered."""
+
+
+class FileError(Error, OSError):
+    """A file or folder cannot be read or written."""
+
+    def __init__(self, message: str, *, errno: int | None = None) -> None:
+        super().__init__(message)
+        self.errno = errno
+
+
+class Infeasible(Error):
+    """No way to generalize satisfies the request.
+
+    ``nearest`` says how near a release is; it is None if nothing was searched.
+    """
+
+    def __init__(self, message: str, *, nearest: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.nearest = None if nearest is None else NearestMiss._of(nearest)
+
+
+class VerificationFailed(Error):
+    """What was written or checked does not hold its promises.
+
+    ``checks`` are all checks, those that hold too; ``gaps`` is what a strict check could not check.
+    """
+
+    def __init__(
+        self, message: str, *, checks: Iterable[Mapping[str, Any] | Check] = (), gaps: Iterable[str] = ()
+    ) -> None:
+        super().__init__(message)
+        self.checks = tuple(check if isinstance(check, Check) else Check(**check) for check in checks)
+        self.gaps = tuple(gaps)
+
+
+class TargetExists(Error, FileExistsError):
+    """The target exists, and the statement may not replace it."""
+
+
+class Unavailable(Error):
+    """A store or a worker does not answer, or another run was faster: the same may succeed later."""
+
+
+class Drift(Error):
+    """The data drifted from the release of USING MANIFEST, and somebody has to look at it.
+
+    ``found`` is what is otherwise than then.
+    """
+
+    def __init__(self, message: str, *, found: Iterable[Mapping[str, Any]] = ()) -> None:
+        super().__init__(message)
+        self.found = tuple(Drifted._of(drift) for drift in found)
+
+
+class Exhausted(Error):
+    """Memory or disk ran out."""
+
+
+class InternalError(Error):
+    """A fault of anonsql itself."""
+
+
+class AnonsqlWarning(UserWarning):
+    """A warning about a release, a note, or advice; it names columns and counts."""

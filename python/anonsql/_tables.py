@@ -1,0 +1,107 @@
+"""What a table of another package must be, before its rows are read.
+
+No error contains a value of a row. Where another package says why it cannot convert a column, its words are
+withheld: they quote values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ._errors import DataError
+
+#: Tables that are in memory, and whose rows somebody else keeps: they are held, and not copied.
+_IN_MEMORY = (("pyarrow", "Table"), ("pyarrow", "RecordBatch"), ("polars", "DataFrame"), ("anonsql", "Rows"))
+
+
+def _is(of: object, package: str, *classes: str) -> bool:
+    kinds = type(of).__mro__
+    return any(kind.__module__.split(".")[0] == package and kind.__name__ in classes for kind in kinds)
+
+
+def offered(of: object) -> tuple[object, bool]:
+    """Return an object that offers Arrow's interface, and whether its rows stay in memory elsewhere."""
+    if isinstance(of, (str, bytes)):
+        raise TypeError("a path is no table: a statement reads it itself, SELECT * FROM 'people.parquet'")
+    if _is(of, "pandas", "Series") or _is(of, "polars", "Series") or _is(of, "pyarrow", "Array", "ChunkedArray"):
+        raise TypeError('this is a column, and no table; write frame[["column"]] or series.to_frame()')
+    if _is(of, "pandas", "DataFrame"):
+        return _of_pandas(of), True
+    if _is(of, "polars", "LazyFrame"):
+        of = of.collect()  # type: ignore[attr-defined]
+    if isinstance(of, (list, tuple, dict)):
+        raise TypeError(
+            f"{type(of).__name__} is no table; write pyarrow.Table.from_pylist(rows), pyarrow.table(columns) or pandas.DataFrame(...)"
+        )
+    return of, any(_is(of, package, kind) for package, kind in _IN_MEMORY)
+
+
+def _of_pandas(frame: Any) -> object:
+    """Return a pandas frame as an Arrow table."""
+    import pandas
+    import pyarrow
+
+    if isinstance(frame.columns, pandas.MultiIndex):
+        raise DataError(
+            'the columns of the frame are a MultiIndex; write frame.columns = ["_".join(map(str, c)) for c in frame.columns]'
+        )
+    if isinstance(frame.index, pandas.MultiIndex):
+        raise DataError(
+            "the index of the frame is a MultiIndex; write frame.reset_index() to have it as columns, or "
+            "frame.reset_index(drop=True) to leave it out"
+        )
+    if frame.index.name is not None:
+        raise DataError(
+            f"the index of the frame is called {str(frame.index.name)!r}, and a table has columns alone; write "
+            "frame.reset_index() to have it as a column, or frame.reset_index(drop=True) to leave it out"
+        )
+    named(frame.columns)
+    columns = [_column(name, frame[name]) for name in frame.columns]
+    return pyarrow.table(columns, names=list(frame.columns))
+
+
+def named(names: Iterable[object]) -> None:
+    """Fail unless all names are texts and different."""
+    seen: set[str] = set()
+    for name in names:
+        if not isinstance(name, str):
+            raise DataError("the names of the columns are not all texts; write frame.columns = frame.columns.map(str)")
+        if name in seen:
+            raise DataError(f"the table has two columns called {name!r}; give one of them another name")
+        seen.add(name)
+
+
+def _column(name: str, values: Any) -> Any:
+    """Return a column as Arrow, or fail without a word of what it contains."""
+    import pandas
+    import pyarrow
+
+    if isinstance(values.dtype, pandas.CategoricalDtype):
+        # A category that no row has never leaves.
+        values = values.cat.remove_unused_categories()
+    is_object = values.dtype == object
+    kind = pandas.api.types.infer_dtype(values, skipna=True) if is_object else ""
+    converted = None
+    if kind not in ("mixed-integer", "mixed-integer-float"):
+        try:
+            converted = pyarrow.Array.from_pandas(values)
+        except Exception:  # noqa: BLE001
+            # Whatever it says quotes a value.
+            converted = None
+    if kind == "mixed" and converted is not None and not pyarrow.types.is_nested(converted.type):
+        converted = None
+    if converted is not None and isinstance(converted.type, pyarrow.BaseExtensionType):
+        # Periods and intervals of pandas: what they mean stands beside their numbers.
+        converted, is_object = None, False
+    if converted is not None:
+        return converted
+    if is_object:
+        raise DataError(
+            f"column {name!r} holds values of several types; write frame[{name!r}] = frame[{name!r}].astype(\"string\"), or "
+            "pandas.to_numeric or pandas.to_datetime"
+        )
+    raise DataError(
+        f"column {name!r} is of the type {str(values.dtype)!r}, which Arrow has no form for; write "
+        f"frame[{name!r}] = frame[{name!r}].astype(\"string\")"
+    )

@@ -1,0 +1,238 @@
+"""What statements answer, as frozen values."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._anonsql import Batches
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One promise with what it requires and what was reached."""
+
+    check: str
+    required: float
+    reached: float | None
+    ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """A warning about the roles of a request."""
+
+    kind: str
+    columns: tuple[str, ...]
+    text: str
+    accepted: bool
+
+    @classmethod
+    def _of(cls, value: Mapping[str, Any]) -> Warned:
+        return cls(**{**value, "columns": tuple(value["columns"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Drifted:
+    """One thing that is otherwise than when an earlier release was made."""
+
+    kind: str
+    columns: tuple[str, ...]
+    values: int | None
+    classes: int | None
+    rows: int | None
+    allowed: int | None
+    text: str
+
+    @classmethod
+    def _of(cls, value: Mapping[str, Any]) -> Drifted:
+        return cls(**{**value, "columns": tuple(value["columns"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Lifted:
+    """The column that LEVELS keeps below its top and that blocks most."""
+
+    column: str
+    level: int
+    suppressed: int
+
+
+@dataclass(frozen=True, slots=True)
+class NearestMiss:
+    """How near an infeasible request is to a release.
+
+    ``node`` is the level of each quasi-identifier, and empty for local recoding. ``suppressed`` rows would
+    have to be suppressed, and ``allowed`` may be.
+    """
+
+    node: Mapping[str, int]
+    rows: int
+    suppressed: int
+    allowed: int
+    lifted: Lifted | None
+
+    @classmethod
+    def _of(cls, value: Mapping[str, Any]) -> NearestMiss:
+        lifted = value["lifted"]
+        return cls(**{**value, "lifted": None if lifted is None else Lifted(*lifted)})
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The figures of a release.
+
+    ``outcome`` says what became of the request: ``released`` to a target, ``rows`` without one, ``dry run``,
+    ``kept`` (the target was there, and IF NOT EXISTS kept it) or ``waiting`` (no row could be added). A figure
+    is None if the outcome has none, or if it must stay unknown (differential privacy).
+    """
+
+    outcome: str
+    target: str | None = None
+    k: int | None = None
+    rows_in: int | None = None
+    rows: int | None = None
+    suppressed: int | None = None
+    classes: int | None = None
+    search: str | None = None
+    node: str | None = None
+    metric: str | None = None
+    value: float | None = None
+    proof: str | None = None
+    nodes: int | None = None
+    checks: tuple[Check, ...] = ()
+    warnings: tuple[Warned, ...] = ()
+    advice: str | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    waiting: int | None = None
+    report: str | None = None
+    _manifest: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def _of(cls, values: Mapping[str, Any]) -> Release:
+        given = dict(values)
+        manifest = given.pop("manifest_json", None)
+        given["checks"] = tuple(Check(**check) for check in given.get("checks", ()))
+        given["warnings"] = tuple(Warned._of(warned) for warned in given.get("warnings", ()))
+        if "metrics" not in given and given.get("value") is not None:
+            given["metrics"] = {given["metric"]: given["value"]}
+        return cls(_manifest=manifest, **given)
+
+    @property
+    def manifest(self) -> str | None:
+        """The path or URL of the manifest; None if nothing was written."""
+        if self._manifest is None or self.target is None:
+            return None
+        return f"{self.target.rstrip('/')}/_manifest.json"
+
+    def read_manifest(self) -> dict[str, Any]:
+        """Return what the manifest says; an empty dictionary if nothing was written."""
+        text = self._manifest
+        if self.manifest is not None and os.path.exists(self.manifest):
+            # What stands there has the checksum of itself, too.
+            with open(self.manifest, encoding="utf-8") as file:
+                text = file.read()
+        read: dict[str, Any] = {} if text is None else json.loads(text)
+        return read
+
+    def __fspath__(self) -> str:
+        """Return the target, so that a release can be read where a path can."""
+        if self.target is None:
+            raise ValueError("this release was not written to a target")
+        return os.fspath(self.target)
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The checks of a VERIFY, and what could not be checked."""
+
+    checks: tuple[Check, ...]
+    unchecked: tuple[str, ...]
+    gaps: tuple[str, ...]
+    undecided: tuple[Check, ...]
+    files_read: int | None
+    failed: tuple[str, ...]
+
+    @classmethod
+    def _of(cls, values: Mapping[str, Any]) -> Verification:
+        given = dict(values)
+        for name in ("checks", "undecided"):
+            given[name] = tuple(Check(**check) for check in given[name])
+        for name in ("unchecked", "gaps", "failed"):
+            given[name] = tuple(given[name])
+        return cls(**given)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every check holds; in a strict session, whether everything was checked, too."""
+        return not self.failed
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def raise_for_failure(self) -> Verification:
+        """Raise VerificationFailed if a check does not hold; return the verification otherwise."""
+        if self.failed:
+            from ._errors import VerificationFailed
+
+            what = "; ".join(self.failed)
+            raise VerificationFailed(f"a check of VERIFY does not hold: {what}", checks=self.checks, gaps=self.gaps)
+        return self
+
+
+class Rows:
+    """Rows that a statement answered, in memory.
+
+    They are handed on without a copy to whatever reads ``__arrow_c_stream__``: pyarrow, Polars, pandas,
+    DuckDB, DataFusion. ``release`` has the figures if they are the rows of an ANONYMIZE: they were recounted
+    before they were handed out.
+    """
+
+    __slots__ = ("_batches", "release")
+
+    release: Release | None
+
+    def __init__(self, batches: Batches, release: Release | None = None) -> None:
+        self._batches = batches
+        self.release = release
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return self._batches.columns
+
+    def __len__(self) -> int:
+        return len(self._batches)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._batches.__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        return self._batches.__arrow_c_schema__()
+
+    def to_arrow(self) -> Any:
+        """Return a pyarrow.Table."""
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def to_polars(self) -> Any:
+        """Return a polars.DataFrame."""
+        import polars
+
+        return polars.DataFrame(self)
+
+    def to_pandas(self) -> Any:
+        """Return a pandas.DataFrame."""
+        return self.to_arrow().to_pandas()
+
+    def __repr__(self) -> str:
+        return f"<Rows: {len(self)} of {', '.join(self.columns)}>"
+
+    def __str__(self) -> str:
+        text = self._batches.text(40)
+        return text if len(self) <= 40 else f"{text}\n({len(self)} rows)"

@@ -1,0 +1,207 @@
+//! A session: statements, and the tables that Python registers in it.
+
+use crate::arrow_c::{Offered, offered};
+use crate::errors::{exception, unfit, unverified};
+use crate::follow::Follow;
+use crate::outcome::Told;
+use crate::rows::Batches;
+use crate::tables::Held;
+use anonsql::cli::{Embedded, Limits};
+use anonsql::error::{Error, ErrorKind, Result};
+use anonsql::{AnonContext, Observer, Statement};
+use datafusion::common::TableReference;
+use datafusion::execution::memory_pool::MemoryReservation;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The kind of a result, its rows, its values, and what was told meanwhile.
+type Ran<'py> = (&'static str, Option<Batches>, Bound<'py, PyDict>, Vec<String>);
+
+/// A session and the threads that its statements run on.
+#[pyclass(frozen, module = "anonsql._anonsql")]
+pub struct Session {
+    embedded: Arc<Embedded>,
+    /// The memory of registered tables that nobody else keeps.
+    memory: Mutex<HashMap<String, MemoryReservation>>,
+    process: u32,
+}
+
+#[pymethods]
+impl Session {
+    /// Starts a session.
+    #[new]
+    #[pyo3(signature = (threads = None, memory_limit = None, temp_dir = None))]
+    fn new(
+        py: Python<'_>,
+        threads: Option<NonZeroUsize>,
+        memory_limit: Option<&str>,
+        temp_dir: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let memory = memory_limit.map(Limits::bytes).transpose();
+        let limits = Limits {
+            threads,
+            memory: memory.map_err(|e| exception(py, &e))?,
+            temporary: temp_dir,
+        };
+        let embedded = py.detach(|| Embedded::start(&limits));
+        Ok(Self {
+            embedded: Arc::new(embedded.map_err(|e| exception(py, &e))?),
+            memory: Mutex::default(),
+            process: std::process::id(),
+        })
+    }
+
+    /// Runs the statements of a text up to the first that fails. Returns the kind of the last
+    /// result, its rows if it has any, its values, and what was told while the statements ran.
+    fn run<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Ran<'py>> {
+        let context = self.context(py)?;
+        let script = py.detach(|| context.script(text)).map_err(|e| exception(py, &e))?;
+        let (mut notes, mut last) = (vec![], None);
+        for statement in script {
+            if let Some(failed) = last.as_ref().and_then(Told::unverified) {
+                return Err(unverified(py, failed));
+            }
+            let statement = statement.map_err(|e| exception(py, &e))?;
+            let (told, said) = self.one(py, &context, statement)?;
+            last = Some(told);
+            notes.extend(said);
+        }
+        let last = last.ok_or_else(|| exception(py, &Error::usage("there is no statement to run")))?;
+        let (kind, rows, values) = last.into_python(py)?;
+        Ok((kind, rows, values, notes))
+    }
+
+    /// Returns the statements of a text as they are printed.
+    fn printed(&self, py: Python<'_>, text: &str) -> PyResult<Vec<String>> {
+        let context = self.context(py)?;
+        let statements = context.script(text).map_err(|e| exception(py, &e))?;
+        let printed = statements.map(|s| s.map(|s| s.to_string()));
+        printed.collect::<Result<_>>().map_err(|e| exception(py, &e))
+    }
+
+    /// Returns the VERIFY of everything that the release in a folder promises.
+    fn promised(&self, py: Python<'_>, folder: &str) -> PyResult<String> {
+        let (context, folder) = (self.context(py)?, folder.to_string());
+        let job = async move { context.promised(&folder).await };
+        let promised = py.detach(|| self.embedded.run(job, || true));
+        promised.map(|s| s.to_string()).map_err(|e| exception(py, &e))
+    }
+
+    /// Registers an object that offers its rows as Arrow. `shared` says that somebody else keeps
+    /// them in memory. Returns the number of rows and the names of the columns.
+    fn register(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        object: &Bound<'_, PyAny>,
+        shared: bool,
+    ) -> PyResult<(usize, Vec<String>)> {
+        let context = self.context(py)?;
+        let rows = match offered(object)? {
+            Offered::Rows(rows) => rows,
+            Offered::NoTable => {
+                return Err(unfit(
+                    py,
+                    "this is a column, and no table; write frame[[\"column\"]] or series.to_frame()",
+                ));
+            }
+            Offered::Nothing => {
+                let class = object.get_type().name()?;
+                return Err(PyTypeError::new_err(format!(
+                    "{class} offers no rows by __arrow_c_stream__ or __arrow_c_array__; pandas, Polars, pyarrow and DuckDB tables do"
+                )));
+            }
+        };
+        let session = context.session();
+        let register = || -> Result<Held> {
+            let held = Held::read(rows, session, shared)?;
+            let table = held.table(session.copied_config().target_partitions())?;
+            let reference = TableReference::bare(name);
+            session.deregister_table(reference.clone())?;
+            session.register_table(reference, Arc::new(table))?;
+            Ok(held)
+        };
+        let held = py.detach(register).map_err(|e| exception(py, &e))?;
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        match held.memory {
+            Some(taken) => drop(memory.insert(name.to_string(), taken)),
+            None => drop(memory.remove(name)),
+        }
+        let names = held.schema.fields().iter().map(|field| field.name().clone());
+        Ok((held.rows, names.collect()))
+    }
+
+    /// Forgets a registered table. Returns whether there was one.
+    fn unregister(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
+        let context = self.context(py)?;
+        let gone = context.session().deregister_table(TableReference::bare(name));
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+        gone.map(|table| table.is_some())
+            .map_err(|e| exception(py, &Error::from(e)))
+    }
+
+    /// The names of all hierarchies.
+    fn hierarchies(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        Ok(self.context(py)?.hierarchies())
+    }
+}
+
+impl Session {
+    /// Returns the context, unless this process was forked from the one that started the session:
+    /// its threads are not here.
+    fn context(&self, _: Python<'_>) -> PyResult<AnonContext> {
+        if self.is_forked() {
+            return Err(PyRuntimeError::new_err(
+                "this process was forked from the one that called anonsql.connect(), and has none of its threads; call \
+                 anonsql.connect() here, or start processes by multiprocessing.get_context(\"spawn\")",
+            ));
+        }
+        Ok(self.embedded.context().clone())
+    }
+
+    fn is_forked(&self) -> bool {
+        std::process::id() != self.process
+    }
+
+    /// Runs one statement with the interpreter's lock released, and looks for Ctrl-C meanwhile.
+    fn one(&self, py: Python<'_>, context: &AnonContext, statement: Statement) -> PyResult<(Told, Vec<String>)> {
+        let follow = Arc::new(Follow::default());
+        let context = context.clone().with_observer(Arc::clone(&follow) as Arc<dyn Observer>);
+        let job = async move { Told::read(context.outcome(statement).await?).await };
+        let (done, raised) = py.detach(|| {
+            let mut raised = None;
+            let goes_on = || match follow.signals() {
+                Ok(()) => true,
+                Err(e) => {
+                    raised = Some(e);
+                    false
+                }
+            };
+            let done = self.embedded.run(job, goes_on);
+            (done, raised)
+        });
+        match (done, raised) {
+            (Ok(told), None) => Ok((told, follow.notes())),
+            (Ok(_), Some(raised)) if raised.is_instance_of::<PyKeyboardInterrupt>(py) => Err(
+                PyKeyboardInterrupt::new_err("interrupted, and the statement was done already"),
+            ),
+            (Err(e), None) => Err(exception(py, &e)),
+            (Err(e), Some(_)) if e.kind() != ErrorKind::Interrupted => Err(exception(py, &e)),
+            (_, Some(raised)) => Err(raised),
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if self.is_forked() {
+            // Its threads are the other process's, and nobody here could wait for them.
+            std::mem::forget(Arc::clone(&self.embedded));
+        }
+    }
+}

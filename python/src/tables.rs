@@ -1,0 +1,136 @@
+//! Tables of Python in a session: Arrow batches that are held, and not copied.
+
+use anonsql::error::{Error, Result};
+use arrow::array::{Array, ArrayRef};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::record_batch::{RecordBatch, RecordBatchOptions, RecordBatchReader};
+use datafusion::catalog::MemTable;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// The rows of a batch that a scan takes at once.
+const ROWS: usize = 8192;
+
+/// A table that was read to its end.
+pub struct Held {
+    /// The columns.
+    pub schema: SchemaRef,
+    /// The number of rows.
+    pub rows: usize,
+    /// The memory that the table takes, if it is the session's; `None` if it is the owner's.
+    pub memory: Option<MemoryReservation>,
+    batches: Vec<RecordBatch>,
+}
+
+impl Held {
+    /// Reads a table to its end. If it is not `shared`, nobody else keeps its rows: they count as
+    /// memory of the session.
+    pub fn read(rows: Box<dyn RecordBatchReader + Send>, session: &SessionContext, shared: bool) -> Result<Self> {
+        let schema = plain_schema(&rows.schema());
+        check_names(&schema)?;
+        let environment = session.runtime_env();
+        let memory = (!shared).then(|| MemoryConsumer::new("a registered table").register(&environment.memory_pool));
+        let mut held = Self {
+            schema,
+            rows: 0,
+            memory,
+            batches: vec![],
+        };
+        for batch in rows {
+            // What a producer says of its failure may quote its data.
+            let batch =
+                batch.map_err(|_| Error::data("the rows could not be read to their end from what was registered"))?;
+            let batch = with_used_values(&batch)?;
+            if let Some(memory) = &held.memory {
+                memory.try_grow(batch.get_array_memory_size())?;
+            }
+            held.rows += batch.num_rows();
+            held.batches.push(batch);
+        }
+        Ok(held)
+    }
+
+    /// Returns the table, in as many parts as threads read it.
+    pub fn table(&self, parts: usize) -> Result<MemTable> {
+        let slices = self.batches.iter().flat_map(|batch| {
+            let starts = (0..batch.num_rows()).step_by(ROWS);
+            starts.map(|start| batch.slice(start, ROWS.min(batch.num_rows() - start)))
+        });
+        let slices: Vec<RecordBatch> = slices.collect();
+        let each = slices.len().div_ceil(parts.max(1)).max(1);
+        let mut parts: Vec<Vec<RecordBatch>> = slices.chunks(each).map(<[RecordBatch]>::to_vec).collect();
+        if parts.is_empty() {
+            parts.push(vec![]);
+        }
+        Ok(MemTable::try_new(Arc::clone(&self.schema), parts)?)
+    }
+}
+
+/// Fails if a table has no columns, or two of one name.
+fn check_names(schema: &Schema) -> Result<()> {
+    let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    if names.is_empty() {
+        return Err(Error::data("the table has no columns"));
+    }
+    let twice = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name));
+    match twice {
+        Some((_, name)) => Err(Error::data(format!(
+            "the table has two columns called {name:?}; give one of them another name"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Returns the batch with dictionaries that have no values but those of its rows: a category that
+/// no row has never leaves.
+pub fn with_used_values(batch: &RecordBatch) -> Result<RecordBatch> {
+    let schema = plain_schema(batch.schema_ref());
+    let columns = batch.columns().iter().zip(schema.fields());
+    let columns = columns.map(|(column, field)| used(column, field.data_type()));
+    let columns = columns.collect::<Result<_>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    Ok(RecordBatch::try_new_with_options(schema, columns, &options)?)
+}
+
+fn used(column: &ArrayRef, plain: &DataType) -> Result<ArrayRef> {
+    if column.data_type() != plain {
+        return Ok(cast(column, plain)?);
+    }
+    match column.data_type() {
+        DataType::Dictionary(..) => Ok(garbage_collect(column)?),
+        _ => Ok(Arc::clone(column)),
+    }
+}
+
+/// Returns a dictionary without its unused values.
+fn garbage_collect(column: &ArrayRef) -> Result<ArrayRef> {
+    let DataType::Dictionary(_, values) = column.data_type() else {
+        return Ok(Arc::clone(column));
+    };
+    // The values of the rows make a dictionary of their own.
+    Ok(cast(&cast(column, values)?, column.data_type())?)
+}
+
+/// Returns the schema without dictionaries inside of lists and structs.
+fn plain_schema(schema: &SchemaRef) -> SchemaRef {
+    let fields = schema.fields().iter().map(|field| match field.data_type() {
+        DataType::Dictionary(..) => field.as_ref().clone(),
+        nested => field.as_ref().clone().with_data_type(plain(nested)),
+    });
+    let fields: Vec<Field> = fields.collect();
+    Arc::new(Schema::new(fields))
+}
+
+fn plain(of: &DataType) -> DataType {
+    let inside = |field: &Arc<Field>| Arc::new(field.as_ref().clone().with_data_type(plain(field.data_type())));
+    match of {
+        DataType::Dictionary(_, values) => plain(values),
+        DataType::List(item) => DataType::List(inside(item)),
+        DataType::LargeList(item) => DataType::LargeList(inside(item)),
+        DataType::FixedSizeList(item, size) => DataType::FixedSizeList(inside(item), *size),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(inside).collect()),
+        other => other.clone(),
+    }
+}

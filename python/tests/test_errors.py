@@ -1,0 +1,89 @@
+"""Errors by kind, with what is known as values, and without a value of the data."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+import anonsql
+
+
+def test_every_kind_is_an_error_of_anonsql() -> None:
+    kinds = [getattr(anonsql, name) for name in anonsql.__all__]
+    kinds = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Exception)]
+    assert len(kinds) == 12
+    for kind in kinds:
+        assert issubclass(kind, (anonsql.Error, Warning))
+        assert str(pickle.loads(pickle.dumps(kind("said")))) == "said"
+
+
+def test_infeasible_has_the_nearest_miss(con: anonsql.Connection) -> None:
+    people = con.anonymize("people").identifiers("name").quasi("age", using="age", levels=(0, 1)).quasi("sex")
+    people = people.sensitive("diagnosis")
+    with pytest.raises(anonsql.Infeasible) as raised:
+        people.satisfying(k_anonymity=150).suppress("1%").rows()
+    nearest = raised.value.nearest
+    assert nearest is not None and (nearest.rows, nearest.suppressed, nearest.allowed) == (200, 200, 2)
+    assert nearest.node == {"age": 1, "sex": 1}
+    assert nearest.lifted == anonsql.Lifted("age", 4, 0)
+    with pytest.raises(anonsql.Infeasible) as raised:
+        people.satisfying(k_anonymity=150).at_node(age=1, sex=0).rows()
+    assert raised.value.nearest is not None and raised.value.nearest.suppressed == 200
+
+
+def test_a_target_that_exists(request_: anonsql.Anonymize, tmp_path: Path) -> None:
+    request_.to(tmp_path / "out")
+    with pytest.raises(anonsql.TargetExists) as raised:
+        request_.to(tmp_path / "out")
+    assert isinstance(raised.value, FileExistsError)
+
+
+def test_drift_says_what_it_found(con: anonsql.Connection, tmp_path: Path) -> None:
+    con.hierarchy("sex", values=[("f", "any"), ("m", "any")])
+    people = con.anonymize("people").identifiers("name").quasi("age", using="age").quasi("sex", using="sex")
+    people = people.sensitive("diagnosis").satisfying(k_anonymity=5)
+    people.to(tmp_path / "out")
+    con.sql("INSERT INTO people VALUES ('name x', 30, 'quixotic', 'flu')")
+    with pytest.raises(anonsql.Drift) as raised:
+        people.using_manifest(tmp_path / "out").to(tmp_path / "next")
+    (found,) = raised.value.found
+    assert (found.kind, found.columns, found.values, found.rows) == ("values", ("sex",), 1, 1)
+    assert "quixotic" not in str(raised.value) and not (tmp_path / "next").exists()
+
+
+def test_file_errors_are_os_errors(con: anonsql.Connection, tmp_path: Path) -> None:
+    with pytest.raises(OSError) as raised:
+        con.sql(f"SELECT * FROM '{tmp_path}/nothing.csv'")
+    assert isinstance(raised.value, anonsql.FileError)
+
+
+def test_statements_that_are_wrong(con: anonsql.Connection) -> None:
+    for wrong in ["", "ANONYMIZE people", "SELECT * FROM nowhere", "SELECT nothing FROM people", "CREATE HIERARCHY x AS NO (1)"]:
+        with pytest.raises(anonsql.InvalidStatement):
+            con.sql(wrong)
+
+
+def test_no_error_has_a_value(con: anonsql.Connection) -> None:
+    con.sql("CREATE TABLE secrets AS SELECT 'quixotic' AS a UNION ALL SELECT 'windmill'")
+    con.hierarchy("known", values=[("windmill", "any")])
+    for wrong in [
+        "SELECT CAST(a AS INT) FROM secrets",
+        "SELECT to_timestamp(a) FROM secrets",
+        "ANONYMIZE secrets QUASI IDENTIFIERS (a USING known) SATISFYING k_anonymity(1)",
+        "SELECT arrow_cast(a, 'Date32') FROM secrets",
+    ]:
+        with pytest.raises(anonsql.Error) as raised:
+            con.sql(wrong)
+        assert "quixotic" not in str(raised.value), wrong
+
+
+def test_limits(tmp_path: Path) -> None:
+    with pytest.raises(anonsql.Error, match="memory_limit"):
+        anonsql.connect(memory_limit="50MB")
+    with pytest.raises(anonsql.Error, match="GB"):
+        anonsql.connect(memory_limit="much")
+    with pytest.raises(anonsql.Error, match="temp_dir"):
+        anonsql.connect(temp_dir=tmp_path / "nothing")
+    assert len(anonsql.connect(memory_limit=1_000_000_000, temp_dir=tmp_path).sql("SELECT 1")) == 1

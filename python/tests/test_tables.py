@@ -1,0 +1,170 @@
+"""Tables of other packages in and out."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import anonsql
+
+pa = pytest.importorskip("pyarrow")
+
+
+def columns() -> dict[str, Any]:
+    return {
+        "age": [31, 33, None, 38],
+        "name": ["Ann", "Bob", None, "Zoë"],
+        "income": [1.5, None, -0.0, 2.0],
+        "born": [date(1990, 1, 31), None, date(2000, 2, 29), date(1970, 1, 1)],
+        "seen": [datetime(2020, 1, 1, 12, tzinfo=timezone.utc)] * 3 + [None],
+        "items": [["a", "b"], [], None, ["c"]],
+        "flag": [True, False, None, True],
+    }
+
+
+def test_arrow_goes_in_and_out(con: anonsql.Connection) -> None:
+    table = pa.table(columns())
+    held = con.register("t", table)
+    assert held == anonsql.Registered("t", 4, tuple(columns()), "shared")
+    assert con.sql("SELECT * FROM t").to_arrow().cast(table.schema).equals(table)
+    assert con.sql("SELECT * FROM t").to_arrow().to_pylist() == table.to_pylist()
+    assert con.register("t", table.slice(1, 2)).rows == 2 and len(con.sql("SELECT * FROM t")) == 2
+    batch = pa.record_batch({"a": [1, 2]})
+    assert con.register("b", batch).rows == 2
+    assert con.register("none", table.slice(0, 0)).rows == 0 and len(con.sql("SELECT * FROM none")) == 0
+    assert con.unregister("t") and not con.unregister("t")
+    with pytest.raises(anonsql.InvalidStatement):
+        con.sql("SELECT * FROM t")
+
+
+def test_a_table_of_many_batches_is_whole(con: anonsql.Connection) -> None:
+    table = pa.concat_tables([pa.table({"n": list(range(i, i + 10_000))}) for i in range(0, 100_000, 10_000)])
+    con.register("n", table)
+    sums = con.sql("SELECT count(*) AS n, sum(n) AS s, count(distinct n) AS d FROM n").to_arrow().to_pylist()
+    assert sums == [{"n": 100_000, "s": sum(range(100_000)), "d": 100_000}]
+
+
+def test_an_array_interface_is_enough(con: anonsql.Connection) -> None:
+    class Offers:
+        def __arrow_c_array__(self, requested_schema: object = None) -> object:
+            return pa.record_batch({"a": [1, None]}).__arrow_c_array__()
+
+    assert con.register("a", Offers()).held == "read"
+    assert con.sql("SELECT a FROM a").to_arrow().to_pylist() == [{"a": 1}, {"a": None}]
+
+
+def test_a_stream_is_read_once(con: anonsql.Connection, tmp_path: Path) -> None:
+    reader = pa.table({"age": [30 + i % 10 for i in range(100)], "city": ["a", "b"] * 50}).to_reader(max_chunksize=7)
+    assert con.register("s", reader).held == "read"
+    release = con.anonymize("s").quasi("age", using="age").keep("city").satisfying(k_anonymity=5).to(tmp_path / "out")
+    assert release.rows == 100
+
+
+def test_a_stream_that_breaks_says_no_value(con: anonsql.Connection) -> None:
+    def batches() -> Any:
+        yield pa.record_batch({"a": ["x"]})
+        raise ValueError("quixotic")
+
+    reader = pa.RecordBatchReader.from_batches(pa.schema({"a": pa.string()}), batches())
+    with pytest.raises(anonsql.DataError) as raised:
+        con.register("s", reader)
+    assert "quixotic" not in str(raised.value)
+
+
+def test_memory_of_streams_counts(tmp_path: Path) -> None:
+    con = anonsql.connect(memory_limit="150MB", threads=1, temp_dir=tmp_path)
+    table = pa.table({"n": pa.array(range(10_000_000), pa.int64())})
+    with pytest.raises(anonsql.Exhausted):
+        con.register("n", table.to_reader())
+    assert con.register("n", table).held == "shared"
+
+
+def test_unused_categories_never_leave(con: anonsql.Connection, tmp_path: Path) -> None:
+    city = pa.DictionaryArray.from_arrays([0, 0, 1, 1], ["north", "south", "quixotic"])
+    con.register("d", pa.table({"age": [31, 31, 38, 38], "city": city}))
+    out = con.sql("SELECT * FROM d").to_arrow()
+    assert "quixotic" not in str(out.column("city").chunk(0).dictionary)
+    request = con.anonymize("d").quasi("age").keep("city").satisfying(k_anonymity=2)
+    for chunk in request.rows().to_arrow().column("city").chunks:
+        assert "quixotic" not in str(getattr(chunk, "dictionary", chunk))
+    release = request.to(tmp_path / "out")
+    for file in Path(release).iterdir():
+        assert b"quixotic" not in file.read_bytes()
+
+
+def test_polars(con: anonsql.Connection) -> None:
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame(columns())
+    assert con.register("p", frame).held == "shared"
+    assert con.sql("SELECT * FROM p").to_polars().equals(frame)
+    assert con.register("lazy", frame.lazy()).rows == 4
+    categories = frame.select(pl.col("name").cast(pl.Categorical))
+    con.register("c", categories)
+    assert con.sql("SELECT name FROM c").to_polars()["name"].cast(pl.String).to_list() == columns()["name"]
+    with pytest.raises(TypeError, match="to_frame"):
+        con.register("s", frame["age"])
+
+
+def test_duckdb(con: anonsql.Connection) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    relation = duckdb.sql("SELECT range AS n, 'x' || range AS t FROM range(10000)")
+    assert con.register("d", relation).rows == 10_000
+    assert con.sql("SELECT sum(n) AS s FROM d").to_arrow().to_pylist() == [{"s": sum(range(10_000))}]
+    rows = con.sql("SELECT n FROM d WHERE n < 5").to_arrow()
+    assert duckdb.sql("SELECT sum(n) FROM rows").fetchall() == [(10,)]
+
+
+def test_pandas(con: anonsql.Connection) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(columns())
+    assert con.register("p", frame).rows == 4
+    assert con.sql("SELECT * FROM p").to_arrow().to_pylist()[3]["items"] == ["c"]
+    assert con.sql("SELECT count(income) AS n FROM p").to_pandas()["n"].tolist() == [3], "NaN of pandas is no number"
+    filtered = frame[frame["age"] > 31]
+    assert con.register("f", filtered).columns == tuple(columns()), "the numbers of the rows left out are no column"
+    city = pd.Categorical(["north", "south"], categories=["north", "south", "quixotic"])
+    con.register("c", pd.DataFrame({"city": city}))
+    assert "quixotic" not in str(con.sql("SELECT * FROM c").to_arrow().column("city").chunk(0).dictionary)
+
+
+def test_pandas_mistakes(con: anonsql.Connection) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(columns())
+    for wrong, kind, says in [
+        (frame["age"], TypeError, "to_frame"),
+        (frame.set_index(["age", "name"]), anonsql.DataError, "reset_index"),
+        (frame.set_index("name"), anonsql.DataError, "reset_index"),
+        (frame.groupby("flag").agg({"age": ["min", "max"]}), anonsql.DataError, "MultiIndex"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), anonsql.DataError, "another name"),
+        (pd.DataFrame([[1, 2]]), anonsql.DataError, "map\\(str\\)"),
+        (pd.DataFrame({"a": [1, "quixotic", 2.5]}), anonsql.DataError, "several types"),
+        (pd.DataFrame({"a": ["quixotic", b"x"]}), anonsql.DataError, "several types"),
+        (pd.DataFrame({"a": [date(2020, 1, 1), "quixotic"]}), anonsql.DataError, "several types"),
+        (pd.DataFrame({"a": [{"x": 1}, "quixotic"]}), anonsql.DataError, "several types"),
+        (pd.DataFrame({"a": [object()]}), anonsql.DataError, "several types"),
+        (pd.DataFrame({"a": [1 + 2j]}), anonsql.DataError, "complex"),
+        (pd.DataFrame({"a": pd.period_range("2020", periods=2, freq="M")}), anonsql.DataError, "period"),
+        (pd.DataFrame(), anonsql.DataError, "no columns"),
+        ([{"a": 1}], TypeError, "from_pylist"),
+        ({"a": [1]}, TypeError, "pyarrow.table"),
+        ("people.csv", TypeError, "FROM 'people.parquet'"),
+        (3, TypeError, "__arrow_c_stream__"),
+        (None, TypeError, "__arrow_c_stream__"),
+    ]:
+        with pytest.raises(kind, match=says) as raised:
+            con.register("x", wrong)
+        assert "quixotic" not in "".join(map(str, [raised.value, raised.value.__cause__, raised.value.__context__]))
+
+
+def test_a_repeated_name_is_the_new_table(con: anonsql.Connection) -> None:
+    con.register("t", pa.table({"a": [1]}))
+    con.register("t", pa.table({"b": [1, 2]}))
+    assert con.sql("SELECT * FROM t").columns == ["b"]
+    with pytest.raises(anonsql.DataError):
+        con.register("t", pa.table([[1], [2]], names=["c", "c"]))
+    assert con.sql("SELECT * FROM t").columns == ["b"], "what fails changes nothing"
+    con.register("My Table", pa.table({"a": [1]}))
+    assert len(con.sql('SELECT * FROM "My Table"')) == 1
