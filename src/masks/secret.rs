@@ -42,9 +42,10 @@ impl Secret {
     /// Reads the secret of `what`. Fails if it could be guessed.
     pub(crate) fn read(&self, what: &str) -> Result<Vec<u8>> {
         let read = match self {
-            Self::Environment(name) => std::env::var(name)
-                .map_err(|_| Error::usage(format!("the environment variable {name} with the secret is not set")))?
-                .into_bytes(),
+            Self::Environment(name) => {
+                let text = std::env::var(name).map_err(|_| not_set(name))?;
+                text.trim_ascii_end().as_bytes().to_vec()
+            }
             Self::File(path) => {
                 let bytes = std::fs::read(path).map_err(|e| Error::io(format!("secret file {}", path.display()), e))?;
                 bytes.trim_ascii_end().to_vec()
@@ -52,11 +53,23 @@ impl Secret {
         };
         match fault(&read) {
             Some(fault) => Err(Error::usage(format!(
-                "the secret of {what} {fault}, and could be guessed; use a longer one, such as 32 random bytes"
+                "the secret of {what} {fault}, and could be guessed; use another one, such as 32 random bytes"
             ))),
             None => Ok(read),
         }
     }
+}
+
+/// Returns the error for an environment variable that is not set. A name that no variable has by
+/// custom may be the secret itself, and is not shown.
+fn not_set(name: &str) -> Error {
+    let is_usual = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let name = if name.chars().all(is_usual) {
+        name
+    } else {
+        "of this name"
+    };
+    Error::usage(format!("the environment variable {name} with the secret is not set"))
 }
 
 /// A secret, as the key of HMAC-SHA-256.

@@ -3,10 +3,17 @@
 //! `SHIFT BY patient 365 DAYS WITH SECRET` moves every value of a row by the same number of days
 //! for all rows of a patient: between 365 days back and 365 days on, and never by none. So the time
 //! between two values of a patient is that of the source, in all columns and tables with the same
-//! number of days and secret. The offset is made by HMAC-SHA-256 of the patient's value, and is
-//! written nowhere.
+//! number of days and secret. The offset is made by HMAC-SHA-256 of the number of days and the
+//! patient's value, and is written nowhere.
 //!
-//! The time of day stays as it is. A value of a row without a patient is NULL, and NULL stays NULL.
+//! The time of day stays as it is, in the time zone of the column where it has one: a day on is the
+//! same time of the clock, and a time that a clock skips is the next one that it shows. There the
+//! interval between two instants may change by the hour that a clock is set. A value of a row
+//! without a patient is NULL, and NULL stays NULL. A date outside the years 1 to 9999, before or
+//! after, is an error.
+//!
+//! The column after BY is an identifier or the entity. The offset is that of its raw value, so by a
+//! quasi-identifier it would tell apart the rows of a class.
 //!
 //! **Interpretation**: published sets of health records move all dates of a patient by one random
 //! offset; here it follows from the secret, so that the next release has the same. An offset of no
@@ -23,11 +30,15 @@ use super::text::{texts, unfit};
 use crate::canonical::{one_spelling, plain};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
+use arrow::array::timezone::Tz;
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, PrimitiveArray, StringArray};
 use arrow::datatypes::{
-    ArrowNativeTypeOp, DataType, Date32Type, Date64Type, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType,
+    ArrowNativeType, ArrowTimestampType, DataType, Date32Type, Date64Type, TimeUnit, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
 };
+use arrow::temporal_conversions::as_datetime_with_timezone;
+use chrono::{DateTime, NaiveDateTime, TimeDelta, TimeZone};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The most days by which a value may be moved: a hundred years.
@@ -71,8 +82,9 @@ pub(super) const KIND: MaskKind = MaskKind {
     limits: (
         "Shifted dates",
         "The intervals between the dates of a person are those of the source, and so are times of day: whoever knows a few \
-         of them can find the person, and whoever knows one date of the person then knows all. The date itself is known to \
-         within the days of the statement. No model counts shifted dates.",
+         of them can find the person, and whoever knows one date of the person then knows all. Everybody knows a date that \
+         many people share, such as 9999-12-31 or the day of an extract: leave such dates out. The date itself is known to \
+         within the days of the statement, or better beside an age or a day of the week. No model counts shifted dates.",
     ),
     build: |clause| {
         let days = clause.whole("days")?;
@@ -94,7 +106,7 @@ struct Shift {
 impl Shift {
     /// Returns the days by which the values of a person are moved, which are never 0.
     fn offset(&self, key: &Key, person: &str) -> i64 {
-        let [a, b, c, d, e, f, g, h, ..] = key.digest(person.as_bytes());
+        let [a, b, c, d, e, f, g, h, ..] = key.digest(format!("{} {person}", self.days).as_bytes());
         let (drawn, days) = (u64::from_be_bytes([a, b, c, d, e, f, g, h]), i64::from(self.days));
         let offset = (drawn % (2 * u64::from(self.days))) as i64 - days;
         offset + i64::from(offset >= 0)
@@ -123,51 +135,95 @@ impl Mask for Shift {
         let offset = |row: usize| people.is_valid(row).then(|| self.offset(&key, people.value(row)));
         let values = one_spelling(unmasked.values)?;
         match values.data_type() {
-            DataType::Date32 => moved::<Date32Type>(&values, offset, |days| i32::try_from(days).ok()),
-            DataType::Date64 => moved::<Date64Type>(&values, offset, |days| Some(days * DAY * 1_000)),
-            DataType::Timestamp(TimeUnit::Second, _) => {
-                moved::<TimestampSecondType>(&values, offset, |days| Some(days * DAY))
+            DataType::Date32 => moved::<Date32Type>(&values, 1, offset, |at, days| at.checked_add(days)),
+            DataType::Date64 => {
+                let day = DAY * 1_000;
+                moved::<Date64Type>(&values, day, offset, |at, days| at.checked_add(days * day))
             }
-            DataType::Timestamp(TimeUnit::Millisecond, _) => {
-                moved::<TimestampMillisecondType>(&values, offset, |days| Some(days * DAY * 1_000))
-            }
-            DataType::Timestamp(TimeUnit::Microsecond, _) => {
-                moved::<TimestampMicrosecondType>(&values, offset, |days| Some(days * DAY * 1_000_000))
-            }
-            DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-                moved::<TimestampNanosecondType>(&values, offset, |days| Some(days * DAY * 1_000_000_000))
+            DataType::Timestamp(unit, zone) => {
+                let zone = zone.as_deref().map(str::parse::<Tz>).transpose()?;
+                match unit {
+                    TimeUnit::Second => at_local_time::<TimestampSecondType>(&values, 1, zone, offset),
+                    TimeUnit::Millisecond => at_local_time::<TimestampMillisecondType>(&values, 1_000, zone, offset),
+                    TimeUnit::Microsecond => {
+                        at_local_time::<TimestampMicrosecondType>(&values, 1_000_000, zone, offset)
+                    }
+                    TimeUnit::Nanosecond => {
+                        at_local_time::<TimestampNanosecondType>(&values, 1_000_000_000, zone, offset)
+                    }
+                }
             }
             other => Err(Error::internal(format!("{other} is shifted"))),
         }
     }
 }
 
-/// Moves every value by the days of its row, of which `unit` makes the unit of the type. A value is
-/// NULL if its row has no days.
-fn moved<T: ArrowPrimitiveType>(
+/// Moves timestamps of `second` units a second by the days of their rows, at the same time of the
+/// clock of the zone.
+fn at_local_time<T>(
     values: &ArrayRef,
+    second: i64,
+    zone: Option<Tz>,
     offset: impl Fn(usize) -> Option<i64>,
-    unit: impl Fn(i64) -> Option<T::Native>,
-) -> Result<ArrayRef> {
-    let dates = values.as_primitive::<T>();
-    let outside = || Error::data("a date is so near the end of its type that it cannot be shifted");
-    let mut masks = PrimitiveArray::<T>::builder(dates.len());
-    for row in 0..dates.len() {
-        masks.append_option(match offset(row).filter(|_| dates.is_valid(row)) {
-            None => None,
-            Some(days) => {
-                let by = unit(days).ok_or_else(outside)?;
-                Some(dates.value(row).add_checked(by).map_err(|_| outside())?)
+) -> Result<ArrayRef>
+where
+    T: ArrowTimestampType + ArrowPrimitiveType<Native = i64>,
+{
+    moved::<T>(values, DAY * second, offset, |at, days| {
+        let seconds = match zone {
+            None => days * DAY,
+            Some(zone) => {
+                let before = as_datetime_with_timezone::<T>(at, zone)?;
+                let local = before.naive_local().checked_add_signed(TimeDelta::days(days))?;
+                shown(zone, local)?.timestamp() - before.timestamp()
             }
-        });
-    }
-    Ok(Arc::new(masks.finish().with_data_type(values.data_type().clone())))
+        };
+        at.checked_add(seconds.checked_mul(second)?)
+    })
+}
+
+/// Returns the first instant at which a clock of the zone shows this time, or the next time that it
+/// shows.
+fn shown(zone: Tz, local: NaiveDateTime) -> Option<DateTime<Tz>> {
+    let later = |minutes| local.checked_add_signed(TimeDelta::minutes(minutes));
+    (0..=24 * 60).find_map(|minutes| zone.from_local_datetime(&later(minutes)?).earliest())
+}
+
+/// The days from 1970-01-01 to the first day of the year 1 and to the first one after the year 9999.
+const YEARS: Range<i64> = -719_162..2_932_897;
+
+/// Returns what `to` makes of each value and the days of its row; NULL for a row without days. `day`
+/// is the number of units of a day.
+fn moved<T>(
+    values: &ArrayRef,
+    day: i64,
+    offset: impl Fn(usize) -> Option<i64>,
+    to: impl Fn(i64, i64) -> Option<i64>,
+) -> Result<ArrayRef>
+where
+    T: ArrowPrimitiveType,
+    T::Native: TryFrom<i64>,
+{
+    let dates = values.as_primitive::<T>();
+    let in_years = |units: &i64| YEARS.contains(&units.div_euclid(day));
+    let masks = dates.iter().enumerate().map(|(row, date)| {
+        let Some((date, days)) = date.zip(offset(row)) else {
+            return Ok(None);
+        };
+        let moved = date.to_i64().and_then(|at| to(at, days)).filter(in_years);
+        let moved = moved.and_then(|at| T::Native::try_from(at).ok());
+        let outside = || Error::data("a date cannot be shifted: it would leave the years 1 to 9999, or its type");
+        moved.map(Some).ok_or_else(outside)
+    });
+    let masks: PrimitiveArray<T> = masks.collect::<Result<_>>()?;
+    Ok(Arc::new(masks.with_data_type(values.data_type().clone())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::Date32Array;
+    use arrow::array::{Date32Array, TimestampSecondArray};
+    use chrono::{NaiveDate, Timelike};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -203,12 +259,47 @@ mod tests {
 
     #[test]
     fn the_end_of_the_type_is_an_error_without_the_date() {
-        for date in [i32::MAX, i32::MIN] {
+        for date in [i32::MAX, i32::MIN, 2_932_896, -719_162] {
             let people: Vec<String> = (0..40).map(|i| i.to_string()).collect();
             let people: Vec<Option<&str>> = people.iter().map(|p| Some(p.as_str())).collect();
             let refused = shifted(1, b"0123456789abcdef", people.clone(), vec![Some(date); 40]).unwrap_err();
-            assert!(!refused.to_string().contains("2147"), "{refused}");
+            assert!(refused.to_string().contains("the years 1 to 9999"), "{refused}");
         }
+    }
+
+    /// Every patient comes at eight o'clock in Berlin, in winter and in summer. The shifted visits are
+    /// at eight o'clock, too: the hour says nothing of the offset.
+    #[test]
+    fn a_clock_that_is_set_shows_the_same_time() {
+        let berlin = |values: Vec<i64>| TimestampSecondArray::from(values).with_timezone("Europe/Berlin");
+        // 2000-01-10 and 2000-07-10.
+        let (winter, summer) = (947_487_600, 963_208_800);
+        let visits = berlin([winter, summer].repeat(50));
+        let people: StringArray = (0..100).map(|i| Some((i / 2).to_string())).collect();
+        let unmasked = Unmasked {
+            values: &(Arc::new(visits) as ArrayRef),
+            entity: Some(&(Arc::new(people) as ArrayRef)),
+            key: Some(&Key::new(b"0123456789abcdef").unwrap()),
+        };
+        let shifted = Shift { days: 365 }.mask(&unmasked).unwrap();
+        let shifted = shifted.as_primitive::<TimestampSecondType>();
+        let hours = shifted.values().iter().map(|at| {
+            let zone = "Europe/Berlin".parse().unwrap();
+            as_datetime_with_timezone::<TimestampSecondType>(*at, zone)
+                .unwrap()
+                .hour()
+        });
+        assert!(hours.into_iter().all(|hour| hour == 8));
+        // 2000-03-26 has no half past two; the clock goes on at three.
+        let zone: Tz = "Europe/Berlin".parse().unwrap();
+        let skipped = NaiveDate::from_ymd_opt(2000, 3, 26)
+            .unwrap()
+            .and_hms_opt(2, 30, 0)
+            .unwrap();
+        assert_eq!(
+            shown(zone, skipped).unwrap().naive_local().to_string(),
+            "2000-03-26 03:00:00"
+        );
     }
 
     proptest! {

@@ -36,7 +36,7 @@ impl Job {
     pub fn check(&self, purpose: Purpose) -> Result<()> {
         roles::check(self)?;
         check_counted(self.source.rows.schema(), self.counted())?;
-        masks::check(self)?;
+        masks::check(self, purpose)?;
         items::check(self)?;
         differential_privacy::check(self, purpose)?;
         personal::check(self)?;
