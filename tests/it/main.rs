@@ -39,6 +39,7 @@ mod lake;
 mod lineage;
 mod local;
 mod local_adult;
+mod masks;
 mod mistakes;
 mod moto;
 mod nights;
