@@ -93,3 +93,53 @@ impl Masking {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::masks::{MASKS, named};
+    use arrow::array::StringArray;
+
+    const HERE: &[u8] = b"0123456789abcdef";
+
+    fn token() -> MaskClause {
+        MaskClause {
+            kind: named("TOKEN").unwrap(),
+            given: vec![(SECRET.into(), Given::Text("file:a/secret".into()))],
+        }
+    }
+
+    #[test]
+    fn a_mask_is_restored_with_the_same_secret_alone() {
+        let mask = (token().kind.build)(&token()).unwrap();
+        let here = Masking::reading(token(), mask, |_| Ok(HERE.to_vec())).unwrap();
+        let place = here.clause().place().unwrap().to_string();
+        assert!(place.starts_with("file:/") && place.ends_with("/a/secret"), "{place}");
+        let mark = here.mark("once").unwrap();
+        let restored = |secret: &[u8]| {
+            let clause = here.clause().clone();
+            Masking::restored(clause, (Some(mark.as_str()), "once"), |at| {
+                assert_eq!(at, place);
+                Ok(secret.to_vec())
+            })
+        };
+        let values: ArrayRef = Arc::new(StringArray::from(vec!["ann"]));
+        let there = restored(HERE).unwrap().apply(&values, None).unwrap();
+        assert_eq!(&there, &here.apply(&values, None).unwrap());
+        let refused = restored(b"fedcba9876543210").unwrap_err().to_string();
+        assert!(refused.contains("another one than here"), "{refused}");
+        assert!(!format!("{here:?}").contains("48, 49"));
+        assert!(mark.len() == 8 && here.mark("again").unwrap() != mark);
+    }
+
+    #[test]
+    fn a_mask_without_a_secret_reads_none() {
+        let kind = MASKS.iter().find(|kind| kind.info.name == "mask").unwrap();
+        let clause = MaskClause {
+            kind,
+            given: vec![("format".into(), Given::Text("X#".into()))],
+        };
+        let restored = Masking::restored(clause, (None, "once"), |_| Err(Error::internal("read")));
+        assert_eq!(restored.unwrap().mark("once"), None);
+    }
+}

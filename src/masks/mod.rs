@@ -17,6 +17,7 @@ mod shift;
 #[cfg(test)]
 mod tests;
 mod text;
+mod token;
 
 pub use clause::{Clause, Given, Item, MaskClause, Part};
 pub(crate) use clause::{SECRET, no_place};
@@ -24,9 +25,10 @@ pub use kind::{Mask, MaskKind, Unmasked};
 pub use masking::Masking;
 pub use secret::{Key, Secret};
 pub(crate) use text::has_text;
+pub use token::unmask;
 
 /// Every mask, in the order of help.
-pub static MASKS: &[MaskKind] = &[hash::KIND, mask::KIND, fake::KIND, shift::KIND];
+pub static MASKS: &[MaskKind] = &[hash::KIND, mask::KIND, fake::KIND, token::KIND, shift::KIND];
 
 /// Returns the mask with these first keywords.
 pub(crate) fn named(start: &str) -> Option<&'static MaskKind> {

@@ -23,7 +23,7 @@ pub(super) fn each(values: &ArrayRef, mask: impl FnMut(&str) -> String) -> Resul
 
 /// Refuses a type whose values have no text.
 pub(crate) fn has_text(start: &str, values: &DataType) -> Result<DataType> {
-    match can_cast_types(&plain(values), &DataType::Utf8) && !plain(values).is_nested() {
+    match can_cast_types(&plain(values), &DataType::Utf8) {
         true => Ok(DataType::Utf8),
         false => Err(unfit(
             start,

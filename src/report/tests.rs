@@ -104,6 +104,14 @@ fn gaps_follow_the_columns() {
         has(&topics(false), "Several records of one person") && !has(&topics(true), "Several records of one person")
     );
     assert!(has(&topics(false), "Columns released as they are") && !has(&topics(false), "Pseudonyms"));
+    for kind in crate::masks::MASKS {
+        let mut columns = report.columns.clone();
+        columns[0].released = true;
+        columns[0].mask = Some(kind);
+        let gaps = not_covered(&columns, &[], false);
+        let gap = gaps.iter().find(|gap| gap.topic == kind.limits.0).unwrap();
+        assert_eq!(gap.columns, [columns[0].name.as_str()]);
+    }
     assert!(has(&topics(false), "Background knowledge") && has(&topics(false), "Other releases"));
 }
 

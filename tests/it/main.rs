@@ -40,6 +40,7 @@ mod leftovers;
 mod lineage;
 mod local;
 mod local_adult;
+mod masks;
 mod mistakes;
 mod moto;
 mod nights;

@@ -380,6 +380,38 @@ const MISTAKES: &[(&str, &str)] = &[
         "ANONYMIZE people IDENTIFIERS (sex HASH WITH SECRET 'hunter2') QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)",
         "'env:NAME' or 'file:PATH'",
     ),
+    (
+        "ANONYMIZE people IDENTIFIERS (sex MASK) QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)",
+        "a format such as 'XXX-XXX-####'",
+    ),
+    (
+        "ANONYMIZE people IDENTIFIERS (sex MASK '##') QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)",
+        "an X for each letter or digit to hide",
+    ),
+    (
+        "ANONYMIZE people IDENTIFIERS (sex MASKED) QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)",
+        "did you mean MASK?",
+    ),
+    (
+        "ANONYMIZE people IDENTIFIERS (sex FAKE EMAIL WITH SECRET 'env:S') QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)",
+        "did you mean MAIL?",
+    ),
+    (
+        "ANONYMIZE people IDENTIFIERS (sex FAKE NAME) QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)",
+        "WITH SECRET 'env:NAME'",
+    ),
+    (
+        "ANONYMIZE people IDENTIFIERS (sex TOKEN WITH SECRET 'hunter2') QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)",
+        "'env:NAME' or 'file:PATH'",
+    ),
+    (
+        "ANONYMIZE people IDENTIFIERS (sex SHIFT BY age 30 DAYS WITH SECRET 'env:S') QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)",
+        "cast the column to a date in a query",
+    ),
+    (
+        "ANONYMIZE people IDENTIFIERS (sex SHIFT 30 DAYS) QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)",
+        "SHIFT BY",
+    ),
     // Hierarchies.
     (
         "CREATE HIERARCHY h AS INTERVALS (5, 12)",

@@ -268,7 +268,7 @@ fn bytes(data: &ArrayData) -> Vec<u8> {
 }
 
 /// All bytes that a file holds, decompressed.
-fn bytes_of_file(path: &Path) -> Vec<u8> {
+pub fn bytes_of_file(path: &Path) -> Vec<u8> {
     let mut all = std::fs::read(path).unwrap();
     match path.extension().unwrap().to_str().unwrap() {
         "parquet" => {
@@ -293,12 +293,12 @@ fn bytes_of_file(path: &Path) -> Vec<u8> {
     all
 }
 
-fn bytes_of(batches: &[RecordBatch]) -> Vec<u8> {
+pub fn bytes_of(batches: &[RecordBatch]) -> Vec<u8> {
     let columns = batches.iter().flat_map(|b| b.columns());
     columns.flat_map(|c| bytes(&c.to_data())).collect()
 }
 
-fn has(bytes: &[u8], needle: &[u8]) -> bool {
+pub fn has(bytes: &[u8], needle: &[u8]) -> bool {
     memchr::memmem::find(bytes, needle).is_some()
 }
 

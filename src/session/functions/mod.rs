@@ -6,6 +6,7 @@ mod hierarchy_levels;
 mod mask;
 mod pareto_front;
 mod risk;
+mod unmask;
 
 use crate::catalogue::Info;
 use crate::masks::MASKS;
@@ -18,6 +19,7 @@ use hierarchy_levels::HierarchyLevels;
 use mask::MaskFunction;
 use pareto_front::ParetoFrontFunction;
 use std::sync::Arc;
+use unmask::Unmask;
 
 /// The description of every function that is not the one of a mask.
 const FUNCTIONS: &[Info] = &[
@@ -26,6 +28,7 @@ const FUNCTIONS: &[Info] = &[
     risk::K_ANONYMITY,
     risk::RISK,
     pareto_front::INFO,
+    unmask::INFO,
 ];
 
 /// Returns the description of every function.
@@ -45,6 +48,7 @@ pub(super) fn register(session: &SessionContext, catalog: &Catalog, registry: &S
     for kind in MASKS {
         session.register_udf(ScalarUDF::from(MaskFunction::new(kind)));
     }
+    session.register_udf(ScalarUDF::from(Unmask::default()));
     risk::register(session, &hierarchies);
     let front = ParetoFrontFunction {
         hierarchies: Arc::clone(catalog),

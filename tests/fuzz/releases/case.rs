@@ -156,7 +156,8 @@ pub enum Randomize {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Role {
     Dropped,
-    Hashed,
+    /// Released by this mask, in which `@` stands for the place of the secret.
+    Masked(&'static str),
     Quasi {
         hierarchy: Option<String>,
         levels: Option<(usize, usize)>,
@@ -418,10 +419,16 @@ impl Request {
             let found = self.roles.iter().filter(|(_, role)| wanted.contains(role));
             found.cloned().collect::<Vec<_>>()
         };
-        let identifiers = with(&[Role::Dropped, Role::Hashed]);
+        let is_identifier = |role: &Role| matches!(role, Role::Dropped | Role::Masked(_));
+        let identifiers: Vec<(String, Role)> = self
+            .roles
+            .iter()
+            .filter(|(_, role)| is_identifier(role))
+            .cloned()
+            .collect();
         if !identifiers.is_empty() {
             let one = |(column, role): (String, Role)| match role {
-                Role::Hashed => format!("{} HASH WITH SECRET {}", quote(&column), literal(&secret)),
+                Role::Masked(mask) => format!("{} {}", quote(&column), mask.replace('@', &literal(&secret))),
                 _ => quote(&column),
             };
             let _ = write!(out, " IDENTIFIERS ({})", list(identifiers, one));

@@ -17,7 +17,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The secret of hashed identifiers.
+/// The secret of masked identifiers.
 pub const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
 /// The tables of a case on disk and in memory, and the rows that its statement names.

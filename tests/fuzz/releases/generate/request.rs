@@ -93,14 +93,17 @@ pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request,
             }
             Purpose::Class => Role::Class,
             Purpose::Keep => Role::Keep,
-            Purpose::Identifier => draw.pick(&[Role::Dropped, Role::Hashed]).clone(),
+            Purpose::Identifier => match draw.chance(50) {
+                true => Role::Dropped,
+                false => masked(draw, &column.data_type),
+            },
             Purpose::Entity if is_personal => Role::Dropped,
             Purpose::Entity => {
                 request.entity = Some(name.clone());
                 draw.weighted(&[
                     (40, Role::Unlisted),
                     (20, Role::Keep),
-                    (20, Role::Hashed),
+                    (20, masked(draw, &column.data_type)),
                     (20, Role::Dropped),
                 ])
                 .clone()
@@ -142,6 +145,21 @@ fn suppress_for_groups(draw: &mut Draw, quasi: &[String], request: &mut Request)
         true => request.models[at].any = Some(draw.between(1, quasi.len())),
         false => request.models[at].subset = vec![draw.pick(quasi).clone()],
     }
+}
+
+/// Draws a mask of values of a type.
+fn masked(draw: &mut Draw, data_type: &DataType) -> Role {
+    let any = [
+        "HASH WITH SECRET @",
+        "TOKEN WITH SECRET @",
+        "FAKE NAME WITH SECRET @",
+        "FAKE MAIL LOCALE 'fr' WITH SECRET @",
+    ];
+    let is_formatted = data_type.is_string() || data_type.is_integer();
+    Role::Masked(match is_formatted && draw.chance(30) {
+        true => draw.pick(&["MASK 'X'", "MASK 'X#'", "MASK '##X-#'"]),
+        false => draw.pick(&any),
+    })
 }
 
 /// Makes some of the lists that are kept quasi-identifiers.

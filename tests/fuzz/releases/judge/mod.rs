@@ -70,7 +70,7 @@ fn hold(
     let found = judged.find(node, starred)?;
     judged.promises(&found, whole, &scene.people)?;
     judged.limit(&found)?;
-    judged.hashes(&found)?;
+    judged.masks(&found)?;
     let before = judged.before_it_was_written();
     let all = before.whole(&scene.table);
     judged.only_failing_are_suppressed(&found, &before, &all, &scene.people)?;

@@ -6,9 +6,12 @@ use super::models::{Member, Seen, Verdict, Whole, holds, holds_overall, pays, si
 use super::table::{Judged, Rows};
 use crate::releases::Failure;
 use crate::releases::case::{Model, Role, is_of_population};
+use anonsql::internal::masks::{Given, Key, MASKS, MaskClause, Unmasked};
+use arrow::array::{ArrayRef, AsArray, StringArray};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 impl Judged<'_> {
     /// A source row as a member of its class, with the values that `value` says its sensitive
@@ -249,19 +252,25 @@ impl Judged<'_> {
         }
     }
 
-    /// Hashed identifiers are the keyed hashes of the source's values, NULL is NULL.
-    pub fn hashes(&self, found: &Found) -> Result<(), Failure> {
-        let hashed = self.case.request.roles.iter().filter(|(_, role)| *role == Role::Hashed);
-        let hash = |text: &str| {
+    /// Masked identifiers are the masks of the source's values, NULL is NULL.
+    pub fn masks(&self, found: &Found) -> Result<(), Failure> {
+        let masked = self.case.request.roles.iter().filter_map(|(column, role)| match role {
+            Role::Masked(mask) => Some((column, *mask)),
+            _ => None,
+        });
+        let mask = |mask: &str, text: &str| {
+            if !mask.starts_with("HASH") {
+                return mask_of(mask, text);
+            }
             let mut mac = Hmac::<Sha256>::new_from_slice(crate::releases::execute::SECRET.as_bytes()).expect("a key");
             mac.update(text.as_bytes());
             hex::encode(mac.finalize().into_bytes())
         };
-        for (column, _) in hashed {
+        for (column, of_column) in masked {
             let form = self.forms[column];
             let cells = self.source.column(column);
             let is_binary = self.source.data_type(column).is_some_and(|t| t.is_binary());
-            // Bytes are hashed as they are, and shown in hexadecimal.
+            // Bytes are masked as they are, and shown in hexadecimal.
             let plain = |text: &str| match is_binary {
                 true => hex::decode(text)
                     .ok()
@@ -274,7 +283,7 @@ impl Judged<'_> {
                 (Ground::Number(n), Some(text)) if n.digits == 0 => Some(text.trim_start_matches('-').to_string()),
                 (_, text) => text.map(str::to_string),
             };
-            let of = |row: &usize| form.seen(one_zero(&cells[*row]).map(|t| hash(&plain(&t))));
+            let of = |row: &usize| form.seen(one_zero(&cells[*row]).map(|t| mask(of_column, &plain(&t))));
             // Of local recoding which row is whose is not certain.
             let wholes: Vec<(Vec<usize>, Vec<usize>)> = match found.node {
                 Some(_) if self.case.request.personal().is_none() => found
@@ -291,12 +300,35 @@ impl Judged<'_> {
                 there.sort();
                 if here != there {
                     return Err(Failure::new(
-                        "hash",
-                        format!("{column} has other hashes than its class's values"),
+                        "mask",
+                        format!("{column} has other masks than its class's values"),
                     ));
                 }
             }
         }
         Ok(())
     }
+}
+
+/// The mask of a text by a clause, of which `@` is the place of the secret.
+fn mask_of(clause: &str, text: &str) -> String {
+    let words: Vec<&str> = clause.split(' ').collect();
+    let kind = MASKS.iter().find(|kind| kind.clause.start == words[0]).expect("a mask");
+    let plain = |word: &str| Given::Text(word.trim_matches('\'').to_string());
+    let mut given = vec![("secret".to_string(), Given::Text("env:UNREAD".into()))];
+    match words[..] {
+        ["MASK", format] => given.push(("format".into(), plain(format))),
+        ["FAKE", what, "LOCALE", locale, ..] => {
+            given.extend([("what".to_string(), plain(what)), ("locale".to_string(), plain(locale))]);
+        }
+        ["FAKE", what, ..] => given.push(("what".into(), plain(what))),
+        _ => {}
+    }
+    let mask = (kind.build)(&MaskClause { kind, given }).expect("a mask");
+    let masked = mask.mask(&Unmasked {
+        values: &(Arc::new(StringArray::from(vec![text])) as ArrayRef),
+        entity: None,
+        key: Some(&Key::new(crate::releases::execute::SECRET.as_bytes()).expect("a key")),
+    });
+    masked.expect("a masked text").as_string::<i32>().value(0).to_string()
 }

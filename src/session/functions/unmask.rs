@@ -1,0 +1,57 @@
+//! `unmask(token, 'env:NAME')`: the value of a token, for whoever has the secret.
+
+use crate::catalogue::Info;
+use crate::error::Error;
+use crate::masks::{Key, Secret, unmask};
+use arrow::datatypes::DataType;
+use datafusion::error::Result as DfResult;
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+
+pub(super) const INFO: Info = Info {
+    name: "unmask",
+    summary: "the value of a token of TOKEN WITH SECRET: unmask(token, 'env:NAME')",
+    params: &[],
+    example: "SELECT unmask(account, 'env:ANONSQL_SECRET') FROM 'released/'",
+    reference: "RFC 5297",
+};
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Unmask {
+    signature: Signature,
+}
+
+impl Default for Unmask {
+    fn default() -> Self {
+        Self {
+            signature: Signature::any(2, Volatility::Stable),
+        }
+    }
+}
+
+impl ScalarUDFImpl for Unmask {
+    fn name(&self) -> &str {
+        INFO.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
+        Ok(DataType::Utf8)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
+        let [tokens, ColumnarValue::Scalar(place)] = &args.args[..] else {
+            return Err(Error::usage(format!("unmask is {}", INFO.summary)).into());
+        };
+        let place = place.try_as_str().flatten().and_then(Secret::at).ok_or_else(|| {
+            // It is not shown, because it may be the secret.
+            Error::usage(
+                "the secret of a token is at 'env:NAME' or 'file:PATH'; the secret itself never stands in a statement",
+            )
+        })?;
+        let key = Key::new(&place.read("a token")?)?;
+        Ok(ColumnarValue::Array(unmask(&tokens.to_array(args.number_rows)?, &key)?))
+    }
+}
