@@ -192,6 +192,9 @@ impl Session {
             ),
             (Err(e), None) => Err(exception(py, &e)),
             (Err(e), Some(_)) if e.kind() != ErrorKind::Interrupted => Err(exception(py, &e)),
+            (_, Some(raised)) if raised.is_instance_of::<PyKeyboardInterrupt>(py) => Err(PyKeyboardInterrupt::new_err(
+                "interrupted, and the statement was cancelled",
+            )),
             (_, Some(raised)) => Err(raised),
         }
     }
