@@ -12,6 +12,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Follow {
     interrupt: Arc<AtomicBool>,
     phase: Mutex<Option<Phase>>,
+    /// Whether a release has begun to be put in its place.
+    publishes: AtomicBool,
+    /// Whether an interrupt came meanwhile, and waits for the end.
+    deferred: AtomicBool,
     notes: Mutex<Vec<String>>,
 }
 
@@ -21,18 +25,35 @@ impl Follow {
         std::mem::take(&mut *held(&self.notes))
     }
 
+    /// Returns whether an interrupt waited for the end of the statement.
+    pub fn was_deferred(&self) -> bool {
+        self.deferred.load(Ordering::Relaxed)
+    }
+
+    /// Returns what an interrupt has ended.
+    pub fn cancelled(&self) -> &'static str {
+        match self.publishes.load(Ordering::Relaxed) {
+            true => "interrupted while the release was put in its place; look whether the target is the new one",
+            false => "interrupted, and the statement was cancelled",
+        }
+    }
+
     fn note(&self, text: impl Into<String>) {
         held(&self.notes).push(text.into());
     }
 
     /// Runs the interpreter's handlers of signals, on its main thread. Returns the exception if the
-    /// statement is to be cancelled: the first Ctrl-C in a search makes it go on with the best so
-    /// far.
+    /// statement is to be cancelled. The first Ctrl-C in a search makes it go on with the best so
+    /// far, and the first one while a release is put in its place lets that end: what has begun
+    /// then ends on a thread of its own, whoever waits for it.
     pub fn signals(&self) -> PyResult<()> {
         let Err(raised) = Python::attach(|py| py.check_signals()) else {
             return Ok(());
         };
         let is_interrupt = Python::attach(|py| raised.is_instance_of::<PyKeyboardInterrupt>(py));
+        if is_interrupt && *held(&self.phase) == Some(Phase::Publish) && !self.deferred.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
         let searches = *held(&self.phase) == Some(Phase::Search);
         if is_interrupt && searches && !self.interrupt.swap(true, Ordering::Relaxed) {
             self.note("interrupted: the search ended with the best so far; Ctrl-C again cancels the statement");
@@ -50,6 +71,9 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Observer for Follow {
     fn begin(&self, phase: Phase) -> Arc<AtomicU64> {
         *held(&self.phase) = Some(phase);
+        if phase == Phase::Publish {
+            self.publishes.store(true, Ordering::Relaxed);
+        }
         Arc::default()
     }
 

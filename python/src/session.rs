@@ -186,15 +186,21 @@ impl Session {
             (done, raised)
         });
         match (done, raised) {
+            (Ok(_), None) if follow.was_deferred() => Err(done_already()),
             (Ok(told), None) => Ok((told, follow.notes())),
-            (Ok(_), Some(raised)) if raised.is_instance_of::<PyKeyboardInterrupt>(py) => Err(
-                PyKeyboardInterrupt::new_err("interrupted, and the statement was done already"),
-            ),
+            (Ok(_), Some(raised)) if raised.is_instance_of::<PyKeyboardInterrupt>(py) => Err(done_already()),
             (Err(e), None) => Err(exception(py, &e)),
             (Err(e), Some(_)) if e.kind() != ErrorKind::Interrupted => Err(exception(py, &e)),
+            (_, Some(raised)) if raised.is_instance_of::<PyKeyboardInterrupt>(py) => {
+                Err(PyKeyboardInterrupt::new_err(follow.cancelled()))
+            }
             (_, Some(raised)) => Err(raised),
         }
     }
+}
+
+fn done_already() -> PyErr {
+    PyKeyboardInterrupt::new_err("interrupted, and the statement was done already")
 }
 
 impl Drop for Session {

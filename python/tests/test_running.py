@@ -77,6 +77,33 @@ def test_two_interrupts_of_a_search_release_nothing(con: anonsql.Connection, tmp
     assert not [hidden for hidden in tmp_path.iterdir() if hidden.name.startswith(".")]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT")
+def test_what_was_cancelled_does_not_come_later(request_: anonsql.Anonymize, tmp_path: Path) -> None:
+    began = time.monotonic()
+    request_.to(tmp_path / "first")
+    took = time.monotonic() - began
+    for i in range(12):
+        target = tmp_path / f"out{i}"
+        said = None
+        thread = None
+        try:
+            thread = interrupts(took * i / 11)
+            request_.to(target)
+            # If it was faster, the interrupt comes now.
+            thread.join()
+            time.sleep(0.05)
+        except KeyboardInterrupt as interrupt:
+            said = str(interrupt)
+        if thread is not None:
+            thread.join()
+        time.sleep(0.2)
+        if said is not None and "cancelled" in said:
+            assert not target.exists(), f"at {i}"
+        if said is not None and "done" in said:
+            assert target.exists(), f"at {i}"
+    assert not [hidden for hidden in tmp_path.iterdir() if hidden.name.startswith(".")]
+
+
 def test_other_threads_run_meanwhile(con: anonsql.Connection) -> None:
     count = 0
     done = threading.Event()
