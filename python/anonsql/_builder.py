@@ -46,7 +46,9 @@ class QuerySource:
     sql: str
 
     def __str__(self) -> str:
-        return f"({self.sql})"
+        # A comment at the end of the query ends there, and not after the clauses of the statement.
+        end = "\n" if "--" in self.sql else ""
+        return f"({self.sql.rstrip().removesuffix(';')}{end})"
 
 
 Source = Union[str, "os.PathLike[str]", TableSource, PathSource, QuerySource]
@@ -437,7 +439,7 @@ def clauses(**given: Any) -> str:
     """Return the clauses that RISK OF, VERIFY and UTILITY OF share, in order."""
     written = []
     if given.get("quasi"):
-        written.append(quasi_clause([_sql.name(column) for column in given["quasi"]]))
+        written.append(quasi_clause([_sql.names(given["quasi"])]))
     if given.get("sensitive"):
         written.append(f"SENSITIVE ({_sql.names(given['sensitive'])})")
     if given.get("entity") is not None:

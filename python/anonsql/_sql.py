@@ -23,6 +23,8 @@ def name(of: str) -> str:
 
 def names(of: Iterable[str]) -> str:
     """Return names with commas between them."""
+    if isinstance(of, str):
+        raise TypeError(f"names are a list, and not a text; write [{of!r}]")
     return ", ".join(name(one) for one in of)
 
 

@@ -87,11 +87,27 @@ fn check_names(schema: &Schema) -> Result<()> {
 /// no row has never leaves.
 pub fn with_used_values(batch: &RecordBatch) -> Result<RecordBatch> {
     let schema = plain_schema(batch.schema_ref());
+    check_values(batch)?;
     let columns = batch.columns().iter().zip(schema.fields());
     let columns = columns.map(|(column, field)| used(column, field.data_type()));
     let columns = columns.collect::<Result<_>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     Ok(RecordBatch::try_new_with_options(schema, columns, &options)?)
+}
+
+/// Fails if a column breaks the rules of its type, which whoever made it promised to keep: texts that
+/// are not UTF-8, or codes beyond the values of a dictionary.
+fn check_values(batch: &RecordBatch) -> Result<()> {
+    for (column, field) in batch.columns().iter().zip(batch.schema_ref().fields()) {
+        // What is said of the failure may quote a value.
+        column.to_data().validate_full().map_err(|_| {
+            Error::data(format!(
+                "column {:?} has values that are none of its type, such as texts that are not UTF-8",
+                field.name()
+            ))
+        })?;
+    }
+    Ok(())
 }
 
 fn used(column: &ArrayRef, plain: &DataType) -> Result<ArrayRef> {
@@ -113,24 +129,41 @@ fn garbage_collect(column: &ArrayRef) -> Result<ArrayRef> {
     Ok(cast(&cast(column, values)?, column.data_type())?)
 }
 
-/// Returns the schema without dictionaries inside of lists and structs.
+/// Returns the schema without metadata, which may hold values, and without dictionaries inside of
+/// lists and structs.
 fn plain_schema(schema: &SchemaRef) -> SchemaRef {
     let fields = schema.fields().iter().map(|field| match field.data_type() {
-        DataType::Dictionary(..) => field.as_ref().clone(),
-        nested => field.as_ref().clone().with_data_type(plain(nested)),
+        DataType::Dictionary(code, values) => {
+            let values = match values.as_ref() {
+                // Parquet's writer takes no dictionary of views.
+                DataType::Utf8View => DataType::Utf8,
+                DataType::BinaryView => DataType::Binary,
+                other => plain(other),
+            };
+            bare(field, DataType::Dictionary(code.clone(), Box::new(values)))
+        }
+        nested => bare(field, plain(nested)),
     });
     let fields: Vec<Field> = fields.collect();
     Arc::new(Schema::new(fields))
 }
 
+/// Returns a field of another type, without metadata.
+fn bare(field: &Field, data_type: DataType) -> Field {
+    Field::new(field.name(), data_type, field.is_nullable())
+}
+
 fn plain(of: &DataType) -> DataType {
-    let inside = |field: &Arc<Field>| Arc::new(field.as_ref().clone().with_data_type(plain(field.data_type())));
+    let inside = |field: &Arc<Field>| Arc::new(bare(field, plain(field.data_type())));
     match of {
         DataType::Dictionary(_, values) => plain(values),
         DataType::List(item) => DataType::List(inside(item)),
         DataType::LargeList(item) => DataType::LargeList(inside(item)),
+        DataType::ListView(item) => DataType::ListView(inside(item)),
+        DataType::LargeListView(item) => DataType::LargeListView(inside(item)),
         DataType::FixedSizeList(item, size) => DataType::FixedSizeList(inside(item), *size),
         DataType::Struct(fields) => DataType::Struct(fields.iter().map(inside).collect()),
+        DataType::Map(entries, sorted) => DataType::Map(inside(entries), *sorted),
         other => other.clone(),
     }
 }

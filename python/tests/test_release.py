@@ -89,3 +89,15 @@ def test_warnings_are_warnings(con: anonsql.Connection) -> None:
         rows = request.rows()
     assert {warning.filename for warning in told} == {__file__}
     assert rows.release is not None and {"name"} <= {c for w in rows.release.warnings for c in w.columns}
+
+
+def test_metadata_of_a_nested_field_of_a_file_is_not_in_the_release(con: anonsql.Connection, tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    field = pa.field("q", pa.string(), metadata={"K": "SECRETMETA"})
+    table = pa.table({"age": [30] * 6, "kept": pa.array([{"q": "a"}] * 6, pa.struct([field]))})
+    parquet.write_table(table, tmp_path / "people.parquet")
+    request = con.anonymize(tmp_path / "people.parquet").quasi("age").keep("kept").satisfying(k_anonymity=3)
+    assert "SECRETMETA" not in request.rows().to_arrow().schema.to_string()
+    release = request.to(tmp_path / "out")
+    assert release.manifest is not None and "SECRETMETA" not in Path(release.manifest).read_text()

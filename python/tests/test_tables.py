@@ -168,3 +168,35 @@ def test_a_repeated_name_is_the_new_table(con: anonsql.Connection) -> None:
     assert con.sql("SELECT * FROM t").columns == ["b"], "what fails changes nothing"
     con.register("My Table", pa.table({"a": [1]}))
     assert len(con.sql('SELECT * FROM "My Table"')) == 1
+
+
+def test_metadata_of_a_nested_field_stays_outside(con: anonsql.Connection) -> None:
+    field = pa.field("q", pa.string(), metadata={"K": "SECRETMETA"})
+    rows = pa.array([{"q": "a"}] * 6, pa.struct([field]))
+    con.register("t", pa.table({"age": [30] * 6, "kept": rows}))
+    schema = con.anonymize("t").quasi("age").keep("kept").satisfying(k_anonymity=3).rows().to_arrow().schema
+    assert "SECRETMETA" not in schema.to_string()
+
+
+def test_texts_that_are_none_are_refused(con: anonsql.Connection) -> None:
+    texts = pa.array([b"\xff\xfe", b"\xc3\xc3"]).view(pa.string())
+    with pytest.raises(anonsql.DataError, match="UTF-8"):
+        con.register("t", pa.table({"a": texts}))
+    codes = pa.DictionaryArray.from_arrays(pa.array([5]), pa.array(["x"]), safe=False)
+    with pytest.raises(anonsql.DataError, match="none of its type"):
+        con.register("t", pa.table({"a": codes}))
+
+
+def test_a_comment_of_a_query_ends_with_it(con: anonsql.Connection) -> None:
+    con.register("t", pa.table({"age": [30] * 6}))
+    harmless = con.anonymize(anonsql.query("SELECT age FROM t -- all;")).quasi("age").satisfying(k_anonymity=3)
+    assert harmless.rows().to_arrow().num_rows == 6
+    text = "SELECT age FROM t) QUASI IDENTIFIERS (age) SATISFYING k_anonymity(1) --"
+    with pytest.raises(anonsql.InvalidStatement):
+        con.anonymize(anonsql.query(text)).quasi("age").satisfying(k_anonymity=5).rows()
+
+
+def test_a_text_is_no_list_of_names(con: anonsql.Connection) -> None:
+    con.register("t", pa.table({"a": [1] * 6, "b": [1] * 6}))
+    with pytest.raises(TypeError, match="names are a list"):
+        con.anonymize("t").quasi("a", "b").satisfying(k_anonymity=2).to("nowhere", partitioned_by="ab")

@@ -16,7 +16,7 @@ mod texts;
 
 pub(crate) use arrays::one_spelling;
 pub(crate) use exactly::exactly;
-pub(crate) use plain::plain;
+pub(crate) use plain::{bare, plain};
 pub(crate) use spelled::{is_spelled, spelled_once};
 pub(crate) use texts::{sql_text_of, text_function, text_of};
 

@@ -1,5 +1,6 @@
 //! The table that a job reads.
 
+use crate::canonical::bare;
 use crate::drift::SourceColumn;
 use crate::hierarchy::plain_type;
 use crate::source::Pins;
@@ -39,7 +40,7 @@ impl SourceTable {
                 DataType::BinaryView | DataType::LargeBinary => &DataType::Binary,
                 other => other,
             };
-            SourceColumn::new(field.name(), data_type.to_string())
+            SourceColumn::new(field.name(), bare(data_type).to_string())
         };
         self.rows.schema().fields().iter().map(typed).collect()
     }
