@@ -10,9 +10,15 @@ use crate::audit::tables::WHOLE;
 use crate::audit::verification::Verification;
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest, Role};
-use crate::quoting::quote;
-use crate::recount::{ReleasedTable, type_of, with_one_zero};
+use crate::hierarchy::OnUnmapped;
+use crate::quoting::{ident, quote};
+use crate::recount::{ReleasedTable, bind, type_of, with_one_zero};
+use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch};
+use arrow::compute::filter;
+use arrow::datatypes::DataType;
+use datafusion::datasource::MemTable;
 use datafusion::prelude::SessionContext;
+use std::sync::Arc;
 
 /// One of the two releases as a table of the session.
 pub(super) struct Placed<'a> {
@@ -35,6 +41,46 @@ pub(super) struct Labels {
     pub(super) joins: String,
     /// The SQL of the same labels in the released table, in the order of the first of `columns`.
     pub(super) of_release: Vec<String>,
+    /// The SQL conditions of rows that are in the release if their class is: of all others, the
+    /// hierarchy of a column does not know the value (ON UNMAPPED SUPPRESS).
+    pub(super) admitted: Vec<String>,
+}
+
+impl Labels {
+    /// Leaves out the rows whose value the hierarchy of a column does not know, if it suppresses
+    /// them. The unknown values become a table called `name`.
+    async fn admit(&mut self, session: &SessionContext, known: &Known, name: &str) -> Result<()> {
+        let Some(hierarchy) = known
+            .hierarchy
+            .as_ref()
+            .filter(|h| h.on_unmapped() == OnUnmapped::Suppress)
+        else {
+            return Ok(());
+        };
+        let (values, lookup) = bind(session, WHOLE, &known.column, hierarchy).await?;
+        let unknown: BooleanArray = (0..values.len()).map(|code| Some(lookup.is_unmapped(code))).collect();
+        if unknown.true_count() == 0 {
+            return Ok(());
+        }
+        let values = filter(&values, &unknown)?;
+        let there: ArrayRef = Arc::new(BooleanArray::from(vec![true; values.len()]));
+        let batch = RecordBatch::try_from_iter_with_nullable([("value", values, true), ("there", there, true)])?;
+        let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
+        session.register_table(name, Arc::new(table))?;
+        let data_type = type_of(session, WHOLE, &known.column).await?;
+        let value = with_one_zero(&format!("r.{}", quote(&known.column)), &data_type);
+        self.joins += &format!(" LEFT JOIN {name} ON ({value} IS NOT DISTINCT FROM {name}.value)");
+        self.admitted.push(format!("{name}.there IS NULL"));
+        Ok(())
+    }
+
+    /// Returns the SQL condition that a row is in the release if its class is.
+    pub(super) fn is_admitted(&self) -> String {
+        match self.admitted.is_empty() {
+            true => "true".into(),
+            false => self.admitted.join(" AND "),
+        }
+    }
 }
 
 impl<'a> Placed<'a> {
@@ -114,7 +160,7 @@ impl<'a> Placed<'a> {
         match (manifest.entity.as_deref(), entity) {
             (Some(counted), named) if named != Some(counted) => refused(format!(
                 "the release counts each {counted} once; write AGAINST source ENTITY ({}), where the source has this column",
-                crate::quoting::ident(counted)
+                ident(counted)
             )),
             _ => Ok(()),
         }
@@ -155,6 +201,7 @@ impl<'a> Placed<'a> {
                 .columns
                 .push((column.clone(), converted(&label.expression, form)));
             labels.joins += &label.join;
+            labels.admit(session, known, &format!("unknown_{prefix}{i}")).await?;
             labels.of_release.push(converted(&quote(column), form));
         }
         for column in self.told(other) {
@@ -192,7 +239,7 @@ impl<'a> Placed<'a> {
     }
 
     /// Returns the type of a column in the source.
-    async fn of_source(&self, session: &SessionContext, column: &str) -> Result<arrow::datatypes::DataType> {
+    async fn of_source(&self, session: &SessionContext, column: &str) -> Result<DataType> {
         let there = type_of(session, WHOLE, column).await;
         there.map_err(|_| {
             Error::usage(format!(

@@ -86,6 +86,11 @@ fn attributes(sides: &[Placed<'_>; 2]) -> Vec<String> {
     attributes
 }
 
+/// Returns the name of the column that is true for rows that are in a release if their class is.
+fn admitted(prefix: char) -> String {
+    format!("admitted_{prefix}")
+}
+
 /// Returns the name of the column of an attribute.
 fn value(number: usize) -> String {
     format!("v{number}")
@@ -96,7 +101,8 @@ fn another_source(side: &Placed<'_>, why: &str) -> Error {
     let (name, source) = (&side.side.name, &side.side.source);
     Error::usage(format!(
         "{name} was not released from this source: {why}; write AGAINST the table or query that it was released from, and that \
-         has all its rows: {source}. Releases of different rows cannot be compared row by row; leave AGAINST out"
+         has all its rows: {source}. Releases of different rows cannot be compared row by row; leave AGAINST out. If it is the source, VERIFY \
+         the release alone: it was changed"
     ))
 }
 
@@ -111,6 +117,7 @@ async fn label_rows(
     for (labels, prefix) in labels.iter().zip(PREFIXES) {
         let columns = labels.columns.iter().enumerate();
         selected.extend(columns.map(|(i, (_, sql))| format!("{sql} AS {}", label(prefix, i))));
+        selected.push(format!("{} AS {}", labels.is_admitted(), admitted(prefix)));
     }
     let named = attributes.iter().enumerate().map(|(i, name)| (name.as_str(), value(i)));
     let named: Vec<(&str, String)> = named.chain(entity.map(|name| (name, ENTITY.into()))).collect();
@@ -158,9 +165,10 @@ async fn unlike(session: &SessionContext, columns: usize, classes: &str, prefix:
     let k = keys("", 'k', columns);
     let sql = format!(
         "SELECT sum(abs(here - there)) FROM (SELECT sum(here) AS here, sum(there) AS there FROM \
-         (SELECT {k}, n AS here, 0 AS there FROM {classes} UNION ALL SELECT {}, 0 AS here, 1 AS there FROM {LABELLED}) \
+         (SELECT {k}, n AS here, 0 AS there FROM {classes} UNION ALL SELECT {}, 0 AS here, 1 AS there FROM {LABELLED} WHERE {}) \
          GROUP BY {k}) WHERE here > 0",
-        renamed.join(", ")
+        renamed.join(", "),
+        admitted(prefix)
     );
     count(session, &sql).await
 }
@@ -176,9 +184,9 @@ async fn pair(
     let flags = [IN_FIRST, IN_SECOND];
     let (mut joins, mut there, mut selected) = (String::new(), vec![], vec![]);
     for (((labels, prefix), classes), flag) in labels.iter().zip(PREFIXES).zip(CLASSES).zip(flags) {
-        let same =
-            (0..labels.of_release.len()).map(|i| format!("(r.{} IS NOT DISTINCT FROM {classes}.k{i})", label(prefix, i)));
-        let same: Vec<String> = same.collect();
+        let same = (0..labels.of_release.len())
+            .map(|i| format!("(r.{} IS NOT DISTINCT FROM {classes}.k{i})", label(prefix, i)));
+        let same: Vec<String> = same.chain([format!("r.{}", admitted(prefix))]).collect();
         joins += &format!(" LEFT JOIN {classes} ON {}", same.join(" AND "));
         there.push(format!("{classes}.n IS NOT NULL AS {flag}"));
         let columns = (0..labels.columns.len()).map(|i| label(prefix, i));
