@@ -156,6 +156,7 @@
 //! | recount | the promises counted again on what was written, by SQL that shares no code with the search | `recount` |
 //! | check | one promise with what it requires and what was reached | [`manifest::Check`] |
 //! | spill space | memory reservations, and files for what they refuse | `spill::SpillSpace` |
+//! | class together | the persons of whom two releases tell the same | `audit::Pair` |
 //! | disclosure check | what gives a release away besides its models: names in footers, order, leftovers | `audit` |
 //! | front | the nodes that no other node beats in every objective | [`ParetoFront`] |
 //!

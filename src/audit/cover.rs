@@ -66,7 +66,7 @@ pub(super) async fn check(
         let Ok((_, field)) = whole.qualified_field_with_unqualified_name(&known.column) else {
             continue;
         };
-        let data_type = known.form(session, field.data_type()).await?;
+        let data_type = known.form(session, &released.name, field.data_type()).await?;
         if let Some(data_type) = data_type {
             here.push(converted(&quote(&known.column), data_type));
             there.push(converted(&quote(&known.column), data_type));

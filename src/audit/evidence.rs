@@ -85,6 +85,14 @@ impl Evidence {
         self.stated.as_ref().map_or(&[], |stated| &stated.forms)
     }
 
+    /// Checks that the manifest is as it was when it was written.
+    pub(super) fn sealed(&self) -> Check {
+        none_of(
+            format!("changes of {MANIFEST} since it was written"),
+            u64::from(!self.is_sealed),
+        )
+    }
+
     /// Returns the manifest.
     pub(crate) fn manifest(&self) -> &Manifest {
         &self.manifest
@@ -186,10 +194,7 @@ impl Evidence {
         }
         checks.extend(self.files(session).await?);
         checks.extend(self.columns(columns));
-        checks.push(none_of(
-            format!("changes of {MANIFEST} since it was written"),
-            u64::from(!self.is_sealed),
-        ));
+        checks.push(self.sealed());
         // Rows that waited were read again by a later batch.
         if released.whole.is_some() && manifest.differential_privacy.is_none() && manifest.batches.is_empty() {
             let read = count(session, &format!("SELECT count(*) FROM {WHOLE}")).await?;

@@ -3,7 +3,7 @@
 
 use super::forms::values_of_level;
 use super::spelling::{CSV_TEXT, compared, converted};
-use super::tables::released_type;
+use super::tables::CHECKED;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Codes, Hierarchy, LabelForm, texts};
 use crate::quoting::quote;
@@ -64,14 +64,21 @@ impl Known {
         })
     }
 
-    /// Returns the form in which released values are compared with generalized values of a column
-    /// of type `other`; `None` if they cannot be compared.
-    pub(super) async fn form(&self, session: &SessionContext, other: &DataType) -> Result<Option<&'static str>> {
+    /// Returns the form in which the values of the table `released` are compared with generalized
+    /// values of a column of type `other`; `None` if they cannot be compared.
+    pub(super) async fn form(
+        &self,
+        session: &SessionContext,
+        released: &str,
+        other: &DataType,
+    ) -> Result<Option<&'static str>> {
         Ok(match self.level() {
             _ if self.form.is_of_class() => None,
             Some(_) if self.form.is_of_label() => self.hierarchy.as_ref().map(|_| self.text),
             None if self.form.is_of_label() => None,
-            Some(0) if self.codes.is_none() => compared(&released_type(session, &self.column).await?, other, self.text),
+            Some(0) if self.codes.is_none() => {
+                compared(&type_of(session, released, &self.column).await?, other, self.text)
+            }
             Some(_) if self.hierarchy.is_some() => Some(self.text),
             _ => None,
         })
@@ -87,51 +94,9 @@ impl Known {
 pub(super) async fn generalized(session: &SessionContext, table: &str, columns: &[&Known]) -> Result<String> {
     let (mut selected, mut joins) = (vec![], String::new());
     for (i, known) in columns.iter().enumerate() {
-        let column = quote(&known.column);
-        let unknown = |what: &str| {
-            Error::usage(format!(
-                "column {}: {what} is not known; write QUASI IDENTIFIERS ({} USING hierarchy LEVELS 2 TO 2) with the \
-                 hierarchy and the level that it was released with",
-                known.column, known.column
-            ))
-        };
-        let level = known.level().ok_or_else(|| unknown("its level"))?;
-        let other = type_of(session, table, &known.column).await?;
-        if level == 0 && known.codes.is_none() && known.form == LabelForm::Text {
-            let released = released_type(session, &known.column).await?;
-            let value = with_one_zero(&format!("r.{column}"), &other);
-            let value = match compared(&released, &other, known.text) {
-                Some(form) if released != other || form == CSV_TEXT => converted(&value, form),
-                _ => value,
-            };
-            selected.push(format!("{value} AS {column}"));
-            continue;
-        }
-        let hierarchy = known.hierarchy.as_ref().ok_or_else(|| unknown("its hierarchy"))?;
-        let (values, lookup) = bind(session, table, &known.column, hierarchy).await?;
-        let own = lookup.level(level);
-        let released: ArrayRef = match known.form {
-            LabelForm::Text => Arc::new(texts(&own.labels)?),
-            form if form.is_of_class() => {
-                return Err(Error::usage(format!(
-                    "column {}: LABELS {form} belongs to a class of the release and cannot label other rows; leave \
-                     POPULATION out",
-                    known.column
-                )));
-            }
-            form => values_of_level(form, &lookup, level).map_err(|e| e.context(format!("column {}", known.column)))?,
-        };
-        let labels = take(&released, &UInt32Array::from(own.codes.clone()), None)?;
-        let batch = RecordBatch::try_from_iter_with_nullable([("value", values, true), ("label", labels, true)])?;
-        let name = format!("{table}_{i}");
-        session.deregister_table(&name)?;
-        session.register_table(&name, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
-        selected.push(match known.form {
-            LabelForm::Text => format!("{} AS {column}", converted(&format!("l{i}.label"), known.text)),
-            _ => format!("l{i}.label AS {column}"),
-        });
-        let value = with_one_zero(&format!("r.{column}"), &other);
-        joins += &format!(" LEFT JOIN {name} AS l{i} ON {value} IS NOT DISTINCT FROM l{i}.value");
+        let labelled = labelled(session, (table, CHECKED), known, &format!("{table}_{i}")).await?;
+        selected.push(format!("{} AS {}", labelled.expression, quote(&known.column)));
+        joins += &labelled.join;
     }
     let generalized = |c: &String| columns.iter().any(|k| k.column == *c);
     let schema = session.table(table).await?.schema().clone();
@@ -142,4 +107,66 @@ pub(super) async fn generalized(session: &SessionContext, table: &str, columns: 
         selected.join(", "),
         quote(table)
     ))
+}
+
+/// The label of a column as SQL.
+pub(super) struct Labelled {
+    /// The label of a row that is called `r`.
+    pub(super) expression: String,
+    /// The join with the labels of the column's values, if there is one.
+    pub(super) join: String,
+}
+
+/// Returns the label that a column of `table` was released with in the table `released`. The labels
+/// of its values become a table called `name`.
+pub(super) async fn labelled(
+    session: &SessionContext,
+    (table, released): (&str, &str),
+    known: &Known,
+    name: &str,
+) -> Result<Labelled> {
+    let column = quote(&known.column);
+    let unknown = |what: &str| {
+        Error::usage(format!(
+            "column {}: {what} is not known; write QUASI IDENTIFIERS ({} USING hierarchy LEVELS 2 TO 2) with the \
+             hierarchy and the level that it was released with",
+            known.column, known.column
+        ))
+    };
+    let level = known.level().ok_or_else(|| unknown("its level"))?;
+    let other = type_of(session, table, &known.column).await?;
+    let value = with_one_zero(&format!("r.{column}"), &other);
+    if level == 0 && known.codes.is_none() && known.form == LabelForm::Text {
+        let released = type_of(session, released, &known.column).await?;
+        let expression = match compared(&released, &other, known.text) {
+            Some(form) if released != other || form == CSV_TEXT => converted(&value, form),
+            _ => value,
+        };
+        let join = String::new();
+        return Ok(Labelled { expression, join });
+    }
+    let hierarchy = known.hierarchy.as_ref().ok_or_else(|| unknown("its hierarchy"))?;
+    let (values, lookup) = bind(session, table, &known.column, hierarchy).await?;
+    let own = lookup.level(level);
+    let labels: ArrayRef = match known.form {
+        LabelForm::Text => Arc::new(texts(&own.labels)?),
+        form if form.is_of_class() => {
+            return Err(Error::usage(format!(
+                "column {}: LABELS {form} belongs to a class of the release and cannot label other rows; leave \
+                 POPULATION out",
+                known.column
+            )));
+        }
+        form => values_of_level(form, &lookup, level).map_err(|e| e.context(format!("column {}", known.column)))?,
+    };
+    let labels = take(&labels, &UInt32Array::from(own.codes.clone()), None)?;
+    let batch = RecordBatch::try_from_iter_with_nullable([("value", values, true), ("label", labels, true)])?;
+    session.deregister_table(name)?;
+    session.register_table(name, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
+    let expression = match known.form {
+        LabelForm::Text => converted(&format!("{name}.label"), known.text),
+        _ => format!("{name}.label"),
+    };
+    let join = format!(" LEFT JOIN {name} ON {value} IS NOT DISTINCT FROM {name}.value");
+    Ok(Labelled { expression, join })
 }

@@ -17,6 +17,9 @@
 //!   recoding whose labels are not true of the source ([`cover`]), and rows left in the source's
 //!   order ([`order`]).
 //!
+//! Two releases of one table are set side by side ([`beside`]): what they promise is recounted for
+//! what they tell together.
+//!
 //! Entries of a release that cannot be confirmed (no manifest, no source, another hierarchy than
 //! the release's) are listed too, and do not count as failures.
 //!
@@ -25,6 +28,7 @@
 
 mod against;
 mod batches;
+mod beside;
 mod budget;
 mod check;
 mod claim;
@@ -47,6 +51,7 @@ mod tables;
 mod undecided;
 mod verification;
 
+pub(crate) use beside::{Pair, Side, beside};
 pub(crate) use claim::{Claim, ClaimedAttribute};
 pub(crate) use evidence::{Evidence, Place, Stated};
 pub(crate) use run::audit;

@@ -41,7 +41,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     let progress = observer.begin(Phase::Verify);
     let own = session(&state, &views, &progress)?;
     if claim.against.is_some() {
-        in_zones_of_source(&own, &released.quasi_identifiers).await?;
+        in_zones_of_source(&own, CHECKED, &released.quasi_identifiers).await?;
     }
     bounds_as_text(&own, CHECKED, &released.quasi_identifiers).await?;
     if claim.population.is_some() {
@@ -85,7 +85,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
             let mut in_order = state.clone();
             in_order.config_mut().options_mut().execution.target_partitions = 1;
             let in_order = session(&in_order, &views, &progress)?;
-            in_zones_of_source(&in_order, &released.quasi_identifiers).await?;
+            in_zones_of_source(&in_order, CHECKED, &released.quasi_identifiers).await?;
             bounds_as_text(&in_order, CHECKED, &released.quasi_identifiers).await?;
             checks.extend(order::check(&in_order, &known, &claim.folders, &unchanged).await?);
         }
@@ -150,7 +150,7 @@ fn comparable<'a>(promises: Vec<Promise<'a>>, unlike: &[String], found: &mut Ver
 
 /// Describes the checked rows as a released table, with the columns of the manifest, or else those
 /// of the statement.
-fn released(claim: &Claim) -> Result<ReleasedTable> {
+pub(super) fn released(claim: &Claim) -> Result<ReleasedTable> {
     let manifest = claim.evidence.as_ref().map(|e| &e.manifest);
     let starred = manifest.filter(|m| m.suppressed_rows == SuppressedRows::Starred);
     let quasi_identifiers = match manifest {

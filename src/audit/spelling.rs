@@ -95,10 +95,10 @@ async fn all_are(rows: &DataFrame, column: &Expr, data_type: &DataType) -> Resul
     Ok(others.count().await? == 0)
 }
 
-/// Reads the released `columns` in the time zones of the source. A Parquet file stores of a zone
-/// only whether there is one, and the text of a time depends on its zone.
-pub(super) async fn in_zones_of_source(session: &SessionContext, columns: &[String]) -> Result<()> {
-    let (released, source) = (session.table(CHECKED).await?, session.table(WHOLE).await?);
+/// Reads these columns of the table `name` in the time zones of the source. A Parquet file
+/// stores of a zone only whether there is one, and the text of a time depends on its zone.
+pub(super) async fn in_zones_of_source(session: &SessionContext, name: &str, columns: &[String]) -> Result<()> {
+    let (released, source) = (session.table(name).await?, session.table(WHOLE).await?);
     let (mut select, mut is_changed) = (vec![], false);
     for field in released.schema().fields() {
         let known = source.schema().field_with_unqualified_name(field.name()).ok();
@@ -115,8 +115,8 @@ pub(super) async fn in_zones_of_source(session: &SessionContext, columns: &[Stri
     }
     if is_changed {
         let rows = released.select(select)?.into_view();
-        session.deregister_table(CHECKED)?;
-        session.register_table(CHECKED, rows)?;
+        session.deregister_table(name)?;
+        session.register_table(name, rows)?;
     }
     Ok(())
 }

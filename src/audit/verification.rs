@@ -34,6 +34,8 @@ pub struct Verification {
     /// How many files were read, if no manifest says how many there are: a pattern may match fewer
     /// than was meant.
     pub files_read: Option<u64>,
+    /// What was counted and checks nothing, with the number; `None` if there is nothing to count.
+    pub told: Vec<(String, Option<f64>)>,
     /// Of the gaps, the promises that only the source can decide (AGAINST), with what the released
     /// rows alone reach. `ok` is false, because nothing was shown.
     pub undecided: Vec<Check>,

@@ -103,7 +103,7 @@ pub(super) async fn histogram(session: &SessionContext, sizes: &str) -> Result<H
 }
 
 /// Returns the rows of a query that returns whole numbers.
-pub(super) async fn numbers(session: &SessionContext, sql: &str) -> Result<Vec<Vec<u64>>> {
+pub(crate) async fn numbers(session: &SessionContext, sql: &str) -> Result<Vec<Vec<u64>>> {
     let batches = session.sql(sql).await?.collect().await.map_err(Error::from_data)?;
     let mut rows = vec![];
     for batch in batches {

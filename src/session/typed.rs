@@ -6,7 +6,8 @@ use super::statements::anonymize::Anonymized;
 use super::statements::anonymize::spec::AnonymizeSpec;
 use super::statements::entry::{Run, Statement};
 use super::statements::pareto::{Pareto, ParetoFront};
-use super::statements::verify::answer;
+use super::statements::verify::answered::answer;
+use super::statements::verify::beside::Beside;
 use super::statements::verify::spec::Verify;
 use crate::audit::Verification;
 use crate::error::{Error, Result};
@@ -101,9 +102,15 @@ impl AnonContext {
         released.map_err(|e| context.hidden.in_error(e))
     }
 
-    /// Runs one VERIFY. A check that does not hold is not an error here: call
+    /// Runs one VERIFY, of a release or of two side by side. A check that does not hold is not an
+    /// error here: call
     /// [`Verification::holds`].
     pub async fn verify(&self, statement: &str) -> Result<Verification> {
+        if let Some((asked, is_deep, context)) = self.only::<Beside>(statement)? {
+            let hidden = context.hidden.clone();
+            let verified = self.with_room(is_deep, async move { asked.verification(&context).await });
+            return Ok(verified.await.map_err(|e| hidden.in_error(e))?.0);
+        }
         let (asked, is_deep, context): (Verify, _, _) = self.one(statement, "VERIFY")?;
         let hidden = context.hidden.clone();
         let verified = self.with_room(is_deep, async move { asked.verification(&context).await });
@@ -121,19 +128,23 @@ impl AnonContext {
     /// Parses `text` as exactly one statement of type `T`, and returns it with whether it is deep
     /// and the context that it runs in. Fails with a usage error if it is anything else.
     fn one<T: Run + Clone>(&self, text: &str, what: &str) -> Result<(T, bool, Self)> {
+        self.only(text)?.ok_or_else(|| {
+            Error::usage(format!(
+                "expected one {what} statement; a script is run by AnonContext::sql"
+            ))
+        })
+    }
+
+    /// Parses `text` like [`AnonContext::one`]; `None` if it is anything else.
+    fn only<T: Run + Clone>(&self, text: &str) -> Result<Option<(T, bool, Self)>> {
         let mut statements = self.script(text)?;
         let only = Some(statements.len() == 1)
             .filter(|only| *only)
             .and_then(|_| statements.next());
         let only = only.transpose()?;
-        let asked = only.and_then(|one| {
+        Ok(only.and_then(|one| {
             let context = self.on_course().hiding(one.hidden());
             Some((one.get::<T>()?.clone(), one.is_deep(), context))
-        });
-        asked.ok_or_else(|| {
-            Error::usage(format!(
-                "expected one {what} statement; a script is run by AnonContext::sql"
-            ))
-        })
+        }))
     }
 }

@@ -5,6 +5,7 @@ mod append;
 mod architecture;
 mod at_once;
 mod azurite;
+mod beside;
 mod beyond_memory;
 mod book;
 mod cancelling;

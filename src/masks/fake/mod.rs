@@ -224,7 +224,10 @@ mod tests {
             all.push(format!("{:?}", locale));
         }
         let key = Key::new(b"the lists of names").unwrap();
-        assert_eq!(&hex::encode(key.digest(all.join("\n").as_bytes()))[..16], "04dbb22f53413903");
+        assert_eq!(
+            &hex::encode(key.digest(all.join("\n").as_bytes()))[..16],
+            "04dbb22f53413903"
+        );
     }
 
     #[test]

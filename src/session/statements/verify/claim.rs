@@ -1,7 +1,7 @@
 //! Binds a VERIFY to a claim: looks up names, checks arguments and reads the manifest.
 
 use super::spec::Verify;
-use crate::audit::{Claim, ClaimedAttribute, Evidence, Stated};
+use crate::audit::{Claim, ClaimedAttribute, Evidence, Place, Stated};
 use crate::error::{Error, Result};
 use crate::folder::{Manifest, Role};
 use crate::hierarchy::Hierarchy;
@@ -46,14 +46,7 @@ impl AnonContext {
             quasi.chain(sensitive).chain(sets).chain(&verify.entity),
         )?;
         let place = self.place(&verify.source, &source).await?;
-        let read = move || match place {
-            Some(place) => {
-                let folders = folders(&place);
-                Ok((Evidence::of(place, stated)?, folders))
-            }
-            None => Ok((None, vec![])),
-        };
-        let (evidence, folders) = blocking("reading the manifest", read).await?;
+        let (evidence, folders) = evidence(place).await?;
         let hierarchies = self.hierarchies.read().clone();
         let against = self.rows_of(verify.against.as_ref()).await?;
         let defined = match &evidence {
@@ -87,7 +80,7 @@ impl AnonContext {
     /// Makes the hierarchies that a manifest defines, by the columns that were released with them.
     /// One that does not take the values that the column of the source has is left out: the release
     /// was not made from them.
-    async fn defined(
+    pub(super) async fn defined(
         &self,
         manifest: &Manifest,
         against: Option<&DataFrame>,
@@ -114,12 +107,25 @@ impl AnonContext {
         Ok(made)
     }
 
-    async fn rows_of(&self, source: Option<&SourceClause>) -> Result<Option<DataFrame>> {
+    pub(super) async fn rows_of(&self, source: Option<&SourceClause>) -> Result<Option<DataFrame>> {
         match source {
             Some(source) => Ok(Some(self.settled(source).await?.rows)),
             None => Ok(None),
         }
     }
+}
+
+/// Reads the manifest of the release at a place, if there is one, and the columns that are names of
+/// folders there.
+pub(super) async fn evidence(place: Option<Place>) -> Result<(Option<Evidence>, Vec<String>)> {
+    let read = move || match place {
+        Some(place) => {
+            let folders = folders(&place);
+            Ok((Evidence::of(place, stated)?, folders))
+        }
+        None => Ok((None, vec![])),
+    };
+    blocking("reading the manifest", read).await
 }
 
 /// Fails with a usage error if a named column is missing, or if the statement lacks something that
@@ -152,14 +158,16 @@ fn check(
     check_population(constraints, verify.population.is_some())
 }
 
+/// Reads the statement of a manifest; `None` if it is not an ANONYMIZE.
+pub(super) fn statement(text: &str) -> Option<AnonymizeSpec> {
+    let read = anonymize::ENTRY.parse(text, &Variables::of_a_record()).ok().flatten()?;
+    read.get::<AnonymizeSpec>().cloned()
+}
+
 /// Returns the roles of the released columns in the statement of a manifest; `None` if it is not an
 /// ANONYMIZE.
-fn stated(statement: &str) -> Option<Stated> {
-    let read = anonymize::ENTRY
-        .parse(statement, &Variables::of_a_record())
-        .ok()
-        .flatten()?;
-    let spec = read.get::<AnonymizeSpec>()?;
+fn stated(text: &str) -> Option<Stated> {
+    let spec = statement(text)?;
     let masked = spec
         .identifiers
         .iter()

@@ -3,9 +3,7 @@
 use crate::error::Result;
 use crate::quoting::ident;
 use crate::sql::clause::list as clause;
-use crate::sql::clause::{
-    ConstraintClause, QuasiIdentifierClause, SensitiveClause, SourceClause, constraint, roles, source,
-};
+use crate::sql::clause::{ConstraintClause, QuasiIdentifierClause, SensitiveClause, SourceClause, constraint, roles};
 use crate::sql::cursor::Cursor;
 use std::fmt;
 
@@ -47,9 +45,8 @@ impl fmt::Display for Verify {
     }
 }
 
-/// Parses what follows the word VERIFY.
-pub(super) fn read(c: &mut Cursor) -> Result<Verify> {
-    let source = source::read(c)?;
+/// Parses what follows the word VERIFY and the source.
+pub(super) fn read(c: &mut Cursor, source: SourceClause) -> Result<Verify> {
     let allowed = [
         &clause::QUASI,
         &clause::SENSITIVE,

@@ -1,0 +1,140 @@
+//! What is certain without the source: how the totals of two releases differ.
+//!
+//! Two releases label a column alike if they have it at the same level of the same hierarchy. Rows
+//! that are counted by such columns are counted by the same groups in both, so the difference of
+//! two totals is the number of people who are only in one of them, less those who are only in the
+//! other.
+//!
+//! If both releases read the same files as they are, without a query, and one of them suppressed nothing, nobody is only in
+//! the other. The difference is then exactly the people of a group whom the other release does not
+//! have. They are in classes that no more people than these are in together, so fewer than k of them
+//! break k-anonymity. In all other cases the difference is told, and checks nothing.
+
+use super::side::Placed;
+use crate::audit::known::Known;
+use crate::audit::spelling::{CSV_TEXT, TEXT, converted};
+use crate::audit::verification::Verification;
+use crate::error::Result;
+use crate::folder::{Check, FileSummary, HierarchySummary};
+use crate::quoting::quote;
+use crate::recount::{count, numbers};
+use datafusion::prelude::SessionContext;
+use std::collections::BTreeSet;
+
+/// Compares the totals of both releases, and notes every promise as a gap.
+pub(super) async fn check(session: &SessionContext, sides: &[Placed<'_>; 2], found: &mut Verification) -> Result<()> {
+    for side in sides {
+        let rows = count(session, &format!("SELECT count(*) FROM {}", side.released.released())).await?;
+        found
+            .told
+            .push((format!("rows of the {} release", side.called), Some(rows as f64)));
+    }
+    let [first, second] = sides;
+    let mut alike = vec![];
+    for known in &first.known {
+        let other = second.known.iter().find(|other| other.column == known.column);
+        if let Some(other) = other
+            && is_alike(known, other)?
+        {
+            alike.push(known);
+        }
+    }
+    let least = smallest_difference(session, sides, &alike).await?;
+    let by = match alike.is_empty() {
+        true => "all rows".to_string(),
+        false => alike.iter().map(|k| k.column.as_str()).collect::<Vec<_>>().join(", "),
+    };
+    let reached = least.map(|n| n as f64);
+    match whole(sides) {
+        Some(side) => {
+            let sizes = side.side.claim.constraints.iter().filter(|c| c.is_of_classes());
+            let required = sizes.map(|c| c.model.min_class_size()).max().unwrap_or(1);
+            found.checks.push(Check {
+                check: format!("people only in the {} release, by totals of {by}", side.called),
+                required: required as f64,
+                reached,
+                ok: least.is_none_or(|n| n >= required),
+            });
+        }
+        None => found
+            .told
+            .push((format!("smallest difference of totals of {by}"), reached)),
+    }
+    for side in sides {
+        for constraint in &side.side.claim.constraints {
+            let text = constraint.describe(&side.side.quasi_identifiers);
+            found.gap(format!(
+                "needs AGAINST: {text} of the {} release, together",
+                side.called
+            ));
+        }
+    }
+    found.gap("needs AGAINST: who is in one release and not in the other".into());
+    Ok(())
+}
+
+/// Returns true if two columns have the same labels: they are at one level of one hierarchy, as
+/// text.
+fn is_alike(one: &Known, other: &Known) -> Result<bool> {
+    let (Some(level), Some(same)) = (one.level(), other.level()) else {
+        return Ok(false);
+    };
+    let (Some(hierarchy), Some(others)) = (&one.hierarchy, &other.hierarchy) else {
+        return Ok(false);
+    };
+    // Summaries of two manifests cannot be compared, because each has a key of its own.
+    let key = |hierarchy| HierarchySummary::of(hierarchy, &[]);
+    let (mut own, theirs) = (key(hierarchy)?, key(others)?);
+    own.name.clone_from(&theirs.name);
+    let are_texts = !(one.form.is_of_class() || one.form.is_of_label()) && one.form == other.form;
+    Ok(level == same && own == theirs && are_texts)
+}
+
+/// Returns the smallest difference of the totals of both releases by the columns `alike`; `None` if
+/// all totals are equal.
+async fn smallest_difference(
+    session: &SessionContext,
+    sides: &[Placed<'_>; 2],
+    alike: &[&Known],
+) -> Result<Option<u64>> {
+    let form = |column: &str| {
+        let is_csv = sides.iter().any(|side| side.evidence.text(column) == CSV_TEXT);
+        if is_csv { CSV_TEXT } else { TEXT }
+    };
+    let rows = sides.iter().zip([1, -1]).map(|(side, sign)| {
+        let columns = alike.iter().enumerate();
+        let columns = columns.map(|(i, k)| format!("{} AS k{i}, ", converted(&quote(&k.column), form(&k.column))));
+        format!(
+            "SELECT {}{sign} AS n FROM {}",
+            columns.collect::<String>(),
+            side.released.released()
+        )
+    });
+    let rows = rows.collect::<Vec<_>>().join(" UNION ALL ");
+    let keys: Vec<String> = (0..alike.len()).map(|i| format!("k{i}")).collect();
+    let group = match keys.is_empty() {
+        true => String::new(),
+        false => format!(" GROUP BY {}", keys.join(", ")),
+    };
+    let sql = format!("SELECT coalesce(min(abs(d)), 0) FROM (SELECT sum(n) AS d FROM ({rows}){group}) WHERE d <> 0");
+    let least = numbers(session, &sql).await?;
+    Ok(least.first().map(|row| row[0]).filter(|n| *n > 0))
+}
+
+/// Returns the release that has everyone whom the other one has, if that is certain: both read the
+/// same files as they are, and it suppressed nothing.
+fn whole<'a, 'b>(sides: &'b [Placed<'a>; 2]) -> Option<&'b Placed<'a>> {
+    let read = |side: &Placed<'_>| {
+        let manifest = side.manifest();
+        let identities: Option<BTreeSet<String>> = manifest.input.iter().map(FileSummary::identity).collect();
+        let is_plain = !side.evidence.grew() && side.side.reads_path;
+        identities
+            .filter(|read| is_plain && !read.is_empty())
+            .zip(manifest.rows_in)
+    };
+    let [first, second] = sides;
+    if read(first).is_none() || read(first) != read(second) || first.side.source != second.side.source {
+        return None;
+    }
+    sides.iter().find(|side| side.manifest().rows_suppressed == Some(0))
+}

@@ -1,0 +1,31 @@
+//! Two releases, and the data to check them against.
+
+use crate::audit::claim::Claim;
+use crate::job::QuasiIdentifier;
+use datafusion::dataframe::DataFrame;
+
+/// Two releases, and the data to check them against.
+pub(crate) struct Pair {
+    /// The release that the statement names first.
+    pub(crate) first: Side,
+    /// The release after BESIDE.
+    pub(crate) second: Side,
+    /// The source of both releases (AGAINST).
+    pub(crate) against: Option<DataFrame>,
+    /// The column of the source that identifies a person (ENTITY).
+    pub(crate) entity: Option<String>,
+}
+
+/// One of the two releases.
+pub(crate) struct Side {
+    /// The release as the statement names it.
+    pub(crate) name: String,
+    /// The rows with their manifest, and the constraints that the manifest claims.
+    pub(crate) claim: Claim,
+    /// The quasi-identifiers that the constraints are about, without their hierarchies.
+    pub(crate) quasi_identifiers: Vec<QuasiIdentifier>,
+    /// The source in the words of the manifest's statement.
+    pub(crate) source: String,
+    /// Whether the source is a path, whose rows are those of its files.
+    pub(crate) reads_path: bool,
+}

@@ -1,0 +1,112 @@
+//! The promises of two releases, as promises about classes together.
+
+use super::side::{Labels, Placed};
+use crate::error::Result;
+use crate::job::{Constraint, Scope};
+use crate::recount::Promise;
+use std::collections::BTreeSet;
+
+/// The column that is true for rows that the first release has.
+pub(super) const IN_FIRST: &str = "in_first";
+/// The column that is true for rows that the second release has.
+pub(super) const IN_SECOND: &str = "in_second";
+/// The table of the rows that the first release has.
+pub(super) const OF_FIRST: &str = "of_first";
+/// The table of the rows that the second release has.
+pub(super) const OF_SECOND: &str = "of_second";
+/// The table of the rows that any of the two releases has.
+pub(super) const OF_BOTH: &str = "of_both";
+
+/// A promise about the classes together.
+pub(super) struct Together<'a> {
+    pub(super) promise: Promise<'a>,
+    pub(super) constraint: &'a Constraint,
+    /// The table of the rows that it is about.
+    pub(super) table: &'static str,
+    /// Why it cannot be counted.
+    pub(super) gap: Option<&'static str>,
+}
+
+/// Returns the promises of both releases. One that both make alike is made once. `sensitive` is the
+/// column of each attribute.
+pub(super) fn together<'a>(
+    sides: &'a [Placed<'a>; 2],
+    labels: &[Labels; 2],
+    sensitive: impl Fn(&str) -> String,
+) -> Result<Vec<Together<'a>>> {
+    let mut found: Vec<(Together<'a>, String)> = vec![];
+    for (side, table) in sides.iter().zip([OF_FIRST, OF_SECOND]) {
+        for constraint in &side.side.claim.constraints {
+            let text = constraint.describe(&side.side.quasi_identifiers);
+            let groupings = groupings(side, labels, constraint)?;
+            let same = found
+                .iter_mut()
+                .find(|(known, told)| *told == text && known.promise.groupings == groupings);
+            if let Some((known, _)) = same {
+                known.promise.name = format!("{text} of both releases, together");
+                known.table = OF_BOTH;
+                known.gap = known.gap.or(gap(side, constraint));
+                continue;
+            }
+            let promise = Promise {
+                name: format!("{text} of the {} release, together", side.called),
+                model: constraint.model.as_ref(),
+                groupings,
+                attribute: constraint.attribute.as_deref().map(&sensitive),
+                hierarchy: None,
+            };
+            let gap = gap(side, constraint);
+            let one = Together {
+                promise,
+                constraint,
+                table,
+                gap,
+            };
+            found.push((one, text));
+        }
+    }
+    Ok(found.into_iter().map(|(promise, _)| promise).collect())
+}
+
+/// Returns the columns by which a promise groups persons: the labels of both releases in the
+/// columns that it is about, and which release has the person.
+fn groupings(side: &Placed<'_>, labels: &[Labels; 2], constraint: &Constraint) -> Result<Vec<Vec<String>>> {
+    let quasi_identifiers = &side.side.quasi_identifiers;
+    let subsets = constraint.scope.subsets(quasi_identifiers.len())?;
+    let group = |subset: Vec<usize>| {
+        let names: BTreeSet<&str> = subset.iter().map(|i| quasi_identifiers[*i].column.as_str()).collect();
+        let is_of = |name: &str| constraint.scope == Scope::All || names.contains(name);
+        let columns = labels.iter().zip(['a', 'b']).flat_map(|(labels, prefix)| {
+            let numbered = labels.columns.iter().enumerate();
+            numbered.filter_map(move |(i, (name, _))| Some((i, name)).map(|(i, name)| (prefix, i, name.as_str())))
+        });
+        let columns = columns.filter(|(_, _, name)| is_of(name));
+        let columns = columns.map(|(prefix, i, _)| label(prefix, i));
+        columns.chain([IN_FIRST.into(), IN_SECOND.into()]).collect()
+    };
+    Ok(subsets.into_iter().map(group).collect())
+}
+
+/// Returns the name of the column of a label.
+pub(super) fn label(prefix: char, number: usize) -> String {
+    format!("{prefix}{number}")
+}
+
+/// Returns why a promise cannot be counted on classes together.
+fn gap(side: &Placed<'_>, constraint: &Constraint) -> Option<&'static str> {
+    let (model, reads) = (&constraint.model, constraint.model.reads());
+    let is_permuted = |attribute: &String| !side.evidence.unchanged().contains(attribute);
+    if model.item_bound().is_some() {
+        return Some("it is about items, which are in no class");
+    }
+    if model.sampling().is_some() || model.limit_column().is_some() {
+        return Some("it is not about classes");
+    }
+    if reads.population || reads.hierarchy || reads.labels || reads.supersets {
+        return Some("it reads more than classes and values");
+    }
+    let permuted = constraint.attribute.as_ref().filter(|_| reads.attribute);
+    permuted
+        .filter(|attribute| is_permuted(attribute))
+        .map(|_| "its values were permuted, and the source has them as they were")
+}

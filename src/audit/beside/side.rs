@@ -1,0 +1,252 @@
+//! One of the two releases as a table of the session, with the labels of its columns.
+
+use super::pair::Side;
+use crate::audit::columns;
+use crate::audit::evidence::Evidence;
+use crate::audit::known::{Known, labelled};
+use crate::audit::run::released;
+use crate::audit::spelling::converted;
+use crate::audit::tables::WHOLE;
+use crate::audit::verification::Verification;
+use crate::error::{Error, Result};
+use crate::folder::{MANIFEST, Manifest, Role};
+use crate::hierarchy::OnUnmapped;
+use crate::quoting::{ident, quote};
+use crate::recount::{ReleasedTable, bind, type_of, with_one_zero};
+use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch};
+use arrow::compute::filter;
+use arrow::datatypes::DataType;
+use datafusion::datasource::MemTable;
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// One of the two releases as a table of the session.
+pub(super) struct Placed<'a> {
+    pub(super) side: &'a Side,
+    pub(super) evidence: &'a Evidence,
+    /// How the answer calls the release.
+    pub(super) called: &'static str,
+    /// The table of its rows, which are released rows with their quasi-identifiers.
+    pub(super) released: ReleasedTable,
+    /// Its quasi-identifiers with their hierarchies and levels, as far as they are known.
+    pub(super) known: Vec<Known>,
+}
+
+/// The labels of a release as columns of the source's rows.
+#[derive(Default)]
+pub(super) struct Labels {
+    /// The column of the table, and the SQL of its label.
+    pub(super) columns: Vec<(String, String)>,
+    /// The joins that the labels need.
+    pub(super) joins: String,
+    /// The SQL of the same labels in the released table, in the order of the first of `columns`.
+    pub(super) of_release: Vec<String>,
+    /// The SQL conditions of rows that are in the release if their class is: of all others, the
+    /// hierarchy of a column does not know the value (ON UNMAPPED SUPPRESS).
+    pub(super) admitted: Vec<String>,
+}
+
+impl Labels {
+    /// Leaves out the rows whose value the hierarchy of a column does not know, if it suppresses
+    /// them. The unknown values become a table called `name`.
+    async fn admit(&mut self, session: &SessionContext, known: &Known, name: &str) -> Result<()> {
+        let Some(hierarchy) = known
+            .hierarchy
+            .as_ref()
+            .filter(|h| h.on_unmapped() == OnUnmapped::Suppress)
+        else {
+            return Ok(());
+        };
+        let (values, lookup) = bind(session, WHOLE, &known.column, hierarchy).await?;
+        let unknown: BooleanArray = (0..values.len()).map(|code| Some(lookup.is_unmapped(code))).collect();
+        if unknown.true_count() == 0 {
+            return Ok(());
+        }
+        let values = filter(&values, &unknown)?;
+        let there: ArrayRef = Arc::new(BooleanArray::from(vec![true; values.len()]));
+        let batch = RecordBatch::try_from_iter_with_nullable([("value", values, true), ("there", there, true)])?;
+        let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
+        session.register_table(name, Arc::new(table))?;
+        let data_type = type_of(session, WHOLE, &known.column).await?;
+        let value = with_one_zero(&format!("r.{}", quote(&known.column)), &data_type);
+        self.joins += &format!(" LEFT JOIN {name} ON ({value} IS NOT DISTINCT FROM {name}.value)");
+        self.admitted.push(format!("{name}.there IS NULL"));
+        Ok(())
+    }
+
+    /// Returns the SQL condition that a row is in the release if its class is.
+    pub(super) fn is_admitted(&self) -> String {
+        match self.admitted.is_empty() {
+            true => "true".into(),
+            false => self.admitted.join(" AND "),
+        }
+    }
+}
+
+impl<'a> Placed<'a> {
+    /// Places a release, whose table is called `table`.
+    pub(super) fn of(side: &'a Side, called: &'static str, table: &str) -> Result<Self> {
+        let name = &side.name;
+        let evidence = side
+            .claim
+            .evidence
+            .as_ref()
+            .ok_or_else(|| Error::internal("a release side by side without its manifest"))?;
+        // What is not known of a column is said where its labels are needed.
+        let known = columns::known(&side.claim, &mut Verification::default()).map_err(|e| e.context(name))?;
+        let released = ReleasedTable {
+            name: table.into(),
+            ..released(&side.claim).map_err(|e| e.context(name))?
+        };
+        Ok(Self {
+            side,
+            evidence,
+            called,
+            released,
+            known,
+        })
+    }
+
+    pub(super) fn manifest(&self) -> &'a Manifest {
+        self.evidence.manifest()
+    }
+
+    /// Returns the column of the source that is released as it is, or under a mask, and that the
+    /// `other` release calls a quasi-identifier.
+    fn told(&self, other: &Self) -> Vec<String> {
+        let unchanged = self.evidence.unchanged().into_iter();
+        let told = unchanged.chain(self.manifest().columns_of(Role::Identifier));
+        told.filter(|column| other.known.iter().any(|known| known.column == *column))
+            .collect()
+    }
+
+    /// Fails with a usage error if the labels of the release do not say which row of the source is
+    /// in which class.
+    fn check_told(&self, entity: Option<&str>) -> Result<()> {
+        let (name, manifest) = (&self.side.name, self.manifest());
+        let refused = |why: String| Err(Error::usage(format!("{name}: {why}")));
+        if manifest.differential_privacy.is_some() {
+            return refused(
+                "BESIDE does not support a differentially private sample, which does not tell who is in it; its budget says \
+                 what it adds to other releases"
+                    .into(),
+            );
+        }
+        if manifest.partition.is_some() {
+            return refused(format!(
+                "BESIDE ... AGAINST does not support local recoding ({}), whose labels do not tell which rows of the source \
+                 are in which class; compare full-domain releases (RECODING GLOBAL), or leave AGAINST out",
+                manifest.search.algorithm
+            ));
+        }
+        if self.evidence.grew() {
+            return refused(
+                "BESIDE ... AGAINST does not support a release that grew (APPEND): each of its batches was read from a source \
+                 of its own; release all rows at once, or leave AGAINST out"
+                    .into(),
+            );
+        }
+        if let Some(personal) = &manifest.personal {
+            return refused(format!(
+                "BESIDE ... AGAINST does not support personal limits ({}), which suppress rows and not classes",
+                personal.column
+            ));
+        }
+        if self.known.is_empty() {
+            return refused(
+                "BESIDE ... AGAINST needs a quasi-identifier of single values, and the release has none".into(),
+            );
+        }
+        match (manifest.entity.as_deref(), entity) {
+            (Some(counted), named) if named != Some(counted) => refused(format!(
+                "the release counts each {counted} once; write AGAINST source ENTITY ({}), where the source has this column",
+                ident(counted)
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the labels that the rows of the source have in this release, with those of columns
+    /// that only the `other` release calls quasi-identifiers. Columns are called by `prefix` and a
+    /// number.
+    pub(super) async fn labels(
+        &self,
+        session: &SessionContext,
+        other: &Self,
+        entity: Option<&str>,
+        prefix: char,
+    ) -> Result<Labels> {
+        self.check_told(entity)?;
+        let name = &self.side.name;
+        let mut labels = Labels::default();
+        for (i, known) in self.known.iter().enumerate() {
+            let column = &known.column;
+            self.check_known(known)?;
+            let other = self.of_source(session, column).await?;
+            let Some(form) = known.form(session, &self.released.name, &other).await? else {
+                return Err(Error::usage(format!(
+                    "{name}: column {column} has another type in the source, and its values cannot be found in the release; \
+                     write AGAINST the table or query that it was released from"
+                )));
+            };
+            let label = labelled(
+                session,
+                (WHOLE, &self.released.name),
+                known,
+                &format!("labels_{prefix}{i}"),
+            )
+            .await;
+            let label = label.map_err(|e| e.context(name))?;
+            labels
+                .columns
+                .push((column.clone(), converted(&label.expression, form)));
+            labels.joins += &label.join;
+            labels.admit(session, known, &format!("unknown_{prefix}{i}")).await?;
+            labels.of_release.push(converted(&quote(column), form));
+        }
+        for column in self.told(other) {
+            let data_type = self.of_source(session, &column).await?;
+            let value = with_one_zero(&format!("r.{}", quote(&column)), &data_type);
+            labels.columns.push((column, value));
+        }
+        Ok(labels)
+    }
+
+    /// Fails with a usage error if the labels of a column cannot be computed again.
+    fn check_known(&self, known: &Known) -> Result<()> {
+        let (name, column) = (&self.side.name, &known.column);
+        if known.form.is_of_class() {
+            return Err(Error::usage(format!(
+                "{name}: BESIDE ... AGAINST does not support LABELS {} of column {column}, which do not tell which class a row \
+                 is in; LABELS TEXT, BOUNDS and MIDPOINT do",
+                known.form
+            )));
+        }
+        if known.level().is_none() {
+            return Err(Error::usage(format!(
+                "{name}: {MANIFEST} has no level of column {column}, so its labels cannot be computed again"
+            )));
+        }
+        if known.hierarchy.is_some() {
+            return Ok(());
+        }
+        let named = self.manifest().hierarchy_of(column).map(|h| h.name.as_str());
+        let named = named.map_or(String::new(), |named| format!(" {named}"));
+        Err(Error::usage(format!(
+            "{name}: column {column} was released with a hierarchy{named} that is not in this session, or is another one here; \
+             write CREATE OR REPLACE HIERARCHY{named} AS it was for the release, and then VERIFY"
+        )))
+    }
+
+    /// Returns the type of a column in the source.
+    async fn of_source(&self, session: &SessionContext, column: &str) -> Result<DataType> {
+        let there = type_of(session, WHOLE, column).await;
+        there.map_err(|_| {
+            Error::usage(format!(
+                "the source has no column {column}, by which {} was released; write AGAINST the table or query that it was \
+                 released from: {}",
+                self.side.name, self.side.source
+            ))
+        })
+    }
+}
