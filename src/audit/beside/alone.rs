@@ -5,10 +5,11 @@
 //! two totals is the number of people who are only in one of them, less those who are only in the
 //! other.
 //!
-//! If both releases read the same files as they are, without a query, and one of them suppressed nothing, nobody is only in
-//! the other. The difference is then exactly the people of a group whom the other release does not
-//! have. They are in classes that no more people than these are in together, so fewer than k of them
-//! break k-anonymity. In all other cases the difference is told, and checks nothing.
+//! If both releases read the same files as they are, without a query, and one of them suppressed
+//! nothing, nobody is only in the other. The difference is then exactly the people of a group whom
+//! the other release does not have. They are in classes that no more people than these are in
+//! together, so fewer than k of them break k-anonymity. In all other cases the difference is told,
+//! and checks nothing.
 
 use super::side::Placed;
 use crate::audit::known::Known;

@@ -101,8 +101,7 @@ fn another_source(side: &Placed<'_>, why: &str) -> Error {
     let (name, source) = (&side.side.name, &side.side.source);
     Error::usage(format!(
         "{name} was not released from this source: {why}; write AGAINST the table or query that it was released from, and that \
-         has all its rows: {source}. Releases of different rows cannot be compared row by row; leave AGAINST out. If it is the source, VERIFY \
-         the release alone: it was changed"
+         has all its rows: {source}. Releases of different rows cannot be compared row by row; leave AGAINST out"
     ))
 }
 

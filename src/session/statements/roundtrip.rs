@@ -16,7 +16,6 @@ use super::risk::spec::RiskSpec;
 use super::suggest::{ScriptFile, SuggestRoles};
 use super::utility::UtilitySpec;
 use super::vacuum::Vacuum;
-use super::verify::beside::Beside;
 use super::verify::spec::Verify;
 use super::wrapped::Wrapped;
 use crate::catalogue::{Argument, Call, Value};
@@ -406,8 +405,6 @@ fn statement() -> impl Strategy<Value = Statement> {
             |(source, quasi_identifiers, sensitive, entity, satisfying, (against, population))| Statement::new(Verify {
                 source, quasi_identifiers, sensitive, entity, satisfying, against, population
             })),
-        1 => (source(), source(), of((source(), of(name())))).prop_map(|(first, second, more)| Statement::new(Beside {
-            first, second, entity: more.as_ref().and_then(|more| more.1.clone()), against: more.map(|more| more.0) })),
         1 => (source(), quasi(), sensitive(), of(name()), of(source()), (of(name()), vec(name(), 0..3), any::<bool>()), options()).prop_map(
             |(source, quasi_identifiers, sensitive, entity, population, (weight, keep, per_row), options)| {
                 Statement::new(RiskSpec {
