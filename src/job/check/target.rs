@@ -52,6 +52,7 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
         return check_stored(job, target, stored);
     }
     check_holds_nothing_read(job, path)?;
+    check_is_outside_releases(path)?;
     check_is_not_read(job, target, &format!("{}/", in_full(path).display()))?;
     match (target.existing, symlink_metadata(path)) {
         (_, Err(e)) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
@@ -95,6 +96,21 @@ fn check_holds_nothing_read(job: &Job, path: &Path) -> Result<()> {
         Some((what, _)) => Err(Error::usage(format!(
             "the target {} holds the {what}; write to another folder",
             path.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a folder inside of a release: its files would be files of that release to whoever reads
+/// it, which its manifest does not name.
+fn check_is_outside_releases(path: &Path) -> Result<()> {
+    let own = in_full(path);
+    let is_release = |folder: &&Path| folder.join(MANIFEST).is_file();
+    match own.ancestors().skip(1).find(is_release) {
+        Some(release) => Err(Error::usage(format!(
+            "the target {} is inside of the release {}, whose manifest does not name its files; write to another folder",
+            path.display(),
+            release.display()
         ))),
         None => Ok(()),
     }
