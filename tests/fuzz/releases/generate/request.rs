@@ -100,10 +100,12 @@ pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request,
             Purpose::Entity if is_personal => Role::Dropped,
             Purpose::Entity => {
                 request.entity = Some(name.clone());
+                // Two people may share any other mask.
+                let pseudonym = draw.pick(&["HASH WITH SECRET @", "TOKEN WITH SECRET @"]);
                 draw.weighted(&[
                     (40, Role::Unlisted),
                     (20, Role::Keep),
-                    (20, masked(draw, &column.data_type)),
+                    (20, Role::Masked(pseudonym)),
                     (20, Role::Dropped),
                 ])
                 .clone()
@@ -157,8 +159,8 @@ fn masked(draw: &mut Draw, data_type: &DataType) -> Role {
     ];
     let is_formatted = data_type.is_string() || data_type.is_integer();
     Role::Masked(match is_formatted && draw.chance(30) {
-        true => draw.pick(&["MASK 'X'", "MASK 'X#'", "MASK '##X-#'"]),
-        false => draw.pick(&any),
+        true => *draw.pick(&["MASK 'X'", "MASK 'X#'", "MASK '##X-#'"]),
+        false => *draw.pick(&any),
     })
 }
 
