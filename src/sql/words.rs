@@ -2,7 +2,6 @@
 //! completion.
 
 use crate::hierarchy::Kind;
-use crate::masks::MASKS;
 use std::collections::BTreeSet;
 
 /// The words of a language.
@@ -32,7 +31,6 @@ impl Words {
         let keywords = syntax
             .chain(starts.iter().copied())
             .chain(kinds.iter().map(|kind| kind.clause.syntax))
-            .chain(MASKS.iter().map(|kind| kind.clause.syntax))
             .flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '\''))
             .filter(|w| w.len() > 1 && w.chars().all(|c| c.is_ascii_uppercase()))
             .collect();

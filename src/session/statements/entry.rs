@@ -88,7 +88,9 @@ pub(super) fn words<'e>(entries: impl IntoIterator<Item = &'e Entry>, kinds: &[K
     Words::new(
         starts,
         ALL.iter().map(|clause| clause.start),
-        syntax.chain(ALL.iter().map(|clause| clause.syntax)),
+        syntax
+            .chain(ALL.iter().map(|clause| clause.syntax))
+            .chain(MASKS.iter().map(|kind| kind.clause.syntax)),
         kinds,
     )
 }
