@@ -1,14 +1,16 @@
-//! The clause of a mask in IDENTIFIERS, as data.
+//! A kind of mask and its clause in IDENTIFIERS, as data.
 //!
 //! A mask declares what follows its keywords. The clause is parsed, checked and printed from this
 //! declaration, so a mask has no parser of its own.
 
-use super::kind::MaskKind;
 use super::secret::Secret;
+use super::values::Mask;
+use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use crate::quoting::{ident, literal};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display};
+use std::sync::Arc;
 
 /// The clause of a mask: its keywords and the parts that follow in this order.
 #[derive(Debug, Clone, Copy)]
@@ -59,6 +61,38 @@ pub enum Given {
 
 /// The name of the place of a secret among the values of a clause.
 pub(crate) const SECRET: &str = "secret";
+
+/// A kind of mask: its description, its clause in IDENTIFIERS, its words and its constructor.
+#[derive(Debug, Clone, Copy)]
+pub struct MaskKind {
+    /// The description. A mask has no parameters besides its clause.
+    pub info: Info,
+    /// The clause in IDENTIFIERS.
+    pub clause: Clause,
+    /// The description of the SQL function of the mask.
+    pub function: Info,
+    /// What a masked value is called, with its article: `a hash`.
+    pub noun: &'static str,
+    /// What the values are released as: `a keyed hash`.
+    pub phrase: &'static str,
+    /// The technique in the terms of ISO/IEC 20889, for the report.
+    pub technique: &'static str,
+    /// Whether rows with the same masked value are of one person.
+    pub is_pseudonym: bool,
+    /// What the mask does not promise: a topic, and a text about it for the report.
+    pub limits: (&'static str, &'static str),
+    /// Makes the mask.
+    pub build: fn(&MaskClause) -> Result<Arc<dyn Mask>>,
+}
+
+/// Kinds are compared by name.
+impl PartialEq for MaskKind {
+    fn eq(&self, other: &Self) -> bool {
+        self.info.name == other.info.name
+    }
+}
+
+impl Eq for MaskKind {}
 
 /// A mask as it was written in a statement.
 #[derive(Debug, Clone, PartialEq)]

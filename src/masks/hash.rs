@@ -8,9 +8,9 @@
 //!
 //! Reference: RFC 2104 (HMAC), FIPS 180-4 (SHA-256).
 
-use super::clause::{Clause, Part};
-use super::kind::{Mask, MaskKind, Unmasked};
+use super::clause::{Clause, MaskKind, Part};
 use super::text::{each, has_text};
+use super::values::{Mask, Unmasked};
 use crate::catalogue::Info;
 use crate::error::Result;
 use arrow::array::ArrayRef;

@@ -13,9 +13,9 @@
 //!
 //! Example: `IDENTIFIERS (phone MASK 'XXX-XXX-####')`
 
-use super::clause::{Clause, Item, Part};
-use super::kind::{Mask, MaskKind, Unmasked};
+use super::clause::{Clause, Item, MaskKind, Part};
 use super::text::{each, unfit};
+use super::values::{Mask, Unmasked};
 use crate::canonical::plain;
 use crate::catalogue::Info;
 use crate::error::{Error, Result};

@@ -1,8 +1,8 @@
 //! A mask with its secret.
 
 use super::clause::{Given, MaskClause, SECRET};
-use super::kind::{Mask, Unmasked};
 use super::secret::{Key, Secret};
+use super::values::{Mask, Unmasked};
 use crate::canonical::plain;
 use crate::error::{Error, Result};
 use arrow::array::ArrayRef;

@@ -9,7 +9,6 @@ mod clause;
 mod fake;
 mod fault;
 mod hash;
-mod kind;
 mod mask;
 mod masking;
 mod secret;
@@ -18,14 +17,15 @@ mod shift;
 mod tests;
 mod text;
 mod token;
+mod values;
 
-pub use clause::{Clause, Given, Item, MaskClause, Part};
+pub use clause::{Clause, Given, Item, MaskClause, MaskKind, Part};
 pub(crate) use clause::{SECRET, no_place};
-pub use kind::{Mask, MaskKind, Unmasked};
 pub use masking::Masking;
 pub use secret::{Key, Secret};
 pub(crate) use text::has_text;
 pub use token::unmask;
+pub use values::{Mask, Unmasked};
 
 /// Every mask, in the order of help.
 pub static MASKS: &[MaskKind] = &[hash::KIND, mask::KIND, fake::KIND, token::KIND, shift::KIND];

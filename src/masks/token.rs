@@ -13,10 +13,10 @@
 //!
 //! Example: `IDENTIFIERS (account TOKEN WITH SECRET 'env:ANONSQL_SECRET')`
 
-use super::clause::{Clause, Part};
-use super::kind::{Mask, MaskKind, Unmasked};
+use super::clause::{Clause, MaskKind, Part};
 use super::secret::Key;
 use super::text::{each, has_text, texts};
+use super::values::{Mask, Unmasked};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use aes_siv::KeyInit;

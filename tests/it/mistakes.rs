@@ -405,7 +405,7 @@ const MISTAKES: &[(&str, &str)] = &[
         "'env:NAME' or 'file:PATH'",
     ),
     (
-        "ANONYMIZE people IDENTIFIERS (sex SHIFT BY age 30 DAYS WITH SECRET 'env:S') QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)",
+        "ANONYMIZE (SELECT sex, age FROM people) IDENTIFIERS (sex SHIFT BY age 30 DAYS WITH SECRET 'env:S') QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)",
         "cast the column to a date in a query",
     ),
     (

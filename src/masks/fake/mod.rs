@@ -15,10 +15,10 @@
 mod locales;
 
 use self::locales::{LOCALES, Locale};
-use super::clause::{Clause, Item, MaskClause, Part};
-use super::kind::{Mask, MaskKind, Unmasked};
+use super::clause::{Clause, Item, MaskClause, MaskKind, Part};
 use super::secret::Key;
 use super::text::{each, has_text};
+use super::values::{Mask, Unmasked};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use arrow::array::ArrayRef;

@@ -159,8 +159,8 @@ fn masked(draw: &mut Draw, data_type: &DataType) -> Role {
     ];
     let is_formatted = data_type.is_string() || data_type.is_integer();
     Role::Masked(match is_formatted && draw.chance(30) {
-        true => *draw.pick(&["MASK 'X'", "MASK 'X#'", "MASK '##X-#'"]),
-        false => *draw.pick(&any),
+        true => draw.pick::<&str>(&["MASK 'X'", "MASK 'X#'", "MASK '##X-#'"]),
+        false => draw.pick::<&str>(&any),
     })
 }
 
