@@ -16,10 +16,11 @@ use std::collections::BTreeMap;
 /// # async fn main() -> anonsql::error::Result<()> {
 /// use anonsql::NearestMiss;
 /// let anon = anonsql::AnonContext::new(Default::default());
-/// let request = "ANONYMIZE (SELECT 31 AS age) QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)";
-/// let error = anon.sql(request).await.unwrap_err();
+/// let people = "SELECT 31 AS age UNION ALL SELECT 45";
+/// let rest = "QUASI IDENTIFIERS (age LEVELS 0 TO 0) SATISFYING k_anonymity(2)";
+/// let error = anon.sql(&format!("ANONYMIZE ({people}) {rest}")).await.unwrap_err();
 /// let nearest: &NearestMiss = error.detail().expect("a search found no node");
-/// assert_eq!((nearest.rows, nearest.suppressed, nearest.allowed), (1, 1, 0));
+/// assert_eq!((nearest.rows, nearest.suppressed, nearest.allowed), (2, 2, 0));
 /// # Ok(())
 /// # }
 /// ```
