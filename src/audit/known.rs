@@ -7,12 +7,10 @@ use super::tables::CHECKED;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Codes, Hierarchy, LabelForm, texts};
 use crate::quoting::quote;
-use crate::recount::{bind, type_of, with_one_zero};
+use crate::recount::{bind, register, type_of, with_one_zero};
 use arrow::array::{ArrayRef, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::DataType;
-use arrow::record_batch::RecordBatch;
-use datafusion::datasource::MemTable;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
@@ -160,9 +158,7 @@ pub(super) async fn labelled(
         form => values_of_level(form, &lookup, level).map_err(|e| e.context(format!("column {}", known.column)))?,
     };
     let labels = take(&labels, &UInt32Array::from(own.codes.clone()), None)?;
-    let batch = RecordBatch::try_from_iter_with_nullable([("value", values, true), ("label", labels, true)])?;
-    session.deregister_table(name)?;
-    session.register_table(name, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
+    register(session, name, vec![("value", values), ("label", labels)])?;
     let expression = match known.form {
         LabelForm::Text => converted(&format!("{name}.label"), known.text),
         _ => format!("{name}.label"),

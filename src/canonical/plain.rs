@@ -37,6 +37,7 @@ fn with_inner(data_type: &DataType, inner: fn(&DataType) -> DataType) -> DataTyp
         DataType::FixedSizeList(item, length) => DataType::FixedSizeList(of(item), *length),
         DataType::Struct(fields) => DataType::Struct(fields.iter().map(of).collect()),
         DataType::Map(entries, is_sorted) => DataType::Map(of(entries), *is_sorted),
+        DataType::Union(fields, mode) => DataType::Union(fields.iter().map(|(id, f)| (id, of(f))).collect(), *mode),
         other => other.clone(),
     }
 }

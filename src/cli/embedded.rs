@@ -5,6 +5,7 @@ use super::ending::CLEANING;
 use super::environment::{Limits, session_with};
 use super::memory::Guard;
 use super::panic;
+use super::runner::{interruption, outcome};
 use super::workers::Workers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::session::{AnonContext, enable_path_tables};
@@ -95,18 +96,6 @@ impl Drop for Embedded {
             workers.shutdown(Duration::ZERO);
         }
     }
-}
-
-fn outcome<T>(done: std::result::Result<Result<T>, tokio::task::JoinError>) -> Result<T> {
-    match done {
-        Ok(result) => result,
-        Err(e) if e.is_cancelled() => Err(interruption()),
-        Err(_) => Err(panic::error()),
-    }
-}
-
-fn interruption() -> Error {
-    Error::new(ErrorKind::Interrupted, "interrupted")
 }
 
 #[cfg(test)]

@@ -273,7 +273,9 @@ impl Runner {
     }
 }
 
-fn outcome<T>(done: Result<Result<T>, tokio::task::JoinError>) -> Result<T> {
+/// Returns the result of a task, or the error that it was interrupted or stopped at an unknown
+/// place.
+pub(super) fn outcome<T>(done: Result<Result<T>, tokio::task::JoinError>) -> Result<T> {
     match done {
         Ok(result) => result,
         Err(e) if e.is_cancelled() => Err(interruption()),
@@ -281,7 +283,8 @@ fn outcome<T>(done: Result<Result<T>, tokio::task::JoinError>) -> Result<T> {
     }
 }
 
-fn interruption() -> Error {
+/// Returns the error of what was interrupted.
+pub(super) fn interruption() -> Error {
     Error::new(ErrorKind::Interrupted, "interrupted")
 }
 

@@ -77,8 +77,10 @@ pub struct MaskKind {
     pub phrase: &'static str,
     /// The technique in the terms of ISO/IEC 20889, for the report.
     pub technique: &'static str,
-    /// Whether rows with the same masked value are of one person.
+    /// Whether masked values link the records of a person.
     pub is_pseudonym: bool,
+    /// Whether two values never have the same mask.
+    pub tells_apart: bool,
     /// What the mask does not promise: a topic, and a text about it for the report.
     pub limits: (&'static str, &'static str),
     /// Makes the mask.

@@ -41,6 +41,7 @@ pub(super) const KIND: MaskKind = MaskKind {
     phrase: "a keyed hash",
     technique: "pseudonymization: a keyed hash (HMAC-SHA-256)",
     is_pseudonym: true,
+    tells_apart: true,
     limits: (
         "Pseudonyms",
         "A keyed hash can be computed again by whoever has the secret, and it links all records of one value. \

@@ -54,6 +54,7 @@ pub(super) const KIND: MaskKind = MaskKind {
     phrase: "a mask that keeps some of its characters",
     technique: "masking: some characters of every value are hidden",
     is_pseudonym: false,
+    tells_apart: false,
     limits: (
         "Masked characters",
         "The characters that a mask keeps are those of the value. Whoever knows the value finds the records with these \

@@ -79,6 +79,7 @@ pub(super) const KIND: MaskKind = MaskKind {
     phrase: "a shifted date",
     technique: "noise addition: dates of one person are moved by the same number of days",
     is_pseudonym: false,
+    tells_apart: false,
     limits: (
         "Shifted dates",
         "The intervals between the dates of a person are those of the source, and so are times of day: whoever knows a few \

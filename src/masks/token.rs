@@ -54,6 +54,7 @@ pub(super) const KIND: MaskKind = MaskKind {
     phrase: "a token (AES-SIV), which whoever has the secret can read",
     technique: "pseudonymization: deterministic encryption (AES-SIV)",
     is_pseudonym: true,
+    tells_apart: true,
     limits: (
         "Tokens",
         "Whoever has the secret reads the value of every token, and tokens link all records of one value. A token tells the \

@@ -124,7 +124,7 @@ pub(crate) async fn numbers(session: &SessionContext, sql: &str) -> Result<Vec<V
 }
 
 /// Registers a table with these columns, in place of one with its name.
-pub(super) fn register(session: &SessionContext, name: &str, columns: Vec<(&str, ArrayRef)>) -> Result<()> {
+pub(crate) fn register(session: &SessionContext, name: &str, columns: Vec<(&str, ArrayRef)>) -> Result<()> {
     let columns = columns.into_iter().map(|(name, values)| (name, values, true));
     let batch = RecordBatch::try_from_iter_with_nullable(columns)?;
     let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;

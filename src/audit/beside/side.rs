@@ -12,11 +12,10 @@ use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest, Role};
 use crate::hierarchy::OnUnmapped;
 use crate::quoting::{ident, quote};
-use crate::recount::{ReleasedTable, bind, type_of, with_one_zero};
-use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch};
+use crate::recount::{ReleasedTable, bind, register, type_of, with_one_zero};
+use arrow::array::{Array, ArrayRef, BooleanArray};
 use arrow::compute::filter;
 use arrow::datatypes::DataType;
-use datafusion::datasource::MemTable;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
@@ -64,9 +63,7 @@ impl Labels {
         }
         let values = filter(&values, &unknown)?;
         let there: ArrayRef = Arc::new(BooleanArray::from(vec![true; values.len()]));
-        let batch = RecordBatch::try_from_iter_with_nullable([("value", values, true), ("there", there, true)])?;
-        let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
-        session.register_table(name, Arc::new(table))?;
+        register(session, name, vec![("value", values), ("there", there)])?;
         let data_type = type_of(session, WHOLE, &known.column).await?;
         let value = with_one_zero(&format!("r.{}", quote(&known.column)), &data_type);
         self.joins += &format!(" LEFT JOIN {name} ON ({value} IS NOT DISTINCT FROM {name}.value)");

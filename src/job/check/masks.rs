@@ -11,7 +11,7 @@ use crate::quoting::ident;
 /// every secret.
 pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     let columns = job.source.columns();
-    let shared = |of: &&MaskOf| !of.clause.kind.is_pseudonym;
+    let shared = |of: &&MaskOf| !of.clause.kind.tells_apart;
     if let Some(entity) = &job.entity
         && let Some(of) = job.mask(entity).filter(shared)
     {

@@ -4,7 +4,7 @@ use super::append;
 use super::csv;
 use super::mount::is_mount_point;
 use crate::error::{Error, Result};
-use crate::folder::{self, MANIFEST, Replacing};
+use crate::folder::{self, MANIFEST, Manifest, Replacing};
 use crate::formats::Entry;
 use crate::job::{Existing, Format, Job, SourceTable, Stored, Target, target_exists};
 use crate::lake::{Layout, Standing};
@@ -105,7 +105,7 @@ fn check_holds_nothing_read(job: &Job, path: &Path) -> Result<()> {
 /// it, which its manifest does not name.
 fn check_is_outside_releases(path: &Path) -> Result<()> {
     let own = in_full(path);
-    let is_release = |folder: &&Path| folder.join(MANIFEST).is_file();
+    let is_release = |folder: &&Path| matches!(Manifest::read(folder), Ok(Some(_)));
     match own.ancestors().skip(1).find(is_release) {
         Some(release) => Err(Error::usage(format!(
             "the target {} is inside of the release {}, whose manifest does not name its files; write to another folder",

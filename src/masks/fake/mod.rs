@@ -62,6 +62,7 @@ pub(super) const KIND: MaskKind = MaskKind {
     phrase: "a made-up value",
     technique: "pseudonymization: a made-up value, drawn by a keyed hash (HMAC-SHA-256)",
     is_pseudonym: true,
+    tells_apart: false,
     limits: (
         "Made-up values",
         "A made-up value is drawn again by whoever has the secret, and links the records of one value. Several values may have \
