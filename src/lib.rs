@@ -71,7 +71,9 @@
 //! | `operator` | yes | operators of ours in a DataFusion plan: the one frame around them, and joins that stop |
 //! | `hierarchy` | no | hierarchies as Arrow lookup tables, one file per kind |
 //! | `canonical` | yes | one spelling for each value: one NaN, one zero, dates without a time; casts that keep every value |
-//! | `masks` | no | masks of identifiers: one file per mask, and the place of a secret |
+//! | `secret` | no | the place of a secret, and what could be guessed |
+//! | `masks` | no | masks of identifiers: one file per mask |
+//! | `signature` | no | the signature of a release: keys, what is signed, and its envelope |
 //! | `key` | no | combinations of codes as packed keys: layout, generalization, grouping |
 //! | `search` | no | one file per algorithm, written against an oracle |
 //! | `partition` | no | local recoding: one file per algorithm that divides the distinct combinations |
@@ -241,8 +243,10 @@ mod report;
 mod risk;
 mod sealed;
 mod search;
+mod secret;
 mod session;
 mod settings;
+mod signature;
 mod source;
 mod spill;
 mod sql;

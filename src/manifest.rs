@@ -5,4 +5,5 @@ pub use crate::folder::{
     Batch, Budget, Check, FileSummary, HierarchySummary, ItemSetSummary, Manifest, PartitionSummary, PersonalSummary,
     RandomizedColumn, Recoding, ReleasedColumn, Role, SearchSummary, SuppressedRows, Tried,
 };
+pub use crate::signature::{Envelope, Mark};
 pub use crate::warning::{Warning, WarningKind};

@@ -87,3 +87,14 @@ def test_limits(tmp_path: Path) -> None:
     with pytest.raises(anonsql.Error, match="temp_dir"):
         anonsql.connect(temp_dir=tmp_path / "nothing")
     assert len(anonsql.connect(memory_limit=1_000_000_000, temp_dir=tmp_path).sql("SELECT 1")) == 1
+
+
+def test_a_statement_that_does_not_parse_says_where(con: anonsql.Connection) -> None:
+    for wrong, place in [
+        ("SELECT 1;\n  ANONYMIZE people QUASI (age)", (2, 26)),
+        ("SELECT 'a", (1, 8)),
+        ("SELECT * FROM nowhere", (None, None)),
+    ]:
+        with pytest.raises(anonsql.InvalidStatement) as raised:
+            con.sql(wrong)
+        assert (raised.value.line, raised.value.column) == place

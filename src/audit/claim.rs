@@ -4,6 +4,7 @@ use super::evidence::Evidence;
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use crate::job::{Constraint, QuasiIdentifier};
+use crate::signature::PublicKey;
 use datafusion::dataframe::DataFrame;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,6 +33,8 @@ pub(crate) struct Claim {
     pub(crate) against: Option<DataFrame>,
     /// The rows of the population (POPULATION).
     pub(crate) population: Option<DataFrame>,
+    /// The public key of whom the release is said to be signed by (SIGNED BY).
+    pub(crate) key: Option<PublicKey>,
     /// The hierarchies of the session, by name.
     pub(crate) hierarchies: BTreeMap<String, Arc<Hierarchy>>,
     /// The hierarchies that the manifest defines, by column.

@@ -47,7 +47,7 @@ pub(crate) struct Evidence {
     place: Place,
     pub(super) manifest: Manifest,
     /// Whether the manifest is unchanged since it was written.
-    is_sealed: bool,
+    pub(super) is_sealed: bool,
     /// The columns according to the manifest's statement; `None` if the statement does not parse.
     stated: Option<Stated>,
 }

@@ -9,6 +9,7 @@
 //!   the content of its folder and of its files ([`files`]);
 //! - lists that are no sets: whose items are in another order, or twice in a list ([`items`]);
 //! - values of masked columns that are not of the form of their mask ([`masks`]);
+//! - the signature of the manifest, by a public key ([`signed`]);
 //! - the budget of a differentially private release ([`budget`]);
 //! - each batch of a release that grew, as a table of its own ([`batches`]);
 //! - labels of another level than was promised, in columns and in the folder names of partitions,
@@ -46,6 +47,7 @@ mod masks;
 mod order;
 mod people;
 mod run;
+mod signed;
 mod spelling;
 mod tables;
 mod undecided;

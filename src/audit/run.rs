@@ -8,7 +8,7 @@ use super::people::people;
 use super::spelling::{CSV_TEXT, TEXT, align, in_zones_of_source};
 use super::tables::{CHECKED, PEOPLE, POPULATION, WHOLE, session};
 use super::verification::Verification;
-use super::{against, batches, budget, cover, items, labels, masks, order, undecided};
+use super::{against, batches, budget, cover, items, labels, masks, order, signed, undecided};
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest, Role, SuppressedRows, with_nulls};
 use crate::hierarchy::Hierarchy;
@@ -66,6 +66,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
         }
         None => found.gap(format!("files, columns and levels (there is no {MANIFEST})")),
     }
+    checks.extend(signed::check(claim, &mut found));
     let (spent, unread) = budget::check(&claim.constraints, manifest);
     checks.extend(spent);
     found.unchecked.extend(unread);

@@ -10,6 +10,7 @@ use super::summary::{
 use crate::drift::{ReplaySummary, SourceColumn};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, LabelForm};
+use crate::signature::Envelope;
 use crate::warning::Warning;
 use arrow::datatypes::DataType;
 use serde::{Deserialize, Serialize};
@@ -51,8 +52,9 @@ const LARGEST: u64 = 64 << 20;
 pub struct Manifest {
     /// The version of anonsql that wrote the manifest.
     pub version: String,
-    /// SHA-256 of the manifest's text with an empty string as this value. It detects careless
-    /// changes only, because anybody who changes the manifest on purpose can compute it again.
+    /// SHA-256 of the manifest's text with an empty string as this value and without `signature`. By
+    /// itself it detects careless changes only, because anybody who changes the manifest on purpose
+    /// can compute it again.
     pub sha256: String,
     /// The statement in canonical form. The literals of its queries are replaced by `?`, unless the
     /// request keeps the full statement.
@@ -141,6 +143,10 @@ pub struct Manifest {
     /// of the manifest, so its own checksum cannot be here.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub report: Option<String>,
+    /// The signature of the release, if it was signed (`OPTIONS (sign ...)`): of the checksum
+    /// `sha256`, and of the files with their checksums.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub signature: Option<Envelope>,
 }
 
 /// Returns the key for the digests of a manifest's hierarchies.
@@ -281,16 +287,27 @@ impl Manifest {
 
     /// Returns the manifest as text, with its checksum.
     pub(crate) fn text(&self) -> Result<String> {
-        let text = |manifest: &Self| {
-            serde_json::to_string_pretty(manifest)
-                .map_err(|e| Error::internal(format!("the manifest cannot be written as JSON: {e}")))
-        };
-        let mut sealed = Self {
-            sha256: String::new(),
+        let sealed = Self {
+            sha256: self.checksum()?,
             ..self.clone()
         };
-        sealed.sha256 = sha256(&(text(&sealed)? + "\n"));
-        Ok(text(&sealed)? + "\n")
+        sealed.as_json()
+    }
+
+    /// Returns the checksum of the manifest's text.
+    pub(super) fn checksum(&self) -> Result<String> {
+        let bare = Self {
+            sha256: String::new(),
+            signature: None,
+            ..self.clone()
+        };
+        Ok(sha256(&bare.as_json()?))
+    }
+
+    fn as_json(&self) -> Result<String> {
+        let text = serde_json::to_string_pretty(self);
+        let text = text.map_err(|e| Error::internal(format!("the manifest cannot be written as JSON: {e}")))?;
+        Ok(text + "\n")
     }
 
     /// Returns the released columns that are stored in the files, in their order. Columns that are
@@ -350,6 +367,10 @@ pub(crate) fn parse(text: &[u8], path: &str) -> Result<(Manifest, bool)> {
     }
     let seal = format!("\"sha256\": \"{}\"", manifest.sha256);
     let text = String::from_utf8_lossy(text);
-    let is_sealed = manifest.sha256 == sha256(&text.replacen(&seal, "\"sha256\": \"\"", 1));
+    let bare = match &manifest.signature {
+        Some(signature) => signature.cut_from(&text),
+        None => Some(text.into_owned()),
+    };
+    let is_sealed = bare.is_some_and(|bare| manifest.sha256 == sha256(&bare.replacen(&seal, "\"sha256\": \"\"", 1)));
     Ok((manifest, is_sealed))
 }

@@ -7,6 +7,7 @@ mod file;
 mod held;
 mod manifest;
 mod partitions;
+mod signed;
 mod summary;
 mod whole;
 

@@ -14,7 +14,6 @@ mod target;
 pub(crate) mod testing;
 mod waiting;
 
-pub use crate::masks::Secret;
 pub use check::Purpose;
 pub(crate) use check::{check_counted, check_population, check_report, may_divide, no_values, rises_from_zero};
 pub use choice::{Candidate, Choice};

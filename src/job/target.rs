@@ -6,6 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Manifest;
 use crate::formats::Entry;
 use crate::lake::{Layout, Prefix, Standing};
+use crate::signature::SigningKey;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -70,6 +71,8 @@ pub struct Target {
     pub file_size: Option<u64>,
     /// Whether the footers of Parquet files name the release and its models.
     pub footer: bool,
+    /// The private key that signs the manifest.
+    pub(crate) key: Option<Arc<SigningKey>>,
     /// Whether the manifest contains the statement with the literals of its queries.
     pub full_statement: bool,
 }

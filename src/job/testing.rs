@@ -148,6 +148,7 @@ pub(crate) fn target(path: &Path) -> Target {
         rows_per_file: None,
         file_size: None,
         footer: false,
+        key: None,
         full_statement: false,
     }
 }

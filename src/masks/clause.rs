@@ -3,11 +3,11 @@
 //! A mask declares what follows its keywords. The clause is parsed, checked and printed from this
 //! declaration, so a mask has no parser of its own.
 
-use super::secret::Secret;
 use super::values::Mask;
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use crate::quoting::{ident, literal};
+use crate::secret::Secret;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display};
 use std::sync::Arc;

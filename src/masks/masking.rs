@@ -1,10 +1,11 @@
 //! A mask with its secret.
 
 use super::clause::{Given, MaskClause, SECRET};
-use super::secret::{Key, Secret};
+use super::key::Key;
 use super::values::{Mask, Unmasked};
 use crate::canonical::plain;
 use crate::error::{Error, Result};
+use crate::secret::Secret;
 use arrow::array::ArrayRef;
 use arrow::compute::cast;
 use arrow::datatypes::DataType;

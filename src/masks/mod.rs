@@ -7,11 +7,10 @@
 
 mod clause;
 mod fake;
-mod fault;
 mod hash;
+mod key;
 mod mask;
 mod masking;
-mod secret;
 mod shift;
 #[cfg(test)]
 mod tests;
@@ -21,8 +20,8 @@ mod values;
 
 pub use clause::{Clause, Given, Item, MaskClause, MaskKind, Part};
 pub(crate) use clause::{SECRET, no_place};
+pub use key::Key;
 pub use masking::Masking;
-pub use secret::{Key, Secret};
 pub(crate) use text::has_text;
 pub use token::unmask;
 pub use values::{Mask, Unmasked};

@@ -24,7 +24,7 @@
 //! Reference: Johnson et al., 2016, doi:10.1038/sdata.2016.35 (MIMIC-III)
 
 use super::clause::{Clause, Item, MaskKind, Part};
-use super::secret::Key;
+use super::key::Key;
 use super::text::{texts, unfit};
 use super::values::{Mask, Unmasked};
 use crate::canonical::{one_spelling, plain};

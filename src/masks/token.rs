@@ -14,7 +14,7 @@
 //! Example: `IDENTIFIERS (account TOKEN WITH SECRET 'env:ANONSQL_SECRET')`
 
 use super::clause::{Clause, MaskKind, Part};
-use super::secret::Key;
+use super::key::Key;
 use super::text::{each, has_text, texts};
 use super::values::{Mask, Unmasked};
 use crate::catalogue::Info;

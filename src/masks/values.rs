@@ -1,6 +1,6 @@
 //! What a mask does with values.
 
-use super::secret::Key;
+use super::key::Key;
 use crate::error::{Error, Result};
 use arrow::array::ArrayRef;
 use arrow::datatypes::DataType;

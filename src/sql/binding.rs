@@ -5,7 +5,7 @@
 //! it holds. The token keeps the place of what was written, so errors point there.
 
 use super::hidden::Hidden;
-use super::script::place;
+use super::script::{self, place};
 use super::variable::{Literal, Variables};
 use crate::error::{Error, Result};
 use datafusion::sql::sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
@@ -104,7 +104,7 @@ fn variable(token: &Token) -> Option<&str> {
 }
 
 fn named(name: &str, token: &TokenWithSpan, variables: &Variables) -> Result<Bound> {
-    let at = |e: Error| e.context(place(token.span.start));
+    let at = |e: Error| script::at(token.span.start, e.message());
     let variable = variables.get(&name.to_lowercase()).map_err(at)?;
     Ok(Bound {
         span: token.span,

@@ -5,7 +5,7 @@ use super::binding::{Binding, Bound, bound_at};
 use super::expectation::Expectation;
 use super::hint::{END, NEXT_ITEM, Place, describe};
 use super::name::TableName;
-use super::script::{Script, place, spliced};
+use super::script::{self, Script, spliced};
 use super::variable::Literal;
 use super::words::Words;
 use crate::catalogue::{Argument, Call, Value};
@@ -190,7 +190,7 @@ impl<'a> Cursor<'a> {
             (None, Some(t)) => t.span.end,
             (None, None) => Location::new(1, 1),
         };
-        Error::usage(format!("{}: {message}", place(at)))
+        script::at(at, message)
     }
 
     /// Returns the error that `what` was expected here, and what to write instead if that is known:

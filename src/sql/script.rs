@@ -2,9 +2,10 @@
 
 use super::expectation::Expectations;
 use super::words::Words;
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
+use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ impl Script {
     pub(crate) fn new(text: &str, words: Arc<Words>) -> Result<Self> {
         let mut tokens = Tokenizer::new(&GenericDialect {}, text)
             .tokenize_with_location()
-            .map_err(|e| Error::usage(format!("{}: {}", place(e.location), untold(&e.message))))?;
+            .map_err(|e| at(e.location, untold(&e.message)))?;
         tokens.retain(|t| !matches!(t.token, Token::Whitespace(_)));
         let mut places = vec![(1, 1, 0)];
         let (mut line, mut column) = (1, 1);
@@ -129,6 +130,12 @@ fn untold(message: &str) -> String {
         }
         other => other.to_string(),
     }
+}
+
+/// Returns the usage error of what is wrong at a position.
+pub(super) fn at(at: Location, message: impl Display) -> Error {
+    let Location { line, column } = at;
+    Error::usage(format!("{}: {message}", place(at))).with_detail(Position { line, column })
 }
 
 /// Formats a position for an error.

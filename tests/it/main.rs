@@ -65,6 +65,7 @@ mod security;
 mod seeds;
 mod sensitive;
 mod servers;
+mod signed;
 mod sources;
 mod stores;
 mod suggest;

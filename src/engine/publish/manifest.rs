@@ -91,6 +91,7 @@ pub(super) fn manifest(
         output,
         batches: vec![],
         report: job.report.as_ref().map(|r| target.name_of(r)).transpose()?.flatten(),
+        signature: None,
     })
 }
 

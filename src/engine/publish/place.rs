@@ -152,6 +152,10 @@ async fn complete(
         }
         None => manifest,
     };
+    let manifest = match &target.key {
+        Some(key) => manifest.signed(key)?,
+        None => manifest,
+    };
     release.growth = (target.existing == Existing::Append).then(|| Growth::of(&manifest));
     let text = stage.write_manifest(&manifest).await?;
     let staged = Staged {

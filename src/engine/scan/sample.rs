@@ -14,9 +14,10 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Base, BaseSet};
 use crate::hierarchy::Lookup;
-use crate::job::{QuasiIdentifier, Secret};
+use crate::job::QuasiIdentifier;
 use crate::model::{SampleKey, Sampling};
 use crate::pool::check_cancelled;
+use crate::secret::Secret;
 use arrow::array::{Array, ArrayRef, UInt32Array};
 use arrow::compute::take;
 use arrow::row::{RowConverter, Rows, SortField};

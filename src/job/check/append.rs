@@ -124,6 +124,20 @@ fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
     if standing.output.iter().any(|file| file.name.ends_with(".csv")) {
         return other("is stored as CSV");
     }
+    match (&target.key, &standing.signature) {
+        (None, Some(_)) => {
+            return Err(Error::usage(
+                "the release that stands is signed, and would not be any more; add OPTIONS (sign 'env:NAME') with its key",
+            ));
+        }
+        (Some(key), _) if !standing.is_signed_by(&key.public()) => {
+            return Err(Error::usage(
+                "the release that stands is not signed with the key of option sign, which would vouch for what it does not \
+                 know; release all rows anew, with OVERWRITE",
+            ));
+        }
+        _ => {}
+    }
     same_columns(job, standing)?;
     same_partitions(target, standing)?;
     if let Some(unlike) = unlike_hierarchy(job, standing)? {

@@ -4,8 +4,9 @@
 use super::Purpose;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, LabelForm, OnNull, OnUnmapped};
-use crate::job::{Constraint, Job, QuasiIdentifier, Secret, SuppressionLimit};
+use crate::job::{Constraint, Job, QuasiIdentifier, SuppressionLimit};
 use crate::model::SampleKey;
+use crate::secret::Secret;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 

@@ -66,6 +66,13 @@ fn other_files(target: &Target, manifest: &Manifest) -> Option<String> {
         (false, true) => return Some("it is not stored as CSV".into()),
         _ => {}
     }
+    if target
+        .key
+        .as_ref()
+        .is_some_and(|key| !manifest.is_signed_by(&key.public()))
+    {
+        return Some("it is not signed with the key of option sign".into());
+    }
     let layout = target.stored.as_ref().map(|stored| stored.layout);
     match (layout, &manifest.run) {
         (Some(Layout::Plain), Some(_)) => return Some("it has the layout 'runs'".into()),

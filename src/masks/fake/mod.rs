@@ -16,7 +16,7 @@ mod locales;
 
 use self::locales::{LOCALES, Locale};
 use super::clause::{Clause, Item, MaskClause, MaskKind, Part};
-use super::secret::Key;
+use super::key::Key;
 use super::text::{each, has_text};
 use super::values::{Mask, Unmasked};
 use crate::catalogue::Info;

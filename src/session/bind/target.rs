@@ -8,6 +8,7 @@ use crate::job::{Existing, Format, Stored, Target, Waiting, target_exists};
 use crate::lake::{Layout, Prefix, vacuum};
 use crate::location::{check_written, expanded, folder_url, is_url, resolved};
 use crate::pool::blocking;
+use crate::signature::SigningKey;
 use crate::sql::clause::{ExistsClause, FormatClause, TargetClause};
 use datafusion::execution::SessionState;
 use std::path::{Path, PathBuf};
@@ -58,6 +59,12 @@ pub(in crate::session) const OPTIONS: Info = Info {
             default: Some("false"),
         },
         Param {
+            name: "sign",
+            summary: "the place of a private key of Ed25519, 'env:NAME' or 'file:PATH', which signs the manifest",
+            kind: Kind::Name,
+            default: Some(""),
+        },
+        Param {
             name: "statement",
             summary: "how the manifest has the statement: without the literals of its queries, or in full",
             kind: Kind::Word(&["redacted", "full"]),
@@ -91,6 +98,12 @@ pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Resul
     };
     let waiting = options.given("waiting", Arguments::word)?;
     let file_size = options.given("file_size", Arguments::bytes)?;
+    let key = match options.given("sign", Arguments::word)?.map(String::from) {
+        Some(place) => Some(Arc::new(
+            blocking("reading a key", move || SigningKey::at(&place)).await?,
+        )),
+        None => None,
+    };
     let usual = (stored.is_some() && options.given("rows_per_file", Arguments::count)?.is_none()).then_some(FILE_SIZE);
     let bound = Target {
         path,
@@ -102,6 +115,7 @@ pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Resul
             Some(FormatClause::Parquet) | None => Format::Parquet,
         },
         footer: options.boolean("footer")?,
+        key,
         partitioned_by: target.partitioned_by.clone(),
         existing: match target.exists {
             ExistsClause::Error => Existing::Fail,

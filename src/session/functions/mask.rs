@@ -2,7 +2,8 @@
 //! arguments in their order. An argument that the clause may leave out may be NULL.
 
 use crate::error::{Error, Result};
-use crate::masks::{Given, Item, MaskClause, MaskKind, Masking, Part, SECRET, Secret, no_place};
+use crate::masks::{Given, Item, MaskClause, MaskKind, Masking, Part, SECRET, no_place};
+use crate::secret::Secret;
 use arrow::array::ArrayRef;
 use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::ScalarValue;

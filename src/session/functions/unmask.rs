@@ -2,7 +2,8 @@
 
 use crate::catalogue::Info;
 use crate::error::Error;
-use crate::masks::{Key, Secret, unmask};
+use crate::masks::{Key, unmask};
+use crate::secret::Secret;
 use arrow::datatypes::DataType;
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};

@@ -16,7 +16,8 @@ use super::risk::spec::RiskSpec;
 use super::suggest::{ScriptFile, SuggestRoles};
 use super::utility::UtilitySpec;
 use super::vacuum::Vacuum;
-use super::verify::spec::Verify;
+use super::verify::beside::Beside;
+use super::verify::spec::{Claimed, Verify};
 use super::wrapped::Wrapped;
 use crate::catalogue::{Argument, Call, Value};
 use crate::drift::OnDrift;
@@ -401,10 +402,16 @@ fn statement() -> impl Strategy<Value = Statement> {
         1 => anonymize().prop_map(move |a| Statement::new(Wrapped {
             before: "COPY (".into(), anonymize: inner(a), after: ") TO 'x' STORED AS CSV".into()
         })),
-        1 => (source(), quasi(), sensitive(), of(name()), constraints(), (of(source()), of(source()))).prop_map(
-            |(source, quasi_identifiers, sensitive, entity, satisfying, (against, population))| Statement::new(Verify {
-                source, quasi_identifiers, sensitive, entity, satisfying, against, population
-            })),
+        1 => (source(), quasi(), sensitive(), of(name()), constraints(), (of(source()), of(source())), (of(text()), any::<bool>())).prop_map(
+            |(source, quasi_identifiers, sensitive, entity, satisfying, (against, population), (signed_by, is_claimed))| {
+                let claimed = Claimed { quasi_identifiers, sensitive, entity, satisfying };
+                let claimed = (is_claimed || signed_by.is_none()).then_some(claimed);
+                Statement::new(Verify { source, claimed, against, population, signed_by })
+            }),
+        1 => (source(), source(), of((source(), of(name())))).prop_map(|(first, second, more)| {
+            let entity = more.as_ref().and_then(|(_, entity)| entity.clone());
+            Statement::new(Beside { first, second, entity, against: more.map(|(against, _)| against) })
+        }),
         1 => (source(), quasi(), sensitive(), of(name()), of(source()), (of(name()), vec(name(), 0..3), any::<bool>()), options()).prop_map(
             |(source, quasi_identifiers, sensitive, entity, population, (weight, keep, per_row), options)| {
                 Statement::new(RiskSpec {

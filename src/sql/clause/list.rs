@@ -53,6 +53,7 @@ pub(crate) struct Clauses {
     pub(crate) epsilon: Vec<f64>,
     pub(crate) against: Option<SourceClause>,
     pub(crate) population: Option<SourceClause>,
+    pub(crate) signed_by: Option<String>,
     pub(crate) testing: Option<SourceClause>,
     pub(crate) weight: Option<String>,
     pub(crate) per_row: bool,
@@ -163,6 +164,9 @@ clauses! {
     POPULATION: "POPULATION", "POPULATION table | 'path' [OPTIONS (key value, ...)] | (query)",
         "the table of people that the source is a sample of", "POPULATION census",
         |c, s| { s.population = Some(source::read(c)?); Ok(()) };
+    SIGNED: "SIGNED BY", "SIGNED BY 'key.pub'",
+        "the file of the public key that the manifest of the release must be signed with", "SIGNED BY 'release.pub'",
+        |c, s| { s.signed_by = Some(c.string("the path of a public key in quotes")?); Ok(()) };
     TESTING: "TESTING ON", "TESTING ON table | 'path' [OPTIONS (key value, ...)] | (query)",
         "raw rows to test classifiers on, which neither the source nor the release has", "TESTING ON held_out",
         |c, s| { s.testing = Some(source::read(c)?); Ok(()) };

@@ -23,7 +23,12 @@ async fn decimals_beyond_64_bits_are_released() {
     )
     .await;
     let source = format!("delta.'{}'", table.display());
-    for stored in ["STORED AS PARQUET", "STORED AS DELTA", "STORED AS CSV", "PARTITIONED BY (k)"] {
+    for stored in [
+        "STORED AS PARQUET",
+        "STORED AS DELTA",
+        "STORED AS CSV",
+        "PARTITIONED BY (k)",
+    ] {
         let to = from_table.join(stored.replace(' ', "_"));
         let to = to.display();
         collect(&context, &format!("ANONYMIZE {source} TO '{to}' {stored} {request}")).await;

@@ -7,7 +7,7 @@ use crate::catalogue::{Argument, Call, Value};
 use crate::quoting::ident;
 use crate::session::context::AnonContext;
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
-use crate::session::statements::verify::spec::Verify;
+use crate::session::statements::verify::spec::{Claimed, Verify};
 use crate::sql::clause::{
     ChoiceClause, ConstraintClause, ExistsClause, IdentifierClause, LimitClause, Percent, QuasiIdentifierClause,
     RecodingClause, ScopeClause, SensitiveClause, SourceClause, TargetClause,
@@ -121,22 +121,25 @@ impl Draft {
         let columns = anonymize.quasi_identifiers.iter();
         Verify {
             source: SourceClause::path(anonymize.target.as_ref().map_or("", |t| &t.path)),
-            quasi_identifiers: columns
-                .map(|q| QuasiIdentifierClause {
-                    hierarchy: None,
-                    // The manifest says which levels were released.
-                    levels: None,
-                    ..q.clone()
-                })
-                .collect(),
-            sensitive: anonymize.sensitive.clone(),
-            // The column that tells people apart is not released; a class of 5 people has at least
-            // 5 rows.
-            entity: None,
-            satisfying: anonymize.satisfying.clone(),
+            claimed: Some(Claimed {
+                quasi_identifiers: columns
+                    .map(|q| QuasiIdentifierClause {
+                        hierarchy: None,
+                        // The manifest says which levels were released.
+                        levels: None,
+                        ..q.clone()
+                    })
+                    .collect(),
+                sensitive: anonymize.sensitive.clone(),
+                // The column that tells people apart is not released; a class of 5 people has at
+                // least 5 rows.
+                entity: None,
+                satisfying: anonymize.satisfying.clone(),
+            }),
             // Rows, levels and distributions are compared with those of the source.
             against: Some(anonymize.source.clone()),
             population: None,
+            signed_by: None,
         }
     }
 }

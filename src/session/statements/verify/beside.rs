@@ -1,7 +1,8 @@
 //! `VERIFY ... BESIDE ...`: what two releases of one table tell together ([`crate::audit`]).
 
 use super::answered::answer;
-use super::claim::{evidence, statement};
+use super::claim::evidence;
+use super::promised::statement;
 use crate::audit::{Claim, Pair, Side, Verification, beside};
 use crate::error::{Error, Result};
 use crate::folder::MANIFEST;
@@ -144,6 +145,7 @@ impl AnonContext {
                 constraints,
                 against: against.cloned(),
                 population: None,
+                key: None,
                 hierarchies: self.hierarchies.read().clone(),
             },
         })

@@ -1,60 +1,69 @@
 //! Binds a VERIFY to a claim: looks up names, checks arguments and reads the manifest.
 
-use super::spec::Verify;
+use super::promised::{no_manifest, statement};
+use super::spec::{Claimed, Verify};
 use crate::audit::{Claim, ClaimedAttribute, Evidence, Place, Stated};
 use crate::error::{Error, Result};
 use crate::folder::{Manifest, Role};
 use crate::hierarchy::Hierarchy;
 use crate::job::{Constraint, QuasiIdentifier, check_counted, check_population, no_values};
+use crate::location::expanded;
 use crate::masks::MaskClause;
 use crate::pool::blocking;
 use crate::session::bind::constraints;
 use crate::session::context::AnonContext;
 use crate::session::sources::released::folders;
-use crate::session::statements::anonymize;
-use crate::session::statements::anonymize::spec::AnonymizeSpec;
 use crate::session::statements::create_hierarchy;
+use crate::signature::PublicKey;
 use crate::sql::clause::SourceClause;
-use crate::sql::variable::Variables;
 use arrow::array::new_empty_array;
 use datafusion::dataframe::DataFrame;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 impl AnonContext {
     /// Returns the claim that a VERIFY makes.
     pub(super) async fn claim(&self, verify: &Verify) -> Result<Claim> {
+        // One function: every field of the claim.
         let source = self.settled(&verify.source).await?;
-        let (quasi_identifiers, item_sets) = self.quasi_identifiers(&verify.quasi_identifiers, source.rows.schema())?;
+        let key = self.public_key(verify.signed_by.as_deref()).await?;
+        let place = self.place(&verify.source, &source).await?;
+        let (evidence, folders) = evidence(place).await?;
+        let promised = match (&verify.claimed, &evidence) {
+            (Some(claimed), _) => claimed,
+            (None, Some(evidence)) => &self.promise_of(&source.name, evidence.manifest())?,
+            (None, None) => return Err(no_manifest(&source.name)),
+        };
+        let (quasi_identifiers, item_sets) =
+            self.quasi_identifiers(&promised.quasi_identifiers, source.rows.schema())?;
         let constraints = constraints(
             &self.registry(),
-            &verify.satisfying,
+            &promised.satisfying,
             (&quasi_identifiers, &item_sets),
-            &verify.sensitive,
+            &promised.sensitive,
         )?;
-        check(verify, &source.columns(), &quasi_identifiers, &constraints)?;
+        check((verify, promised), &source.columns(), &quasi_identifiers, &constraints)?;
         if let ([], [set, ..]) = (&quasi_identifiers[..], &item_sets[..])
             && constraints.iter().any(|c| c.model.item_bound().is_none())
         {
             return Err(Error::usage(no_values(&set.column)));
         }
         let quasi = quasi_identifiers.iter().map(|q| &q.column);
-        let sensitive = verify.sensitive.iter().map(|s| &s.column);
+        let sensitive = promised.sensitive.iter().map(|s| &s.column);
         let sets = item_sets.iter().map(|s| &s.column);
         check_counted(
             source.rows.schema(),
-            quasi.chain(sensitive).chain(sets).chain(&verify.entity),
+            quasi.chain(sensitive).chain(sets).chain(&promised.entity),
         )?;
-        let place = self.place(&verify.source, &source).await?;
-        let (evidence, folders) = evidence(place).await?;
         let hierarchies = self.hierarchies.read().clone();
         let against = self.rows_of(verify.against.as_ref()).await?;
         let defined = match &evidence {
             Some(evidence) => self.defined(evidence.manifest(), against.as_ref()).await?,
             None => BTreeMap::new(),
         };
-        let generalized = verify.quasi_identifiers.iter().filter(|q| q.hierarchy.is_some());
-        let sensitive = verify.sensitive.iter().map(|s| ClaimedAttribute {
+        let generalized = promised.quasi_identifiers.iter().filter(|q| q.hierarchy.is_some());
+        let sensitive = promised.sensitive.iter().map(|s| ClaimedAttribute {
             column: s.column.clone(),
             hierarchy: s.hierarchy.clone(),
             randomized: s.randomized.is_some(),
@@ -68,9 +77,10 @@ impl AnonContext {
             generalized: generalized.map(|q| q.column.clone()).collect(),
             quasi_identifiers,
             sensitive: sensitive.collect(),
-            entity: verify.entity.clone(),
+            entity: promised.entity.clone(),
             constraints,
             against,
+            key,
             population: self.rows_of(verify.population.as_ref()).await?,
             hierarchies,
             defined,
@@ -107,6 +117,17 @@ impl AnonContext {
         Ok(made)
     }
 
+    /// Reads the public key in a file, if one is named.
+    async fn public_key(&self, path: Option<&str>) -> Result<Option<PublicKey>> {
+        let Some(path) = path else {
+            return Ok(None);
+        };
+        let path = PathBuf::from(expanded(path)?.as_ref());
+        blocking("reading a key", move || PublicKey::read(&path))
+            .await
+            .map(Some)
+    }
+
     pub(super) async fn rows_of(&self, source: Option<&SourceClause>) -> Result<Option<DataFrame>> {
         match source {
             Some(source) => Ok(Some(self.settled(source).await?.rows)),
@@ -131,22 +152,22 @@ pub(super) async fn evidence(place: Option<Place>) -> Result<(Option<Evidence>, 
 /// Fails with a usage error if a named column is missing, or if the statement lacks something that
 /// a model needs.
 fn check(
-    verify: &Verify,
+    (verify, promised): (&Verify, &Claimed),
     columns: &[&str],
     quasi_identifiers: &[QuasiIdentifier],
     constraints: &[Constraint],
 ) -> Result<()> {
     let named = quasi_identifiers.iter().map(|q| q.column.as_str());
     let named = named
-        .chain(verify.sensitive.iter().map(|s| s.column.as_str()))
-        .chain(verify.entity.as_deref());
+        .chain(promised.sensitive.iter().map(|s| s.column.as_str()))
+        .chain(promised.entity.as_deref());
     for column in named {
         if !columns.contains(&column) {
             return Err(Error::unknown("column", column, columns.iter().copied()));
         }
     }
     let personal = constraints.iter().find(|c| c.model.limit_column().is_some());
-    if let Some(c) = personal.filter(|_| verify.against.is_none() || verify.entity.is_none()) {
+    if let Some(c) = personal.filter(|_| verify.against.is_none() || promised.entity.is_none()) {
         return Err(Error::usage(format!(
             "{} compares each row with its own value and limit, which are only in the source: say AGAINST source, and \
              ENTITY (key) with a column that both have and that tells the rows apart. Without such a key no row of a \
@@ -156,12 +177,6 @@ fn check(
         )));
     }
     check_population(constraints, verify.population.is_some())
-}
-
-/// Reads the statement of a manifest; `None` if it is not an ANONYMIZE.
-pub(super) fn statement(text: &str) -> Option<AnonymizeSpec> {
-    let read = anonymize::ENTRY.parse(text, &Variables::of_a_record()).ok().flatten()?;
-    read.get::<AnonymizeSpec>().cloned()
 }
 
 /// Returns the roles of the released columns in the statement of a manifest; `None` if it is not an

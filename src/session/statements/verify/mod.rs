@@ -30,7 +30,8 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "checks that the privacy models hold on a table or file, or of two releases together, one row per check",
     syntax:
         "VERIFY { table | 'path' [OPTIONS (...)] | ( query ) } QUASI IDENTIFIERS (...) [SENSITIVE (...)] [ENTITY (c)] SATISFYING ...
-  [AGAINST source] [POPULATION table]
+  [AGAINST source] [POPULATION table] [SIGNED BY 'key.pub']
+VERIFY 'release' SIGNED BY 'key.pub' [AGAINST source] [POPULATION table]
 VERIFY 'release' BESIDE 'release' [AGAINST source [ENTITY (c)]]",
     example: "VERIFY 'released' QUASI IDENTIFIERS (age, zip) SATISFYING k_anonymity(5) AGAINST people",
     answers: true,

@@ -1,14 +1,29 @@
-//! The VERIFY of what a release promises, from the statement in its manifest.
+//! What a release promises, from the statement in its manifest.
 
-use super::spec::Verify;
+use super::spec::{Claimed, Verify};
 use crate::error::{Error, Result};
 use crate::folder::Manifest;
 use crate::pool::blocking;
 use crate::session::context::AnonContext;
+use crate::session::statements::anonymize;
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
 use crate::session::statements::entry::Statement;
 use crate::sql::clause::{QuasiIdentifierClause, SensitiveClause, SourceClause};
+use crate::sql::variable::Variables;
 use std::path::PathBuf;
+
+/// Returns the error for a release without a manifest.
+pub(super) fn no_manifest(release: &str) -> Error {
+    Error::usage(format!(
+        "{release:?} has no manifest, so that nothing says what it promises; name its QUASI IDENTIFIERS and models"
+    ))
+}
+
+/// Reads the statement of a manifest; `None` if it is not an ANONYMIZE.
+pub(super) fn statement(text: &str) -> Option<AnonymizeSpec> {
+    let read = anonymize::ENTRY.parse(text, &Variables::of_a_record()).ok().flatten()?;
+    read.get::<AnonymizeSpec>().cloned()
+}
 
 impl AnonContext {
     /// Returns the VERIFY of everything that the release in a folder promises, as its manifest says
@@ -17,24 +32,25 @@ impl AnonContext {
     pub async fn promised(&self, folder: &str) -> Result<Statement> {
         let path = PathBuf::from(folder);
         let read = blocking("reading a manifest", move || Manifest::read(&path)).await?;
-        let manifest = read.ok_or_else(|| {
-            Error::usage(format!(
-                "{folder:?} has no manifest, so that nothing says what it promises; name its QUASI IDENTIFIERS and models"
-            ))
-        })?;
-        let unread = || {
-            Error::data(format!(
-                "{folder:?}: the statement of the manifest is not one ANONYMIZE"
-            ))
-        };
-        let mut statements = self.script(&manifest.statement).map_err(|_| unread())?;
-        let statement = statements.next().ok_or_else(unread)?.map_err(|_| unread())?;
-        let released: &AnonymizeSpec = statement.get().ok_or_else(unread)?;
-        Ok(Statement::new(self.claimed(folder, released)))
+        let manifest = read.ok_or_else(|| no_manifest(folder))?;
+        let released = statement(&manifest.statement);
+        Ok(Statement::new(Verify {
+            source: SourceClause::path(folder),
+            claimed: Some(self.promise_of(folder, &manifest)?),
+            against: None,
+            population: released.and_then(|released| released.population),
+            signed_by: None,
+        }))
     }
 
-    /// Returns the VERIFY of what a request asked for, on the files that it was released to.
-    fn claimed(&self, folder: &str, released: &AnonymizeSpec) -> Verify {
+    /// Returns what the request of a manifest promised.
+    pub(super) fn promise_of(&self, release: &str, manifest: &Manifest) -> Result<Claimed> {
+        let unread = || {
+            Error::data(format!(
+                "{release:?}: the statement of the manifest is not one ANONYMIZE"
+            ))
+        };
+        let released = statement(&manifest.statement).ok_or_else(unread)?;
         let known = |name: &Option<String>| name.clone().filter(|name| self.hierarchies.read().contains_key(name));
         let quasi_identifiers = released.quasi_identifiers.iter().map(|q| QuasiIdentifierClause {
             column: q.column.clone(),
@@ -48,14 +64,12 @@ impl AnonContext {
             hierarchy: known(&s.hierarchy),
             randomized: None,
         });
-        Verify {
-            source: SourceClause::path(folder),
+        let is_released = |column: &String| manifest.columns.iter().any(|c| c.name == *column);
+        Ok(Claimed {
             quasi_identifiers: quasi_identifiers.collect(),
             sensitive: sensitive.collect(),
-            entity: released.entity.clone(),
-            satisfying: released.satisfying.clone(),
-            against: None,
-            population: released.population.clone(),
-        }
+            entity: released.entity.clone().filter(is_released),
+            satisfying: released.satisfying,
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! A parsed VERIFY as plain data that prints back as SQL.
 
 use crate::error::Result;
-use crate::quoting::ident;
+use crate::quoting::{ident, literal};
 use crate::sql::clause::list as clause;
 use crate::sql::clause::{ConstraintClause, QuasiIdentifierClause, SensitiveClause, SourceClause, constraint, roles};
 use crate::sql::cursor::Cursor;
@@ -12,6 +12,19 @@ use std::fmt;
 pub(in crate::session) struct Verify {
     /// The table, path or query that is checked.
     pub(in crate::session) source: SourceClause,
+    /// What is claimed of it. Without a claim it is what the signed manifest promises.
+    pub(in crate::session) claimed: Option<Claimed>,
+    /// AGAINST: the data that the table was released from.
+    pub(in crate::session) against: Option<SourceClause>,
+    /// POPULATION: the table in which models such as k_map count.
+    pub(in crate::session) population: Option<SourceClause>,
+    /// SIGNED BY: the file of a public key.
+    pub(in crate::session) signed_by: Option<String>,
+}
+
+/// The roles of columns and the promises about them.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::session) struct Claimed {
     /// QUASI IDENTIFIERS: the columns that form classes.
     pub(in crate::session) quasi_identifiers: Vec<QuasiIdentifierClause>,
     /// SENSITIVE: the sensitive attributes.
@@ -20,49 +33,66 @@ pub(in crate::session) struct Verify {
     pub(in crate::session) entity: Option<String>,
     /// SATISFYING: the constraints that are checked.
     pub(in crate::session) satisfying: Vec<ConstraintClause>,
-    /// AGAINST: the data that the table was released from.
-    pub(in crate::session) against: Option<SourceClause>,
-    /// POPULATION: the table in which models such as k_map count.
-    pub(in crate::session) population: Option<SourceClause>,
 }
 
 impl fmt::Display for Verify {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let quasi_identifiers = roles::quasi_identifiers(&self.quasi_identifiers);
-        write!(f, "VERIFY {} {quasi_identifiers}", self.source)?;
-        write!(f, "{}", roles::sensitives(&self.sensitive, " "))?;
-        if let Some(entity) = &self.entity {
-            write!(f, " ENTITY ({})", ident(entity))?;
+        write!(f, "VERIFY {}", self.source)?;
+        if let Some(claimed) = &self.claimed {
+            write!(f, " {claimed}")?;
         }
-        write!(f, " {}", constraint::written(&self.satisfying))?;
         if let Some(against) = &self.against {
             write!(f, " AGAINST {against}")?;
         }
         if let Some(population) = &self.population {
             write!(f, " POPULATION {population}")?;
         }
-        Ok(())
+        match &self.signed_by {
+            Some(key) => write!(f, " SIGNED BY {}", literal(key)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Claimed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", roles::quasi_identifiers(&self.quasi_identifiers))?;
+        write!(f, "{}", roles::sensitives(&self.sensitive, " "))?;
+        if let Some(entity) = &self.entity {
+            write!(f, " ENTITY ({})", ident(entity))?;
+        }
+        write!(f, " {}", constraint::written(&self.satisfying))
     }
 }
 
 /// Parses what follows the word VERIFY and the source.
 pub(super) fn read(c: &mut Cursor, source: SourceClause) -> Result<Verify> {
-    let allowed = [
-        &clause::QUASI,
-        &clause::SENSITIVE,
-        &clause::ENTITY,
-        &clause::SATISFYING,
-        &clause::AGAINST,
-        &clause::POPULATION,
-    ];
+    let of_evidence = [&clause::AGAINST, &clause::POPULATION, &clause::SIGNED];
+    let of_claim = [&clause::QUASI, &clause::SENSITIVE, &clause::ENTITY, &clause::SATISFYING];
+    let mut ahead = c.clone();
+    let signed = clause::read(&mut ahead, "VERIFY", &of_evidence, &[&clause::SIGNED]);
+    if let Ok(s) = signed {
+        *c = ahead;
+        return Ok(Verify {
+            source,
+            claimed: None,
+            against: s.against,
+            population: s.population,
+            signed_by: s.signed_by,
+        });
+    }
+    let allowed = [&of_claim[..], &of_evidence].concat();
     let s = clause::read(c, "VERIFY", &allowed, &[&clause::QUASI, &clause::SATISFYING])?;
     Ok(Verify {
         source,
-        quasi_identifiers: s.quasi_identifiers,
-        sensitive: s.sensitive,
-        entity: s.entity,
-        satisfying: s.satisfying,
+        claimed: Some(Claimed {
+            quasi_identifiers: s.quasi_identifiers,
+            sensitive: s.sensitive,
+            entity: s.entity,
+            satisfying: s.satisfying,
+        }),
         against: s.against,
         population: s.population,
+        signed_by: s.signed_by,
     })
 }

@@ -1,0 +1,43 @@
+//! Checks the signature of a manifest, which SIGNED BY asks for.
+
+use super::claim::Claim;
+use super::evidence::Evidence;
+use super::verification::Verification;
+use crate::folder::{Check, MANIFEST};
+use crate::signature::PublicKey;
+
+/// Checks that the manifest is signed with the private key of the claim's public key. Of a signed
+/// release that the claim has no key for, the signature counts as not checked.
+pub(super) fn check(claim: &Claim, found: &mut Verification) -> Option<Check> {
+    let evidence = claim.evidence.as_ref();
+    let Some(key) = &claim.key else {
+        if evidence.is_some_and(|e| e.manifest.signature.is_some()) {
+            found.unchecked.push(format!("signature of {MANIFEST} (no SIGNED BY)"));
+        }
+        return None;
+    };
+    let fault = fault(evidence, key);
+    Some(Check {
+        check: match fault {
+            None => format!("signature of {MANIFEST}"),
+            Some(fault) => format!("signature of {MANIFEST} ({fault})"),
+        },
+        required: 1.0,
+        reached: Some(if fault.is_none() { 1.0 } else { 0.0 }),
+        ok: fault.is_none(),
+    })
+}
+
+/// Returns why a manifest does not have the signature; `None` if it has.
+fn fault(evidence: Option<&Evidence>, key: &PublicKey) -> Option<&'static str> {
+    let Some(evidence) = evidence else {
+        return Some("there is no manifest");
+    };
+    let manifest = &evidence.manifest;
+    match () {
+        () if manifest.signature.is_none() => Some("there is none"),
+        () if !evidence.is_sealed => Some("the manifest was changed after it was signed"),
+        () if !manifest.is_signed_by(key) => Some("it is by another key, or of another manifest"),
+        () => None,
+    }
+}

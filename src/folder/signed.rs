@@ -1,0 +1,31 @@
+//! The signature in a manifest. It is of the checksum, and so of everything else that the manifest says.
+
+use super::manifest::Manifest;
+use crate::error::Result;
+use crate::signature::{PublicKey, Signed, SigningKey, Subject};
+
+impl Manifest {
+    /// Returns the manifest with a signature of everything that it says.
+    pub(crate) fn signed(self, key: &SigningKey) -> Result<Self> {
+        let signature = self.to_sign(&self.checksum()?).seal(key)?;
+        Ok(Self {
+            signature: Some(signature),
+            ..self
+        })
+    }
+
+    /// Returns true if a manifest that was read, and is unchanged since it was written
+    /// ([`Manifest::read_sealed`]), was signed with the private key of this public key.
+    pub(crate) fn is_signed_by(&self, key: &PublicKey) -> bool {
+        let signature = self.signature.as_ref();
+        signature.is_some_and(|envelope| self.to_sign(&self.sha256).is_in(envelope, key))
+    }
+
+    fn to_sign(&self, sha256: &str) -> Signed {
+        let files = self.output.iter();
+        Signed::new(
+            sha256,
+            files.map(|file| Subject::new(&file.name, &file.sha256)).collect(),
+        )
+    }
+}

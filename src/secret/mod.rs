@@ -1,0 +1,74 @@
+//! The place of a secret, which statements name in its stead.
+
+mod fault;
+
+use crate::error::{Error, Result};
+use fault::fault;
+use std::path::PathBuf;
+
+/// The place of a secret. The secret itself is in no statement, log, manifest or error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Secret {
+    /// The name of an environment variable.
+    Environment(String),
+    /// The path of a file.
+    File(PathBuf),
+}
+
+impl Secret {
+    /// Returns the secret at a place, `env:NAME` or `file:PATH`; `None` if it is no place.
+    pub(crate) fn at(place: &str) -> Option<Self> {
+        let (kind, name) = place.split_once(':').filter(|(_, name)| !name.is_empty())?;
+        match kind {
+            "env" => Some(Self::Environment(name.into())),
+            "file" => Some(Self::File(name.into())),
+            _ => None,
+        }
+    }
+
+    /// Returns the place as a text, `env:NAME` or `file:PATH`, which stands for the same file in
+    /// any folder.
+    pub(crate) fn place(&self) -> String {
+        match self {
+            Self::Environment(name) => format!("env:{name}"),
+            Self::File(path) => {
+                let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+                format!("file:{}", path.display())
+            }
+        }
+    }
+
+    /// Reads what is at the place, without blanks at its end.
+    pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
+        let read = match self {
+            Self::Environment(name) => std::env::var(name).map_err(|_| not_set(name))?.into_bytes(),
+            Self::File(path) => {
+                std::fs::read(path).map_err(|e| Error::io(format!("secret file {}", path.display()), e))?
+            }
+        };
+        Ok(read.trim_ascii_end().to_vec())
+    }
+
+    /// Reads the secret of `what`. Fails if it could be guessed.
+    pub(crate) fn read(&self, what: &str) -> Result<Vec<u8>> {
+        let read = self.bytes()?;
+        match fault(&read) {
+            Some(fault) => Err(Error::usage(format!(
+                "the secret of {what} {fault}, and could be guessed; use another one, such as 32 random bytes"
+            ))),
+            None => Ok(read),
+        }
+    }
+}
+
+/// Returns the error for an environment variable that is not set. A name that no variable has by
+/// custom may be the secret itself, and is not shown.
+fn not_set(name: &str) -> Error {
+    let is_usual = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let name = if name.chars().all(is_usual) {
+        name
+    } else {
+        "of this name"
+    };
+    Error::usage(format!("the environment variable {name} with the secret is not set"))
+}
