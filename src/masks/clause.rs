@@ -48,6 +48,24 @@ pub enum Item {
     Text,
     /// One of these words, in any case.
     Word(&'static [&'static str]),
+    /// One of these texts in quotes, in any case. The first one is the value where none is given,
+    /// so a clause that gives it is the clause without it.
+    OneOf(&'static [&'static str]),
+}
+
+impl Item {
+    /// Returns one of the texts of [`Item::OneOf`] as it is listed; `None` if this is none of them.
+    pub(crate) fn listed(texts: &[&'static str], given: &str) -> Option<&'static str> {
+        texts.iter().find(|text| text.eq_ignore_ascii_case(given)).copied()
+    }
+
+    /// Returns true if a value is the one where none is given.
+    pub(crate) fn is_usual(self, value: &Given) -> bool {
+        match (self, value) {
+            (Self::OneOf(texts), Given::Text(text)) => texts.first().is_some_and(|usual| usual == text),
+            _ => false,
+        }
+    }
 }
 
 /// A value as it was written in a statement. A secret is written as its place.
@@ -190,7 +208,7 @@ impl MaskClause {
         match (self.given(name), item) {
             (None, _) => Ok(()),
             (Some(Given::Whole(n)), _) => write!(f, " {n}"),
-            (Some(Given::Text(text)), Item::Text) => write!(f, " {}", literal(text)),
+            (Some(Given::Text(text)), Item::Text | Item::OneOf(_)) => write!(f, " {}", literal(text)),
             (Some(Given::Text(text)), Item::Column) => write!(f, " {}", ident(text)),
             (Some(Given::Text(text)), _) => write!(f, " {text}"),
         }

@@ -7,7 +7,8 @@
 //! A value fits the format if it has as many characters, letters or digits where the format has
 //! `X` and `#`, and the format's other characters where these stand. Of any other value nothing is
 //! kept: it becomes the format with every `#` as `X`, so that neither its characters nor its
-//! length are told. A whole number is its digits, without leading zeros. NULL stays NULL.
+//! length are told. Nor is anything kept of a value with a character that is a part of a letter, such
+//! as a combining accent, a vowel sign of Devanagari or a jamo of Hangul. A whole number is its digits, without leading zeros. NULL stays NULL.
 //!
 //! A mask has no secret. Values with the same kept characters have the same mask.
 //!
@@ -21,6 +22,7 @@ use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use arrow::array::ArrayRef;
 use arrow::datatypes::DataType;
+use regex::Regex;
 use std::sync::Arc;
 
 /// The character of a format that hides one of the value, and stands in its place.
@@ -63,12 +65,17 @@ pub(super) const KIND: MaskKind = MaskKind {
     build: |clause| Ok(Arc::new(Format::try_new(clause.text("format")?)?)),
 };
 
+/// The characters that are a part of a letter: marks, and the jamo of a Hangul syllable.
+const PARTS: &str = r"[\p{M}\x{1100}-\x{11FF}\x{A960}-\x{A97F}\x{D7B0}-\x{D7FF}\x{FFA0}-\x{FFDC}]";
+
 /// A format.
 #[derive(Debug)]
 struct Format {
     characters: Vec<char>,
     /// What a value becomes that does not fit.
     hidden: String,
+    /// [`PARTS`].
+    parts: Regex,
 }
 
 impl Format {
@@ -83,6 +90,7 @@ impl Format {
         let hidden = characters.iter().map(|c| if *c == KEPT { HIDDEN } else { *c });
         Ok(Self {
             hidden: hidden.collect(),
+            parts: Regex::new(PARTS).map_err(|e| Error::internal(format!("a pattern that is none: {e}")))?,
             characters,
         })
     }
@@ -91,8 +99,12 @@ impl Format {
         self.fitted(value).unwrap_or_else(|| self.hidden.clone())
     }
 
-    /// Returns the mask of a value that fits.
+    /// Returns the mask of a value that fits. A character that is a part of a letter would tell of
+    /// a hidden one, so no value with such parts fits.
     fn fitted(&self, value: &str) -> Option<String> {
+        if !value.is_ascii() && self.parts.is_match(value) {
+            return None;
+        }
         let mut values = value.chars();
         let mut mask = String::with_capacity(value.len());
         for format in &self.characters {
@@ -155,6 +167,7 @@ mod tests {
             ("##XXX", "KÄ1é9", "KÄXXX"),
             ("(XXX) #", "(abc) d", "(XXX) d"),
             ("XX", "no", "XX"),
+            ("X#", "한글", "X글"),
         ] {
             assert_eq!(masked(format, value), mask, "{format}");
         }
@@ -173,6 +186,9 @@ mod tests {
             " 123-45-6789",
             "+49 170 1234567",
             "1234-5-6789",
+            "123-45-678\u{1112}",
+            "12\u{93e}-45-6789",
+            "e\u{301}3-45-6789",
         ] {
             assert_eq!(masked("XXX-XX-####", value), "XXX-XX-XXXX", "{value}");
         }

@@ -23,6 +23,7 @@ pub(crate) use clause::{SECRET, no_place};
 pub use key::Key;
 pub use masking::Masking;
 pub(crate) use text::has_text;
+pub(crate) use token::UNMASK;
 pub use token::unmask;
 pub use values::{Mask, Unmasked};
 

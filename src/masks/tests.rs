@@ -22,6 +22,7 @@ fn clauses(kind: &'static MaskKind) -> Vec<MaskClause> {
         Item::Whole => vec![Given::Whole(30), Given::Whole(1)],
         Item::Word(words) => words.iter().map(|word| Given::Text((*word).into())).collect(),
         Item::Text if name == "locale" => vec![Given::Text("de".into()), Given::Text("en".into())],
+        Item::OneOf(texts) => texts.iter().map(|text| Given::Text((*text).into())).collect(),
         Item::Text => vec![Given::Text("XX-##".into()), Given::Text("X".into())],
     };
     let mut all: Vec<Vec<(String, Given)>> = vec![vec![]];

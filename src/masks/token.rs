@@ -30,6 +30,9 @@ const BLOCK: usize = 16;
 /// The byte after a text.
 const END: u8 = 0x80;
 
+/// The name of the SQL function that reads a token.
+pub(crate) const UNMASK: &str = "unmask";
+
 pub(super) const KIND: MaskKind = MaskKind {
     info: Info {
         name: "token",

@@ -25,6 +25,8 @@ use arrow::array::ArrayRef;
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
+/// The words of the locales.
+const WORDS: &[&str] = &[LOCALES[0].word, LOCALES[1].word, LOCALES[2].word];
 /// The domains that are reserved for examples.
 const DOMAINS: [&str; 3] = ["example.com", "example.net", "example.org"];
 /// How often a fake is drawn again that is the value itself.
@@ -47,7 +49,12 @@ pub(super) const KIND: MaskKind = MaskKind {
                 Item::Word(&["NAME", "FORENAME", "SURNAME", "MAIL", "TELEPHONE"]),
                 "what is made up",
             ),
-            Part::Maybe("LOCALE", "locale", Item::Text, "a locale in quotes, such as 'de'"),
+            Part::Maybe(
+                "LOCALE",
+                "locale",
+                Item::OneOf(WORDS),
+                "a locale in quotes, such as 'de'",
+            ),
             Part::Secret,
         ],
     },
@@ -89,11 +96,8 @@ struct Fake {
 impl Fake {
     fn try_new(clause: &MaskClause) -> Result<Self> {
         let word = clause.maybe("locale").unwrap_or(LOCALES[0].word);
-        let locale = LOCALES.iter().find(|locale| locale.word.eq_ignore_ascii_case(word));
-        let locale = locale.ok_or_else(|| {
-            let known: Vec<String> = LOCALES.iter().map(|locale| format!("'{}'", locale.word)).collect();
-            Error::usage(format!("FAKE: LOCALE is one of {}", known.join(", ")))
-        })?;
+        let locale = LOCALES.iter().find(|locale| locale.word == word);
+        let locale = locale.ok_or_else(|| Error::internal("a locale that is not listed"))?;
         let what = match clause.text("what")? {
             "FORENAME" => What::Forename,
             "SURNAME" => What::Surname,

@@ -76,7 +76,7 @@ impl MaskFunction {
         let text = argument.try_as_str().flatten();
         let given = match item {
             Item::Whole => match argument.cast_to(&DataType::UInt32) {
-                Ok(ScalarValue::UInt32(Some(n))) => Some(Given::Whole(n)),
+                Ok(ScalarValue::UInt32(Some(n))) if argument.data_type().is_integer() => Some(Given::Whole(n)),
                 _ => None,
             },
             Item::Word(words) => {
@@ -91,6 +91,17 @@ impl MaskFunction {
                     ))
                 })?;
                 Some(Given::Text((*word).to_string()))
+            }
+            Item::OneOf(texts) => {
+                let listed = text.and_then(|text| Item::listed(texts, text));
+                let listed = listed.ok_or_else(|| {
+                    Error::usage(format!(
+                        "{} takes one of {}, in quotes",
+                        self.kind.function.name,
+                        texts.join(", ")
+                    ))
+                })?;
+                Some(Given::Text(listed.into()))
             }
             Item::Text | Item::Column => text.map(|text| Given::Text(text.into())),
         };
@@ -115,7 +126,10 @@ impl ScalarUDFImpl for MaskFunction {
         let clause = self.clause(args.scalar_arguments.iter().skip(1).copied())?;
         let mask = (self.kind.build)(&clause)?;
         let values = args.arg_fields.first().ok_or_else(|| self.usage())?;
-        let data_type = mask.data_type(values.data_type())?;
+        let data_type = match values.data_type() {
+            DataType::Null => DataType::Null,
+            other => mask.data_type(other)?,
+        };
         Ok(Arc::new(Field::new(self.name(), data_type, true)))
     }
 
@@ -134,8 +148,12 @@ impl ScalarUDFImpl for MaskFunction {
             value.to_array(args.number_rows)
         };
         let entity = entity.map(|at| array(at + 1)).transpose()?;
+        let values = array(0)?;
+        if *values.data_type() == DataType::Null {
+            return Ok(ColumnarValue::Array(values));
+        }
         let mask = (self.kind.build)(&clause)?;
-        let masked = Masking::new(clause, mask)?.apply(&array(0)?, entity.as_ref())?;
+        let masked = Masking::new(clause, mask)?.apply(&values, entity.as_ref())?;
         Ok(ColumnarValue::Array(masked))
     }
 }

@@ -2,14 +2,14 @@
 
 use crate::catalogue::Info;
 use crate::error::Error;
-use crate::masks::{Key, unmask};
+use crate::masks::{Key, UNMASK, unmask};
 use crate::secret::Secret;
 use arrow::datatypes::DataType;
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 
 pub(super) const INFO: Info = Info {
-    name: "unmask",
+    name: UNMASK,
     summary: "the value of a token of TOKEN WITH SECRET: unmask(token, 'env:NAME')",
     params: &[],
     example: "SELECT unmask(account, 'env:ANONSQL_SECRET') FROM 'released/'",

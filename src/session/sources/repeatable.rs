@@ -7,6 +7,7 @@
 
 use crate::error::{Error, Result};
 use crate::job::SourceTable;
+use crate::masks::{MASKS, UNMASK};
 use crate::session::context::AnonContext;
 use crate::sql::clause::SourceClause;
 use datafusion::common::DFSchema;
@@ -212,7 +213,13 @@ fn of_expression(expr: &Expr, input: &DFSchema) -> Option<String> {
     match expr {
         Expr::ScalarFunction(function) => {
             let is_changing = is_changing(function.func.signature().volatility);
-            is_changing.then(|| format!("{}() answers otherwise each time", function.name()))
+            is_changing.then(|| match is_masking(function.name()) {
+                true => format!(
+                    "{}() reads a secret, which may be another one the next time",
+                    function.name()
+                ),
+                false => format!("{}() answers otherwise each time", function.name()),
+            })
         }
         Expr::AggregateFunction(aggregate) => {
             let is_changing = is_changing(aggregate.func.signature().volatility);
@@ -222,6 +229,12 @@ fn of_expression(expr: &Expr, input: &DFSchema) -> Option<String> {
         Expr::WindowFunction(window) => (!is_decided(window, input)).then(|| depends(window.fun.name())),
         _ => None,
     }
+}
+
+/// Returns true for the functions of masks, which read secrets.
+fn is_masking(function: &str) -> bool {
+    let mut masks = MASKS.iter().map(|kind| kind.function.name);
+    masks.any(|name| name == function) || function == UNMASK
 }
 
 fn depends(name: &str) -> String {

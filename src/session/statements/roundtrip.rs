@@ -273,6 +273,10 @@ fn mask() -> impl Strategy<Value = MaskClause> {
         masks::Item::Word(words) => prop::sample::select(words)
             .prop_map(|word| masks::Given::Text(word.into()))
             .boxed(),
+        // The first one is not printed.
+        masks::Item::OneOf(texts) => prop::sample::select(&texts[1..])
+            .prop_map(|text| masks::Given::Text(text.into()))
+            .boxed(),
     };
     let secret = || prop_oneof!["env:[A-Z:']{1,5}", "file:[a-z/:]{1,5}"].prop_map(masks::Given::Text);
     prop::sample::select(masks::MASKS.iter().collect::<Vec<_>>()).prop_flat_map(move |kind| {

@@ -26,7 +26,10 @@ pub(super) fn read(c: &mut Cursor) -> Result<Option<MaskClause>> {
             Part::Value(name, item, what) => given.push((name.to_string(), value(c, *item, what)?)),
             Part::Maybe(words, name, item, what) => {
                 if c.take(words) {
-                    given.push((name.to_string(), value(c, *item, what)?));
+                    let value = value(c, *item, what)?;
+                    if !item.is_usual(&value) {
+                        given.push((name.to_string(), value));
+                    }
                 }
             }
             Part::Secret => {
@@ -51,6 +54,13 @@ fn value(c: &mut Cursor, item: Item, what: &str) -> Result<Given> {
         Item::Column => Given::Text(c.name(what)?),
         Item::Whole => Given::Whole(c.whole(what)?),
         Item::Text => Given::Text(c.string(what)?),
+        Item::OneOf(texts) => {
+            let before = c.clone();
+            let found = Item::listed(texts, &c.string(what)?);
+            let in_quotes: Vec<String> = texts.iter().map(|text| format!("'{text}'")).collect();
+            let found = found.ok_or_else(|| before.clone().expected(&in_quotes.join(", "), []));
+            Given::Text(found?.into())
+        }
         Item::Word(words) => {
             let found = words.iter().find(|word| c.take(word));
             let found =
