@@ -30,11 +30,42 @@ def offered(of: object) -> tuple[object, bool]:
         return _of_pandas(of), True
     if _is(of, "polars", "LazyFrame"):
         of = of.collect()  # type: ignore[attr-defined]
-    if isinstance(of, (list, tuple, dict)):
+    if _is(of, "polars", "DataFrame"):
+        return _of_polars(of), True
+    if isinstance(of, (list, tuple, dict)) or _is(of, "numpy", "ndarray"):
         raise TypeError(
             f"{type(of).__name__} is no table; write pyarrow.Table.from_pylist(rows), pyarrow.table(columns) or pandas.DataFrame(...)"
         )
     return of, any(_is(of, package, kind) for package, kind in _IN_MEMORY)
+
+
+def _of_polars(frame: Any) -> object:
+    """Return a frame of Polars whose columns all have a form in Arrow."""
+    import polars
+
+    def typed(of: Any) -> Any:
+        # Polars hands out columns without a type in a form that others cannot read: they become texts that are NULL.
+        if of == polars.Null:
+            return polars.String()
+        if isinstance(of, polars.Array):
+            return polars.Array(typed(of.inner), of.shape[0])
+        if isinstance(of, polars.List):
+            return polars.List(typed(of.inner))
+        if isinstance(of, polars.Struct):
+            return polars.Struct([polars.Field(field.name, typed(field.dtype)) for field in of.fields])
+        return of
+
+    types = {}
+    for name, of in frame.schema.items():
+        if of == polars.Object:
+            # What would be handed out are addresses in the memory of this process.
+            raise DataError(
+                f"column {name!r} is of the type Object of Polars, which Arrow has no form for; write "
+                f"frame = frame.with_columns(polars.Series({name!r}, [str(value) for value in frame[{name!r}]]))"
+            )
+        if typed(of) != of:
+            types[name] = typed(of)
+    return frame.cast(types) if types else frame
 
 
 def _of_pandas(frame: Any) -> object:

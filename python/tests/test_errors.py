@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import pickle
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def test_a_target_that_exists(request_: anonsql.Anonymize, tmp_path: Path) -> No
     request_.to(tmp_path / "out")
     with pytest.raises(anonsql.TargetExists) as raised:
         request_.to(tmp_path / "out")
-    assert isinstance(raised.value, FileExistsError)
+    assert isinstance(raised.value, FileExistsError) and raised.value.errno == errno.EEXIST
 
 
 def test_drift_says_what_it_found(con: anonsql.Connection, tmp_path: Path) -> None:
@@ -54,9 +55,21 @@ def test_drift_says_what_it_found(con: anonsql.Connection, tmp_path: Path) -> No
 
 
 def test_file_errors_are_os_errors(con: anonsql.Connection, tmp_path: Path) -> None:
-    with pytest.raises(OSError) as raised:
-        con.sql(f"SELECT * FROM '{tmp_path}/nothing.csv'")
-    assert isinstance(raised.value, anonsql.FileError)
+    nothing = tmp_path / "nothing"
+    for wrong in [
+        f"SELECT * FROM '{nothing}.csv'",
+        f"ANONYMIZE '{nothing}.parquet' QUASI IDENTIFIERS (a) SATISFYING k_anonymity(2)",
+        f"VERIFY '{nothing}/' QUASI IDENTIFIERS (a) SATISFYING k_anonymity(2)",
+        f"CREATE HIERARCHY h FROM '{nothing}.csv'",
+        "COPY (SELECT 1 AS a) TO '/proc/nothing.parquet'",
+    ]:
+        with pytest.raises(OSError) as raised:
+            con.sql(wrong)
+        assert isinstance(raised.value, anonsql.FileError) and raised.value.errno == errno.ENOENT, wrong
+    (tmp_path / "file").write_text("")
+    with pytest.raises(anonsql.FileError) as raised:
+        con.sql(f"ANONYMIZE people TO '{tmp_path}/file/out' QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)")
+    assert raised.value.errno in (errno.ENOTDIR, errno.EEXIST)
 
 
 def test_statements_that_are_wrong(con: anonsql.Connection) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,46 @@ def test_what_was_cancelled_does_not_come_later(request_: anonsql.Anonymize, tmp
         if said is not None and "done" in said:
             assert target.exists(), f"at {i}"
     assert not [hidden for hidden in tmp_path.iterdir() if hidden.name.startswith(".")]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT")
+def test_an_interrupt_of_register_is_one(con: anonsql.Connection) -> None:
+    pa = pytest.importorskip("pyarrow")
+
+    def slowly() -> Iterator[object]:
+        for i in range(1000):
+            time.sleep(0.02)
+            yield pa.record_batch({"a": [i]})
+
+    def quickly() -> Iterator[object]:
+        # Of these none is slow, and all of them take very long.
+        batch = pa.record_batch({"a": list(range(1000))})
+        while True:
+            yield batch
+
+    con.register("a", pa.table({"before": [1]}))
+    for batches in (slowly(), quickly()):
+        reader = pa.RecordBatchReader.from_batches(pa.schema({"a": pa.int64()}), batches)
+        handler = signal.getsignal(signal.SIGINT)
+        thread = interrupts(0.3)
+        with pytest.raises(KeyboardInterrupt):
+            con.register("a", reader)
+        thread.join()
+        assert signal.getsignal(signal.SIGINT) is handler
+        assert con.sql("SELECT * FROM a").columns == ["before"], "what was cancelled changes nothing"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT")
+def test_an_interrupt_between_batches_of_another_package_is_one() -> None:
+    pa = pytest.importorskip("pyarrow")
+    con = anonsql.connect(threads=1)
+    # No code of Python runs while these are read.
+    batch = pa.record_batch({"a": list(range(100_000))})
+    table = pa.Table.from_batches([batch] * 100_000)
+    thread = interrupts(0.3)
+    with pytest.raises(KeyboardInterrupt):
+        con.register("a", table)
+    thread.join()
 
 
 def test_other_threads_run_meanwhile(con: anonsql.Connection) -> None:

@@ -108,6 +108,31 @@ def test_polars(con: anonsql.Connection) -> None:
         con.register("s", frame["age"])
 
 
+def test_polars_without_a_type(con: anonsql.Connection) -> None:
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"age": [30] * 4, "none": [None] * 4, "inside": [[None], [], None, [None]], "s": [{"x": None}] * 4})
+    assert con.register("n", frame).held == "shared"
+    counts = con.sql("SELECT count(none) AS a, count(inside) AS b, count(*) AS c FROM n").to_arrow().to_pylist()
+    assert counts == [{"a": 0, "b": 3, "c": 4}]
+    rows = con.anonymize("n").quasi("age").keep("none").identifiers("inside", "s").satisfying(k_anonymity=2).rows()
+    assert rows.to_polars()["none"].to_list() == [None] * 4
+    con.register("a", pl.DataFrame({"a": pl.Series([[[None, None]]], dtype=pl.Array(pl.Null, (1, 2)))}))
+    assert con.sql("SELECT * FROM a").to_arrow().to_pylist() == [{"a": [[None, None]]}]
+
+
+def test_objects_of_polars_are_refused(con: anonsql.Connection) -> None:
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"age": [1, 2], "b": pl.Series(["quixotic", 1], dtype=pl.Object)})
+    for table in (frame, frame.lazy()):
+        with pytest.raises(anonsql.DataError, match="column 'b' .* write frame") as raised:
+            con.register("o", table)
+        assert "quixotic" not in str(raised.value)
+    # What it says to write is right.
+    frame = frame.with_columns(pl.Series("b", [str(value) for value in frame["b"]]))
+    assert con.register("o", frame).rows == 2
+    assert con.sql("SELECT b FROM o").to_polars()["b"].to_list() == ["quixotic", "1"]
+
+
 def test_duckdb(con: anonsql.Connection) -> None:
     duckdb = pytest.importorskip("duckdb")
     relation = duckdb.sql("SELECT range AS n, 'x' || range AS t FROM range(10000)")
