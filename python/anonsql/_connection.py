@@ -15,7 +15,7 @@ from typing import Any
 
 from . import _sql, _tables
 from ._anonsql import Session
-from ._builder import Anonymize, Model, Source, clauses, models, satisfying, source
+from ._builder import Anonymize, Model, PathSource, Source, clauses, models, satisfying, source
 from ._errors import AnonsqlWarning
 from ._values import Release, Rows, Verification
 
@@ -109,6 +109,8 @@ class Connection:
         >>> one.rows, one.columns, one.held
         (1, ('age',), 'shared')
         """
+        if not isinstance(name, str):
+            raise TypeError('the name of a table comes first; write con.register("people", frame)')
         _sql.name(name)
         with _interrupts() as interrupts:
             try:
@@ -228,10 +230,16 @@ class Connection:
         """
         what = models(given, short)
         if isinstance(of, Release):
-            of = os.fspath(of)
+            of = PathSource(os.fspath(of))
+        if what and not quasi:
+            raise TypeError('models are about quasi-identifiers; write quasi=["age", "sex"]')
         if not what and not quasi:
             of = source(of)
-            written = self._session.promised(getattr(of, "path", "") or str(of))
+            if not isinstance(of, PathSource):
+                raise TypeError(
+                    'no manifest says what a table promises; write quasi=["age", "sex"] and k_anonymity=5, or the path of a release'
+                )
+            written = self._session.promised(of.path)
             if against is not None:
                 written += f" AGAINST {source(against)}"
         else:
@@ -281,7 +289,7 @@ class Connection:
         report: str | os.PathLike[str] | None = None,
     ) -> Rows:
         """Measure what a release still says of its source."""
-        of = os.fspath(of) if isinstance(of, Release) else of
+        of = PathSource(os.fspath(of)) if isinstance(of, Release) else of
         written = f"UTILITY OF {source(of)} AGAINST {source(against)} {clauses(quasi=quasi)}"
         if class_label is not None:
             written += f" CLASS ({_sql.name(class_label)})"

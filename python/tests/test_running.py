@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -26,12 +27,14 @@ def slow(con: anonsql.Connection) -> anonsql.Anonymize:
     return request.satisfying(k_anonymity=2).suppress("100%").search("exhaustive")
 
 
-def interrupts(*after: float) -> threading.Thread:
-    """Send SIGINT to this process so many seconds from now."""
+def interrupts(*after: float, sent: list[float] | None = None) -> threading.Thread:
+    """Send SIGINT to this process so many seconds from now, and note in ``sent`` when."""
 
     def send() -> None:
         for seconds in after:
             time.sleep(seconds)
+            if sent is not None:
+                sent.append(time.monotonic())
             os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=send)
@@ -105,6 +108,59 @@ def test_what_was_cancelled_does_not_come_later(request_: anonsql.Anonymize, tmp
         if said is not None and "done" in said:
             assert target.exists(), f"at {i}"
     assert not [hidden for hidden in tmp_path.iterdir() if hidden.name.startswith(".")]
+
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT")
+def test_ten_interrupts_end_in_the_best_so_far(con: anonsql.Connection, tmp_path: Path) -> None:
+    request, moments = slow(con), random.Random(39)
+    for i in range(10):
+        target = tmp_path / f"out{i}"
+        after = moments.uniform(0.4, 1.0)
+        while True:
+            sent: list[float] = []
+            thread = interrupts(after, sent=sent)
+            try:
+                with pytest.warns(anonsql.AnonsqlWarning, match="best so far"):
+                    release = request.to(target)
+            except KeyboardInterrupt:
+                # The machine is so slow that the search had not begun.
+                thread.join()
+                assert not target.exists()
+                after *= 2
+                continue
+            ended = time.monotonic()
+            thread.join()
+            break
+        print(f"{after:.3f} s: ended {ended - sent[0]:.3f} s later with k = {release.k}")
+        assert release.outcome == "released" and release.k is not None and release.k >= 2
+        con.verify(release).raise_for_failure()
+    assert not [hidden for hidden in tmp_path.iterdir() if hidden.name.startswith(".")]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT")
+def test_ten_interrupts_leave_the_target_as_it_was(
+    con: anonsql.Connection, request_: anonsql.Anonymize, tmp_path: Path
+) -> None:
+    target = tmp_path / "out"
+    request_.to(target)
+    before = {file.name: file.read_bytes() for file in target.iterdir()}
+    # Its source is read for minutes: there is no search yet, and the first interrupt cancels.
+    much = "SELECT a.value % 90 AS age FROM range(0, 3000000) AS a JOIN range(0, 3000000) AS b ON a.value % 7 = b.value % 7"
+    request = con.anonymize(anonsql.query(much)).quasi("age", using="age").satisfying(k_anonymity=2)
+    moments = random.Random(40)
+    for _ in range(10):
+        after = moments.uniform(0.05, 0.8)
+        sent: list[float] = []
+        thread = interrupts(after, sent=sent)
+        with pytest.raises(KeyboardInterrupt, match="cancelled"):
+            request.to(target, if_exists="overwrite")
+        ended = time.monotonic()
+        thread.join()
+        print(f"{after:.3f} s: ended {ended - sent[0]:.3f} s later")
+        assert {file.name: file.read_bytes() for file in target.iterdir()} == before
+        assert [file.name for file in tmp_path.iterdir()] == ["out"]
+    con.verify(target).raise_for_failure()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT")

@@ -155,35 +155,6 @@ def test_pandas(con: anonsql.Connection) -> None:
     assert "quixotic" not in str(con.sql("SELECT * FROM c").to_arrow().column("city").chunk(0).dictionary)
 
 
-def test_pandas_mistakes(con: anonsql.Connection) -> None:
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame(columns())
-    for wrong, kind, says in [
-        (frame["age"], TypeError, "to_frame"),
-        (frame.set_index(["age", "name"]), anonsql.DataError, "reset_index"),
-        (frame.set_index("name"), anonsql.DataError, "reset_index"),
-        (frame.groupby("flag").agg({"age": ["min", "max"]}), anonsql.DataError, "MultiIndex"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), anonsql.DataError, "another name"),
-        (pd.DataFrame([[1, 2]]), anonsql.DataError, "map\\(str\\)"),
-        (pd.DataFrame({"a": [1, "quixotic", 2.5]}), anonsql.DataError, "several types"),
-        (pd.DataFrame({"a": ["quixotic", b"x"]}), anonsql.DataError, "several types"),
-        (pd.DataFrame({"a": [date(2020, 1, 1), "quixotic"]}), anonsql.DataError, "several types"),
-        (pd.DataFrame({"a": [{"x": 1}, "quixotic"]}), anonsql.DataError, "several types"),
-        (pd.DataFrame({"a": [object()]}), anonsql.DataError, "several types"),
-        (pd.DataFrame({"a": [1 + 2j]}), anonsql.DataError, "complex"),
-        (pd.DataFrame({"a": pd.period_range("2020", periods=2, freq="M")}), anonsql.DataError, "period"),
-        (pd.DataFrame(), anonsql.DataError, "no columns"),
-        ([{"a": 1}], TypeError, "from_pylist"),
-        ({"a": [1]}, TypeError, "pyarrow.table"),
-        ("people.csv", TypeError, "FROM 'people.parquet'"),
-        (3, TypeError, "__arrow_c_stream__"),
-        (None, TypeError, "__arrow_c_stream__"),
-    ]:
-        with pytest.raises(kind, match=says) as raised:
-            con.register("x", wrong)
-        assert "quixotic" not in "".join(map(str, [raised.value, raised.value.__cause__, raised.value.__context__]))
-
-
 def test_a_repeated_name_is_the_new_table(con: anonsql.Connection) -> None:
     con.register("t", pa.table({"a": [1]}))
     con.register("t", pa.table({"b": [1, 2]}))
