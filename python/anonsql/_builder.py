@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, SupportsFloat, Union
@@ -379,12 +380,17 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
     def pareto_front(self, *objectives: str, picture: str | os.PathLike[str] | None = None) -> Rows:
         """List the nodes that no other beats in every objective: ``"max k"``, ``"max l on diagnosis"``, ``"min glm"``.
 
-        The picture is an SVG file.
+        The picture is an SVG file. A notebook shows it, whether or not it is asked for.
         """
         written = f"PARETO FRONT OF {self._request()} OPTIMIZING {', '.join(map(_objective, objectives))}"
         if picture is not None:
-            written += f" REPORT TO {_sql.path(picture, 'out/front.svg')}"
-        return self._connection.sql_rows(written)
+            return self._connection._front(f"{written} REPORT TO {_sql.path(picture, 'out/front.svg')}", os.fspath(picture))
+        if len(objectives) < 2:
+            # A picture has two axes.
+            return self._connection.sql_rows(written)
+        with tempfile.TemporaryDirectory() as folder:
+            shown = os.path.join(folder, "front.svg")
+            return self._connection._front(f"{written} REPORT TO {_sql.path(shown, shown)}", shown)
 
     def _clause(self, key: str, written: str) -> Anonymize:
         others = tuple(clause for clause in self._clauses if clause[0] != key)

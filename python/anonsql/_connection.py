@@ -315,6 +315,13 @@ class Connection:
         assert isinstance(result, Release)
         return result
 
+    def _front(self, text: str, picture: str) -> Rows:
+        rows = self.sql_rows(text)
+        if os.path.exists(picture):
+            with open(picture, "rb") as file:
+                rows._picture = file.read()
+        return rows
+
     def _printed(self, text: str) -> str:
         return "; ".join(self._session.printed(text))
 
