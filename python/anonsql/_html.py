@@ -14,7 +14,7 @@ RISK = ["section", "subject", "measure", "value", "note"]
 #: The three attackers, and what each of them knows.
 ATTACKERS = {
     "prosecutor": "knows that a person is in the table",
-    "journalist": "knows a population that the table is of",
+    "journalist": "knows a population that contains the table",
     "marketer": "tries everyone",
 }
 _CELL = ' style="text-align:left"'
@@ -32,9 +32,9 @@ def release(of: Release) -> str:
         ("search", of.search),
         ("waiting rows", of.waiting),
         *of.metrics.items(),
-        ("warnings", ", ".join(sorted({name for warned in of.warnings for name in warned.columns})) or None),
+        ("warnings", ", ".join(sorted({name for warned in of.warnings if not warned.accepted for name in warned.columns})) or None),
     ]
-    known = [(name, value) for name, value in figures if value is not None]
+    known: list[tuple[str, object]] = [(name, value) for name, value in figures if value is not None]
     return _table(("release", ""), known) + (checks(of.checks) if of.checks else "")
 
 
