@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from .. import _sql
 from .._connection import Connection, connect
 
-_Base: Any = object
-try:
-    from dbt.adapters.duckdb.plugins import BasePlugin as _Base
-except ImportError:
-    # The module says where the macros are without dbt.
-    pass
-
 __all__ = ["Plugin", "package"]
+
+
+def _base() -> Any:
+    """Return the class that a plug-in of dbt-duckdb is; without dbt, the module still says where the macros are."""
+    try:
+        return import_module("dbt.adapters.duckdb.plugins").BasePlugin
+    except ImportError:
+        return object
+
+
+_Base: Any = _base()
 
 
 def package() -> str:
