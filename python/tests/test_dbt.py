@@ -99,6 +99,24 @@ def test_a_planted_violation_fails(project: Project) -> None:
 
 
 @needs_dbt
+def test_a_source_that_is_a_release(project: Project) -> None:
+    (project.models / "again.sql").write_text("select count(*) as n from {{ source('elsewhere', 'people') }}")
+    (project.models / "again.yml").write_text(
+        "sources:\n  - name: elsewhere\n    meta: {plugin: anonsql, release: out/people_k5}\n    tables: [{name: people}]\n"
+    )
+    done = project.run("build", "--select", "again")
+    manifest = project.folder / "out" / "people_k5" / "_manifest.json"
+    written = manifest.read_text()
+    manifest.write_text(written.replace('"rows_out":', '"rows_in_all":'))
+    changed = project.run("build", "--select", "again")
+    manifest.write_text(written)
+    for name in ("again.sql", "again.yml"):
+        (project.models / name).unlink()
+    assert done.returncode == 0, done.stdout
+    assert changed.returncode != 0, changed.stdout
+
+
+@needs_dbt
 def test_what_has_no_release_fails_and_leaves_the_last_one(project: Project) -> None:
     release = project.folder / "out" / "people_k5" / "_manifest.json"
     before = release.read_bytes()
