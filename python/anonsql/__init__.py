@@ -12,6 +12,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ._builder import Anonymize, Model, PathSource, QuerySource, TableSource, model, path, query, table
 from ._connection import Connection, Registered, connect
 from ._errors import (
@@ -64,3 +66,12 @@ __all__ = [
     "query",
     "table",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Plugin":
+        # A profile of dbt-duckdb names the module of its plug-in: ``module: anonsql``.
+        from .dbt import Plugin
+
+        return Plugin
+    raise AttributeError(f"module 'anonsql' has no attribute {name!r}")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, SupportsFloat, Union
 
 from . import _sql
 
@@ -46,6 +47,10 @@ class QuerySource:
     sql: str
 
     def __str__(self) -> str:
+        if not isinstance(self.sql, str):
+            raise TypeError(
+                f'a query is a text, and {type(self.sql).__name__} is none; write anonsql.query("SELECT * FROM people")'
+            )
         # A comment at the end of the query ends there, and not after the clauses of the statement.
         end = "\n" if "--" in self.sql else ""
         return f"({self.sql.rstrip().removesuffix(';')}{end})"
@@ -112,8 +117,8 @@ class Model:
     any: int | None = None
 
     def __str__(self) -> str:
-        arguments = [_sql.value(argument) for argument in self.arguments]
-        arguments += [f"{_sql.name(key)} => {_sql.value(value)}" for key, value in self.named.items()]
+        arguments = [_sql.argument(argument) for argument in self.arguments]
+        arguments += [f"{_sql.name(key)} => {_sql.argument(value)}" for key, value in self.named.items()]
         written = _sql.name(self.name)
         if arguments:
             written += f"({', '.join(arguments)})"
@@ -149,13 +154,15 @@ def models(given: Sequence[Model], short: Mapping[str, object]) -> tuple[Model, 
     found = list(given)
     for one in given:
         if not isinstance(one, Model):
-            raise TypeError('a model is anonsql.model("l_diversity", 3, on="diagnosis"), or k_anonymity=5')
+            raise TypeError(
+                f'a model is anonsql.model("l_diversity", 3, on="diagnosis") or k_anonymity=5, and {type(one).__name__} is none'
+            )
     for key, value in short.items():
         if value is True:
             found.append(Model(key))
-        elif isinstance(value, tuple):
+        elif isinstance(value, (tuple, list)) and value:
             *arguments, last = value
-            found.append(Model(key, tuple(arguments), on=last) if isinstance(last, str) else Model(key, value))
+            found.append(Model(key, tuple(arguments), on=last) if isinstance(last, str) else Model(key, tuple(value)))
         else:
             found.append(Model(key, (value,)))
     return tuple(found)
@@ -237,6 +244,8 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
         """Generalize columns as little as it takes, using a hierarchy."""
         how = "" if using is None else f" USING {_sql.name(using)}"
         if levels is not None:
+            if not isinstance(levels, (tuple, list)) or len(levels) != 2:
+                raise TypeError("levels are the lowest and the highest; write levels=(0, 2)")
             how += f" LEVELS {_sql.number(levels[0])} TO {_sql.number(levels[1])}"
         if weight is not None:
             how += f" WEIGHT {_sql.number(weight)}"
@@ -267,24 +276,30 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
         return replace(self, _population=str(source(of)))
 
     def satisfying(self, *given: Model, **short: object) -> Anonymize:
-        """Add privacy models: ``k_anonymity=5``, ``l_diversity=(3, "diagnosis")`` or ``anonsql.model(...)``."""
+        """Add privacy models: ``k_anonymity=5``, ``l_diversity=(3, "diagnosis")`` or ``anonsql.model(...)``.
+
+        ``fractions.Fraction(1, 11)`` is exactly that, which no number with a point is.
+        """
         return replace(self, _models=self._models + models(given, short))
 
-    def suppress(self, at_most: str | int | float) -> Anonymize:
+    def suppress(self, at_most: str | SupportsFloat) -> Anonymize:
         """Let rows be suppressed: ``"1%"``, a share below 1 such as ``0.01``, or a number of rows."""
-        if isinstance(at_most, bool):
-            raise TypeError('suppress takes "1%", 0.01 or a number of rows')
-        if isinstance(at_most, str):
-            share = at_most.strip()
-            if not share.endswith("%"):
+        given = _sql.plain(at_most)
+        if isinstance(given, bool) or not isinstance(given, (str, int, float)):
+            raise TypeError(f'suppress takes "1%", 0.01 or a number of rows, and {type(at_most).__name__} is none')
+        if isinstance(given, str):
+            share = given.strip().removesuffix("%").strip()
+            if not given.strip().endswith("%") or not share.replace(".", "", 1).isdecimal():
                 raise ValueError('suppress takes "1%", 0.01 or a number of rows')
-            limit = f"{_sql.number(float(share[:-1]))} PERCENT"
-        elif isinstance(at_most, float):
-            if not 0 <= at_most < 1:
+            limit = f"{_sql.number(float(share))} PERCENT"
+        elif isinstance(given, float):
+            if not 0 <= given < 1:
                 raise ValueError('a share of the rows is at least 0 and below 1; write "1%" or a number of rows')
-            limit = f"{_sql.number(round(at_most * 100, 12))} PERCENT"
+            limit = f"{_sql.number(round(given * 100, 12))} PERCENT"
         else:
-            limit = f"{_sql.number(at_most)} ROWS"
+            if given < 0:
+                raise ValueError('a number of rows is at least 0; write suppress(0) or suppress("1%")')
+            limit = f"{_sql.number(given)} ROWS"
         return self._clause("SUPPRESSING", f"SUPPRESSING AT MOST {limit}")
 
     def suppressed_rows(self, how: str) -> Anonymize:
@@ -312,7 +327,7 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
     def using_manifest(self, of: str | os.PathLike[str], on_drift: str | None = None) -> Anonymize:
         """Release as an earlier release did, whose folder or manifest this is."""
         how = "" if on_drift is None else f" ON DRIFT {_sql.word(on_drift, ('ERROR', 'WARN', 'SEARCH'))}"
-        return self._clause("SEARCH", f"USING MANIFEST {_sql.text(os.fspath(of))}{how}")
+        return self._clause("SEARCH", f"USING MANIFEST {_sql.path(of, 'out/people/')}{how}")
 
     def options(self, **options: object) -> Anonymize:
         """Set options of the run: ``seed``, ``time_limit``, ``threads`` and others of WITH."""
@@ -324,7 +339,7 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
 
     def report(self, to: str | os.PathLike[str], overwrite: bool = False) -> Anonymize:
         """Write the report: HTML, Markdown or JSON, by its name."""
-        return replace(self, _report=f"REPORT TO {_sql.text(os.fspath(to))}" + (" OVERWRITE" if overwrite else ""))
+        return replace(self, _report=f"REPORT TO {_sql.path(to, 'out/people.html')}" + (" OVERWRITE" if overwrite else ""))
 
     def to(
         self,
@@ -365,12 +380,17 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
     def pareto_front(self, *objectives: str, picture: str | os.PathLike[str] | None = None) -> Rows:
         """List the nodes that no other beats in every objective: ``"max k"``, ``"max l on diagnosis"``, ``"min glm"``.
 
-        The picture is an SVG file.
+        The picture is an SVG file. A notebook shows it, whether or not it is asked for.
         """
         written = f"PARETO FRONT OF {self._request()} OPTIMIZING {', '.join(map(_objective, objectives))}"
         if picture is not None:
-            written += f" REPORT TO {_sql.text(os.fspath(picture))}"
-        return self._connection.sql_rows(written)
+            return self._connection._front(f"{written} REPORT TO {_sql.path(picture, 'out/front.svg')}", os.fspath(picture))
+        if len(objectives) < 2:
+            # A picture has two axes.
+            return self._connection.sql_rows(written)
+        with tempfile.TemporaryDirectory() as folder:
+            shown = os.path.join(folder, "front.svg")
+            return self._connection._front(f"{written} REPORT TO {_sql.path(shown, shown)}", shown)
 
     def _clause(self, key: str, written: str) -> Anonymize:
         others = tuple(clause for clause in self._clauses if clause[0] != key)
@@ -387,7 +407,9 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
         clauses = {"error": "", "overwrite": " OVERWRITE", "append": " APPEND", "skip": " IF NOT EXISTS"}
         if if_exists not in clauses:
             raise ValueError("if_exists is one of: error, overwrite, append, skip")
-        written = f"TO {_sql.text(os.fspath(target))}"
+        if target is None:
+            raise TypeError('a target is a path; write .to("out/people/"), or .rows() to have the rows')
+        written = f"TO {_sql.path(target, 'out/people/')}"
         if stored_as is not None:
             written += f" STORED AS {_sql.word(stored_as, ('PARQUET', 'CSV', 'DELTA'))}"
         if partitioned_by:
@@ -424,7 +446,7 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
 
 
 def _objective(of: str) -> str:
-    words = of.split()
+    words = of.split() if isinstance(of, str) else []
     if len(words) not in (2, 4) or words[0].upper() not in ("MAX", "MIN"):
         raise ValueError('an objective is "max k", "min glm" or "max l on diagnosis"')
     written = f"{words[0].upper()} {_sql.name(words[1])}"

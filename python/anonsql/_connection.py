@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 from . import _sql, _tables
 from ._anonsql import Session
-from ._builder import Anonymize, Model, Source, clauses, models, satisfying, source
+from ._builder import Anonymize, Model, PathSource, Source, clauses, models, satisfying, source
 from ._errors import AnonsqlWarning
 from ._values import Release, Rows, Verification
 
@@ -45,7 +49,18 @@ def connect(
     >>> len(con.sql("SELECT 1 AS one"))
     1
     """
-    return Connection(Session(threads, None if memory_limit is None else str(memory_limit), temp_dir))
+    of_memory, of_threads = _sql.plain(memory_limit), _sql.plain(threads)
+    if isinstance(of_memory, bool) or not isinstance(of_memory, (str, int, float, type(None))):
+        raise TypeError(f'memory_limit is "2GB" or a number of bytes, and {type(memory_limit).__name__} is none')
+    if isinstance(of_threads, bool) or not isinstance(of_threads, (int, type(None))):
+        raise TypeError(f"threads is a whole number, and {type(threads).__name__} is none; write threads=2")
+    if of_threads is not None and of_threads < 1:
+        raise ValueError("threads is at least 1; leave it out for one per core")
+    if temp_dir is not None and not isinstance(temp_dir, (str, os.PathLike)):
+        raise TypeError(f'temp_dir is the path of a folder, and {type(temp_dir).__name__} is none; write temp_dir="/tmp"')
+    # A number of bytes is whole; 2e9 is one, too.
+    written = str(int(of_memory) if isinstance(of_memory, float) else of_memory)
+    return Connection(Session(of_threads, None if of_memory is None else written, temp_dir))
 
 
 class Connection:
@@ -82,7 +97,7 @@ class Connection:
         result = self._run(text)
         if isinstance(result, Rows):
             return result
-        raise TypeError(f"the last statement answers {type(result).__name__}, and no rows")
+        raise TypeError(f"the last statement answers {type(result).__name__}, and no rows; write con.sql(...)")
 
     def register(self, name: str, table: object) -> Registered:
         """Give a table a name in SQL: of pandas, Polars, pyarrow, DuckDB, or whatever offers Arrow's C interface.
@@ -94,9 +109,22 @@ class Connection:
         >>> one.rows, one.columns, one.held
         (1, ('age',), 'shared')
         """
+        if not isinstance(name, str):
+            raise TypeError('the name of a table comes first; write con.register("people", frame)')
         _sql.name(name)
-        offered, shared = _tables.offered(table)
-        rows, columns = self._session.register(name, offered, shared)
+        with _interrupts() as interrupts:
+            try:
+                offered, shared = _tables.offered(table)
+                rows, columns = self._session.register(name, offered, shared)
+            except Exception:
+                if interrupts:
+                    # Whoever hands out the rows took it for a failure of its own.
+                    raise KeyboardInterrupt from None
+                raise
+        if interrupts:
+            # It may have ended the rows before their end.
+            self._session.unregister(name)
+            raise KeyboardInterrupt
         return Registered(name, rows, tuple(columns), "shared" if shared else "read")
 
     def unregister(self, name: str) -> bool:
@@ -144,18 +172,17 @@ class Connection:
         """
         kinds: list[str] = []
         if intervals is not None:
-            kinds.append(f"AS INTERVALS ({', '.join(map(_sql.number, intervals))})")
+            kinds.append(f"AS INTERVALS ({_sql.numbers(intervals, 'intervals=[5, 10, 20]')})")
         if prefix is not None:
-            kinds.append(f"AS PREFIX ({', '.join(map(_sql.number, prefix))})")
+            kinds.append(f"AS PREFIX ({_sql.numbers(prefix, 'prefix=[4, 3, 2]')})")
         if truncate is not None:
-            kinds.append(f"AS TRUNCATE ({', '.join(_sql.name(unit) for unit in truncate)})")
+            kinds.append(f"AS TRUNCATE ({_sql.names(truncate)})")
         if values is not None:
-            rows = (f"({', '.join(_sql.value(label) for label in row)})" for row in values)
-            kinds.append(f"AS VALUES {', '.join(rows)}")
+            kinds.append(f"AS VALUES {', '.join(map(_labels, values))}")
         if suppression:
             kinds.append("AS SUPPRESSION")
         if file is not None:
-            kinds.append(f"FROM {_sql.text(os.fspath(file))}")
+            kinds.append(f"FROM {_sql.path(file, 'hierarchies/age.csv')}")
         if query is not None:
             kinds.append(f"AS {query}")
         if len(kinds) != 1:
@@ -203,10 +230,16 @@ class Connection:
         """
         what = models(given, short)
         if isinstance(of, Release):
-            of = os.fspath(of)
+            of = PathSource(os.fspath(of))
+        if what and not quasi:
+            raise TypeError('models are about quasi-identifiers; write quasi=["age", "sex"]')
         if not what and not quasi:
             of = source(of)
-            written = self._session.promised(getattr(of, "path", "") or str(of))
+            if not isinstance(of, PathSource):
+                raise TypeError(
+                    'no manifest says what a table promises; write quasi=["age", "sex"] and k_anonymity=5, or the path of a release'
+                )
+            written = self._session.promised(of.path)
             if against is not None:
                 written += f" AGAINST {source(against)}"
         else:
@@ -256,17 +289,17 @@ class Connection:
         report: str | os.PathLike[str] | None = None,
     ) -> Rows:
         """Measure what a release still says of its source."""
-        of = os.fspath(of) if isinstance(of, Release) else of
+        of = PathSource(os.fspath(of)) if isinstance(of, Release) else of
         written = f"UTILITY OF {source(of)} AGAINST {source(against)} {clauses(quasi=quasi)}"
         if class_label is not None:
             written += f" CLASS ({_sql.name(class_label)})"
         if report is not None:
-            written += f" REPORT TO {_sql.text(os.fspath(report))}"
+            written += f" REPORT TO {_sql.path(report, 'out/utility.html')}"
         return self.sql_rows(written)
 
     def suggest(self, of: Source, *, to: str | os.PathLike[str] | None = None) -> Rows:
         """Propose a role for every column, and a script that releases the table."""
-        target = "" if to is None else f" TO {_sql.text(os.fspath(to))}"
+        target = "" if to is None else f" TO {_sql.path(to, 'out/release.sql')}"
         return self.sql_rows(f"SUGGEST ROLES FOR {source(of)}{target}")
 
     def explain(self, request: Anonymize, analyze: bool = False) -> Rows:
@@ -282,16 +315,54 @@ class Connection:
         assert isinstance(result, Release)
         return result
 
+    def _front(self, text: str, picture: str) -> Rows:
+        rows = self.sql_rows(text)
+        if os.path.exists(picture):
+            with open(picture, "rb") as file:
+                rows._picture = file.read()
+        return rows
+
     def _printed(self, text: str) -> str:
         return "; ".join(self._session.printed(text))
 
     def _run(self, text: str) -> Rows | Release | Verification:
         if not isinstance(text, str):
-            raise TypeError(f"a statement is a text, and {type(text).__name__} is none")
+            written = "request.rows() or request.to(...)" if isinstance(text, Anonymize) else 'con.sql("SELECT ...")'
+            raise TypeError(f"a statement is a text, and {type(text).__name__} is none; write {written}")
         kind, rows, values, notes = self._session.run(text)
         for note in notes:
             warnings.warn(note, AnonsqlWarning, stacklevel=_caller())
         return _result(kind, rows, values)
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[KeyboardInterrupt]]:
+    """Note each Ctrl-C that is raised in Python code meanwhile: what calls that code may lose it."""
+    noted: list[KeyboardInterrupt] = []
+    before = signal.getsignal(signal.SIGINT)
+    if not callable(before) or threading.current_thread() is not threading.main_thread():
+        yield noted
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        try:
+            before(number, frame)
+        except KeyboardInterrupt as interrupt:
+            noted.append(interrupt)
+            raise
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _labels(row: Sequence[object]) -> str:
+    """Return a value with its labels, from the lowest level up."""
+    if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
+        raise TypeError('values are lists of a value and its labels; write values=[("flu", "lungs", "any"), ...]')
+    return f"({', '.join(map(_sql.value, row))})"
 
 
 def _caller() -> int:

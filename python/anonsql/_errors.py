@@ -5,6 +5,7 @@ No message contains a data value: messages name columns, hierarchies and counts.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -32,7 +33,10 @@ class DataError(Error):
 
 
 class FileError(Error, OSError):
-    """A file or folder cannot be read or written."""
+    """A file or folder cannot be read or written.
+
+    ``errno`` is what the system said; it is None of a store, and where the system said nothing.
+    """
 
     def __init__(self, message: str, *, errno: int | None = None) -> None:
         super().__init__(message)
@@ -66,6 +70,10 @@ class VerificationFailed(Error):
 
 class TargetExists(Error, FileExistsError):
     """The target exists, and the statement may not replace it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.errno = errno.EEXIST
 
 
 class Unavailable(Error):

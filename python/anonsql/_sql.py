@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import operator
+import os
 from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal
+from numbers import Integral, Rational, Real
 
 
 def name(of: str) -> str:
@@ -14,8 +17,12 @@ def name(of: str) -> str:
     >>> print(name('a "b" c'))
     "a ""b"" c"
     """
+    if isinstance(of, (list, tuple)):
+        raise TypeError("a name is a text, and this is a list; write a * before it, such as quasi(*columns)")
     if not isinstance(of, str):
-        raise TypeError(f"a name is a text, and {type(of).__name__} is none; write frame.columns = frame.columns.map(str)")
+        raise TypeError(
+            f"a name is a text, and {type(of).__name__} is none; write it in quotes, or frame.columns = frame.columns.map(str)"
+        )
     if not of or "\0" in of:
         raise ValueError("a name has at least one character, and no NUL")
     return '"' + of.replace('"', '""') + '"'
@@ -25,6 +32,8 @@ def names(of: Iterable[str]) -> str:
     """Return names with commas between them."""
     if isinstance(of, str):
         raise TypeError(f"names are a list, and not a text; write [{of!r}]")
+    if not isinstance(of, Iterable):
+        raise TypeError(f'names are a list of texts, and {type(of).__name__} is none; write ["age", "sex"]')
     return ", ".join(name(one) for one in of)
 
 
@@ -34,22 +43,73 @@ def text(of: str) -> str:
     >>> text("it's")
     "'it''s'"
     """
+    if not isinstance(of, str):
+        raise TypeError(f"a text is needed here, and {type(of).__name__} is none; write str(...) of it")
     if "\0" in of:
         raise ValueError("a text in a statement has no NUL")
     return "'" + of.replace("'", "''") + "'"
 
 
-def number(of: float) -> str:
+def path(of: str | os.PathLike[str], such: str) -> str:
+    """Return a path in single quotes. ``such`` is an example of one.
+
+    >>> path("out/people", "out/people/")
+    "'out/people'"
+    """
+    try:
+        name = os.fspath(of)
+    except TypeError:
+        name = None
+    if not isinstance(name, str):
+        raise TypeError(f'a path is a text or a pathlib.Path, and {type(of).__name__} is none; write "{such}"')
+    return text(name)
+
+
+def plain(of: object) -> object:
+    """Return a number of NumPy, a fraction or a decimal as a number of Python, and anything else as it is.
+
+    >>> from fractions import Fraction
+    >>> plain(Fraction(1, 4)), plain(Decimal("0.5"))
+    (0.25, 0.5)
+    """
+    kind = type(of)
+    if isinstance(of, (bool, int, float)) and kind.__module__ == "builtins":
+        return of
+    if kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_"):
+        return bool(of)
+    if isinstance(of, Integral):
+        return operator.index(of)
+    if isinstance(of, Real):
+        # A number of 32 bits is what is printed of it: 0.2, and not 0.20000000298023224.
+        return float(str(of)) if kind.__module__ == "numpy" else float(of)
+    if isinstance(of, Decimal):
+        return float(of)
+    return of
+
+
+def number(of: object) -> str:
     """Return a number as digits.
 
     >>> number(1e-07), number(5)
     ('0.0000001', '5')
     """
+    if isinstance(of, Decimal) and of.is_finite():
+        return format(of, "f")
+    of = plain(of)
     if isinstance(of, int):
         return str(int(of))
+    if not isinstance(of, float):
+        raise TypeError(f"a number is needed here, and {type(of).__name__} is none; write int(...) or float(...) of it")
     if not math.isfinite(of):
         raise ValueError("a number in a statement is finite")
-    return format(Decimal(repr(float(of))), "f")
+    return format(Decimal(repr(of)), "f")
+
+
+def numbers(of: object, written: str) -> str:
+    """Return numbers with commas between them. ``written`` is an example of the call."""
+    if isinstance(of, (str, bytes)) or not isinstance(of, Iterable):
+        raise TypeError(f"numbers are a list, and {type(of).__name__} is none; write {written}")
+    return ", ".join(map(number, of))
 
 
 def value(of: object) -> str:
@@ -58,22 +118,41 @@ def value(of: object) -> str:
     >>> value(True), value(0.2), value("peer"), value(date(2020, 1, 31))
     ('true', '0.2', "'peer'", "'2020-01-31'")
     """
+    if isinstance(of, Decimal):
+        return number(of)
+    of = plain(of)
     if isinstance(of, bool):
         return "true" if of else "false"
     if isinstance(of, (int, float)):
         return number(of)
-    if isinstance(of, Decimal):
-        return format(of, "f")
-    if isinstance(of, (date, datetime)):
-        return text(of.isoformat())
     if isinstance(of, str):
         return text(of)
-    raise TypeError(f"a value in a statement is a number, a text, a date or a boolean, and {type(of).__name__} is none")
+    is_moment = isinstance(of, date) or (type(of).__module__, type(of).__name__) == ("numpy", "datetime64")
+    if is_moment and of == of:
+        return text(of.isoformat() if isinstance(of, date) else str(of))
+    if is_moment:
+        raise ValueError("a date in a statement is a day, and NaT is none; leave it out")
+    raise TypeError(
+        f"a value in a statement is a number, a text, a date or a boolean, and {type(of).__name__} is none; write "
+        "str(...), int(...) or float(...) of it"
+    )
+
+
+def argument(of: object) -> str:
+    """Return the argument of a model: a fraction stays one.
+
+    >>> from fractions import Fraction
+    >>> argument(Fraction(1, 11)), argument(Fraction(5)), argument(0.1)
+    ('1/11', '5', '0.1')
+    """
+    if isinstance(of, Rational) and not isinstance(of, Integral):
+        return number(of.numerator) + (f"/{number(of.denominator)}" if of.denominator != 1 else "")
+    return value(of)
 
 
 def word(of: str, known: Iterable[str]) -> str:
     """Return a keyword that is one of those known, in upper case."""
-    upper = of.upper()
+    upper = of.upper() if isinstance(of, str) else of
     if upper not in known:
         raise ValueError(f"this is one of: {', '.join(sorted(w.lower() for w in known))}")
     return upper

@@ -30,11 +30,49 @@ def offered(of: object) -> tuple[object, bool]:
         return _of_pandas(of), True
     if _is(of, "polars", "LazyFrame"):
         of = of.collect()  # type: ignore[attr-defined]
-    if isinstance(of, (list, tuple, dict)):
+    if _is(of, "polars", "DataFrame"):
+        return _of_polars(of), True
+    if isinstance(of, (list, tuple, dict)) or _is(of, "numpy", "ndarray"):
         raise TypeError(
             f"{type(of).__name__} is no table; write pyarrow.Table.from_pylist(rows), pyarrow.table(columns) or pandas.DataFrame(...)"
         )
+    if isinstance(of, type):
+        raise TypeError(f"{of.__name__} is a class, and no table; write {of.__name__}(...)")
+    if not hasattr(of, "__arrow_c_stream__") and not hasattr(of, "__arrow_c_array__"):
+        raise TypeError(
+            f"{type(of).__name__} offers no rows by __arrow_c_stream__ or __arrow_c_array__, as tables of pandas, Polars, "
+            "pyarrow and DuckDB do; write pandas.DataFrame(...) of it"
+        )
     return of, any(_is(of, package, kind) for package, kind in _IN_MEMORY)
+
+
+def _of_polars(frame: Any) -> object:
+    """Return a frame of Polars whose columns all have a form in Arrow."""
+    import polars
+
+    def typed(of: Any) -> Any:
+        # Polars hands out columns without a type in a form that others cannot read: they become texts that are NULL.
+        if of == polars.Null:
+            return polars.String()
+        if isinstance(of, polars.Array):
+            return polars.Array(typed(of.inner), of.shape[0])
+        if isinstance(of, polars.List):
+            return polars.List(typed(of.inner))
+        if isinstance(of, polars.Struct):
+            return polars.Struct([polars.Field(field.name, typed(field.dtype)) for field in of.fields])
+        return of
+
+    types = {}
+    for name, of in frame.schema.items():
+        if of == polars.Object:
+            # What would be handed out are addresses in the memory of this process.
+            raise DataError(
+                f"column {name!r} is of the type Object of Polars, which Arrow has no form for; write "
+                f"frame = frame.with_columns(polars.Series({name!r}, [str(value) for value in frame[{name!r}]]))"
+            )
+        if typed(of) != of:
+            types[name] = typed(of)
+    return frame.cast(types) if types else frame
 
 
 def _of_pandas(frame: Any) -> object:
@@ -77,10 +115,23 @@ def _column(name: str, values: Any) -> Any:
     import pandas
     import pyarrow
 
-    if isinstance(values.dtype, pandas.CategoricalDtype):
+    if isinstance(values.dtype, pandas.SparseDtype):
+        raise DataError(
+            f"column {name!r} is sparse, which Arrow has no form for; write "
+            f"frame[{name!r}] = frame[{name!r}].sparse.to_dense()"
+        )
+    is_categorical = isinstance(values.dtype, pandas.CategoricalDtype)
+    if is_categorical:
         # A category that no row has never leaves.
         values = values.cat.remove_unused_categories()
     is_object = values.dtype == object
+    # Periods and intervals of pandas: what they mean stands beside their numbers.
+    inside = values.cat.categories.dtype if is_categorical else values.dtype
+    if isinstance(inside, (pandas.PeriodDtype, pandas.IntervalDtype)):
+        raise DataError(
+            f"column {name!r} is of the type {str(inside)!r}, which Arrow has no form for; write "
+            f"frame[{name!r}] = frame[{name!r}].astype(\"string\")"
+        )
     kind = pandas.api.types.infer_dtype(values, skipna=True) if is_object else ""
     converted = None
     if kind not in ("mixed-integer", "mixed-integer-float"):
@@ -92,13 +143,26 @@ def _column(name: str, values: Any) -> Any:
     if kind == "mixed" and converted is not None and not pyarrow.types.is_nested(converted.type):
         converted = None
     if converted is not None and isinstance(converted.type, pyarrow.BaseExtensionType):
-        # Periods and intervals of pandas: what they mean stands beside their numbers.
         converted, is_object = None, False
+    if kind == "datetime" and len({getattr(value, "tzinfo", None) is None for value in values.dropna()}) == 2:
+        raise DataError(
+            f"column {name!r} holds times with a time zone, and times without; write "
+            f"frame[{name!r}] = pandas.to_datetime(frame[{name!r}], utc=True)"
+        )
     if converted is not None:
         return converted
+    if kind == "string":
+        raise DataError(
+            f"column {name!r} holds texts that are not UTF-8; write "
+            f'frame[{name!r}] = frame[{name!r}].str.encode("utf-8", "replace").str.decode("utf-8")'
+        )
+    if kind == "integer":
+        raise DataError(
+            f"column {name!r} holds numbers of more than 64 bits; write frame[{name!r}] = frame[{name!r}].astype(\"string\")"
+        )
     if is_object:
         raise DataError(
-            f"column {name!r} holds values of several types; write frame[{name!r}] = frame[{name!r}].astype(\"string\"), or "
+            f"column {name!r} holds values of several types, or of one that Arrow has no form for; write frame[{name!r}] = frame[{name!r}].astype(\"string\"), or "
             "pandas.to_numeric or pandas.to_datetime"
         )
     raise DataError(

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from . import _html
+
 if TYPE_CHECKING:
     from ._anonsql import Batches
 
@@ -139,6 +141,9 @@ class Release:
         read: dict[str, Any] = {} if text is None else json.loads(text)
         return read
 
+    def _repr_html_(self) -> str:
+        return _html.release(self)
+
     def __fspath__(self) -> str:
         """Return the target, so that a release can be read where a path can."""
         if self.target is None:
@@ -166,6 +171,9 @@ class Verification:
             given[name] = tuple(given[name])
         return cls(**given)
 
+    def _repr_html_(self) -> str:
+        return _html.verification(self)
+
     @property
     def holds(self) -> bool:
         """Whether every check holds; in a strict session, whether everything was checked, too."""
@@ -192,12 +200,13 @@ class Rows:
     before they were handed out.
     """
 
-    __slots__ = ("_batches", "release")
+    __slots__ = ("_batches", "_picture", "release")
 
     release: Release | None
 
-    def __init__(self, batches: Batches, release: Release | None = None) -> None:
+    def __init__(self, batches: Batches, release: Release | None = None, picture: bytes | None = None) -> None:
         self._batches = batches
+        self._picture = picture
         self.release = release
 
     @property
@@ -229,6 +238,10 @@ class Rows:
     def to_pandas(self) -> Any:
         """Return a pandas.DataFrame."""
         return self.to_arrow().to_pandas()
+
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows: figures of a release, a risk or a front, and no row of a table."""
+        return _html.rows(self, self._picture)
 
     def __repr__(self) -> str:
         return f"<Rows: {len(self)} of {', '.join(self.columns)}>"

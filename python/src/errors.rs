@@ -7,6 +7,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::error::Error as _;
+use std::io;
 
 /// Returns the exception for an error.
 pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
@@ -24,6 +25,37 @@ pub fn said(message: &str) -> String {
         .replace("--temp-dir", "temp_dir")
 }
 
+/// Returns the number of the system's error that a file error comes of; a store has none.
+fn errno(py: Python<'_>, error: &Error) -> PyResult<Option<i32>> {
+    let mut source = error.source();
+    while let Some(e) = source {
+        if let Some(io) = e.downcast_ref::<io::Error>() {
+            if let Some(number) = io.raw_os_error() {
+                return Ok(Some(number));
+            }
+            if let Some(name) = name_of(io.kind()) {
+                return py.import("errno")?.getattr(name)?.extract().map(Some);
+            }
+        }
+        source = e.source();
+    }
+    Ok(None)
+}
+
+/// Returns what the module `errno` calls a kind of error.
+fn name_of(kind: io::ErrorKind) -> Option<&'static str> {
+    Some(match kind {
+        io::ErrorKind::NotFound => "ENOENT",
+        io::ErrorKind::PermissionDenied => "EACCES",
+        io::ErrorKind::AlreadyExists => "EEXIST",
+        io::ErrorKind::NotADirectory => "ENOTDIR",
+        io::ErrorKind::IsADirectory => "EISDIR",
+        io::ErrorKind::StorageFull => "ENOSPC",
+        io::ErrorKind::ReadOnlyFilesystem => "EROFS",
+        _ => return None,
+    })
+}
+
 fn raised(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let details = PyDict::new(py);
     let class = match error.kind() {
@@ -36,8 +68,7 @@ fn raised(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         }
         ErrorKind::Data => "DataError",
         ErrorKind::Io => {
-            let io = error.source().and_then(|e| e.downcast_ref::<std::io::Error>());
-            details.set_item("errno", io.and_then(std::io::Error::raw_os_error))?;
+            details.set_item("errno", errno(py, error)?)?;
             "FileError"
         }
         ErrorKind::Infeasible => {

@@ -7,6 +7,22 @@ use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// Runs the interpreter's handlers of signals, on its main thread.
+pub fn signals() -> PyResult<()> {
+    Python::attach(|py| py.check_signals())
+}
+
+/// Returns whether what is done goes on: not if a handler of a signal raises, and then that is kept.
+pub fn goes_on(raised: &mut Option<PyErr>, handlers: impl FnOnce() -> PyResult<()>) -> bool {
+    match handlers() {
+        Ok(()) => true,
+        Err(e) => {
+            *raised = Some(e);
+            false
+        }
+    }
+}
+
 /// The observer of one statement.
 #[derive(Default)]
 pub struct Follow {
@@ -47,7 +63,7 @@ impl Follow {
     /// far, and the first one while a release is put in its place lets that end: what has begun
     /// then ends on a thread of its own, whoever waits for it.
     pub fn signals(&self) -> PyResult<()> {
-        let Err(raised) = Python::attach(|py| py.check_signals()) else {
+        let Err(raised) = signals() else {
             return Ok(());
         };
         let is_interrupt = Python::attach(|py| raised.is_instance_of::<PyKeyboardInterrupt>(py));

@@ -2,7 +2,7 @@
 
 use crate::arrow_c::{Offered, offered};
 use crate::errors::{exception, unfit, unverified};
-use crate::follow::Follow;
+use crate::follow::{Follow, goes_on, signals};
 use crate::outcome::Told;
 use crate::rows::Batches;
 use crate::tables::Held;
@@ -88,8 +88,12 @@ impl Session {
     fn promised(&self, py: Python<'_>, folder: &str) -> PyResult<String> {
         let (context, folder) = (self.context(py)?, folder.to_string());
         let job = async move { context.promised(&folder).await };
-        let promised = py.detach(|| self.embedded.run(job, || true));
-        promised.map(|s| s.to_string()).map_err(|e| exception(py, &e))
+        let mut raised = None;
+        let promised = py.detach(|| self.embedded.run(job, || goes_on(&mut raised, signals)));
+        match raised {
+            Some(raised) => Err(raised),
+            None => promised.map(|s| s.to_string()).map_err(|e| exception(py, &e)),
+        }
     }
 
     /// Registers an object that offers its rows as Arrow. `shared` says that somebody else keeps
@@ -118,15 +122,21 @@ impl Session {
             }
         };
         let session = context.session();
+        let mut raised = None;
+        let mut goes_on = || goes_on(&mut raised, signals);
         let register = || -> Result<Held> {
-            let held = Held::read(rows, session, shared)?;
+            let held = Held::read(rows, session, shared, &mut goes_on)?;
             let table = held.table(session.copied_config().target_partitions())?;
             let reference = TableReference::bare(name);
             session.deregister_table(reference.clone())?;
             session.register_table(reference, Arc::new(table))?;
             Ok(held)
         };
-        let held = py.detach(register).map_err(|e| exception(py, &e))?;
+        let held = py.detach(register);
+        if let Some(raised) = raised {
+            return Err(raised);
+        }
+        let held = held.map_err(|e| exception(py, &e))?;
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         match held.memory {
             Some(taken) => drop(memory.insert(name.to_string(), taken)),
@@ -175,14 +185,7 @@ impl Session {
         let job = async move { Told::read(context.outcome(statement).await?).await };
         let (done, raised) = py.detach(|| {
             let mut raised = None;
-            let goes_on = || match follow.signals() {
-                Ok(()) => true,
-                Err(e) => {
-                    raised = Some(e);
-                    false
-                }
-            };
-            let done = self.embedded.run(job, goes_on);
+            let done = self.embedded.run(job, || goes_on(&mut raised, || follow.signals()));
             (done, raised)
         });
         match (done, raised) {

@@ -1,6 +1,6 @@
 //! Tables of Python in a session: Arrow batches that are held, and not copied.
 
-use anonsql::error::{Error, Result};
+use anonsql::error::{Error, ErrorKind, Result};
 use arrow::array::{Array, ArrayRef};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -9,9 +9,13 @@ use datafusion::catalog::MemTable;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// The rows of a batch that a scan takes at once.
 const ROWS: usize = 8192;
+
+/// How often it is looked for Ctrl-C while rows are read.
+const TICK: Duration = Duration::from_millis(100);
 
 /// A table that was read to its end.
 pub struct Held {
@@ -26,8 +30,13 @@ pub struct Held {
 
 impl Held {
     /// Reads a table to its end. If it is not `shared`, nobody else keeps its rows: they count as
-    /// memory of the session.
-    pub fn read(rows: Box<dyn RecordBatchReader + Send>, session: &SessionContext, shared: bool) -> Result<Self> {
+    /// memory of the session. It asks ten times a second whether reading `goes_on`.
+    pub fn read(
+        rows: Box<dyn RecordBatchReader + Send>,
+        session: &SessionContext,
+        shared: bool,
+        mut goes_on: impl FnMut() -> bool,
+    ) -> Result<Self> {
         let schema = plain_schema(&rows.schema());
         check_names(&schema)?;
         let environment = session.runtime_env();
@@ -38,7 +47,17 @@ impl Held {
             memory,
             batches: vec![],
         };
+        let mut asked = Instant::now();
         for batch in rows {
+            if asked.elapsed() >= TICK || batch.is_err() {
+                asked = Instant::now();
+                if !goes_on() {
+                    return Err(Error::new(
+                        ErrorKind::Interrupted,
+                        "interrupted, and nothing was registered",
+                    ));
+                }
+            }
             // What a producer says of its failure may quote its data.
             let batch =
                 batch.map_err(|_| Error::data("the rows could not be read to their end from what was registered"))?;

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,3 +104,86 @@ def test_mistakes_say_what_to_write(con: anonsql.Connection) -> None:
     ]:
         with pytest.raises((TypeError, ValueError), match=match):
             wrong()
+
+
+def test_numbers_of_other_packages(con: anonsql.Connection) -> None:
+    numpy = pytest.importorskip("numpy")
+    people = con.anonymize("people").quasi("age", using="age", levels=(numpy.int64(0), numpy.int32(2)), weight=Fraction(1, 2))
+    for given, written in [
+        (numpy.int64(5), "k_anonymity(5)"),
+        (Fraction(5), "k_anonymity(5)"),
+        (True, "k_anonymity"),
+        (Decimal("0.25"), "k_anonymity(0.25)"),
+        (numpy.float64(0.1), "k_anonymity(0.1)"),
+        (numpy.float32(0.2), "k_anonymity(0.2)"),
+        (Fraction(1, 11), "k_anonymity(1/11)"),
+    ]:
+        assert str(people.satisfying(k_anonymity=given)).endswith(f"LEVELS 0 TO 2 WEIGHT 0.5) SATISFYING {written}")
+    assert str(people.satisfying(max_risk=Fraction(1, 11))).endswith("max_risk(1/11)")
+    five = people.satisfying(k_anonymity=5)
+    for share, limit in [
+        (numpy.float32(0.01), "1 PERCENT"),
+        (Fraction(1, 100), "1 PERCENT"),
+        (Decimal("0.015"), "1.5 PERCENT"),
+        ("1.5 %", "1.5 PERCENT"),
+        (numpy.int64(3), "3 ROWS"),
+    ]:
+        assert str(five.suppress(share)).endswith(f"AT MOST {limit}")
+    assert str(five.at_node(age=numpy.int64(1))).endswith("AT NODE (age 1)")
+    assert "seed = 7" in str(five.options(seed=numpy.uint8(7)))
+    day = numpy.datetime64("2020-01-31")
+    assert "'2020-01-31'" in str(five.options(x=day)) and "true" in str(five.options(x=numpy.bool_(True)))
+    con.hierarchy("x", intervals=numpy.array([5, 10, 20]), top_code=numpy.int64(90))
+    con.hierarchy("y", prefix=numpy.array([3, 2]))
+    assert len(anonsql.connect(memory_limit=numpy.int64(10**9), threads=numpy.int64(1)).sql("SELECT 1")) == 1
+    assert len(anonsql.connect(memory_limit=1e9).sql("SELECT 1")) == 1
+    rows = people.satisfying(max_risk=Fraction(1, 5)).identifiers("name", "sex", "diagnosis").rows()
+    assert rows.release is not None and (rows.release.k or 0) >= 5
+
+
+def test_a_wrong_type_says_what_to_write(con: anonsql.Connection, tmp_path: Path) -> None:
+    people: Any = con.anonymize("people").quasi("age")
+    anything: Any = con
+    for wrong, match in [
+        (lambda: anonsql.connect(threads=0), "leave it out"),
+        (lambda: anonsql.connect(threads="2"), "threads=2"),  # type: ignore[arg-type]
+        (lambda: anonsql.connect(threads=1.5), "threads=2"),  # type: ignore[arg-type]
+        (lambda: anonsql.connect(memory_limit=[2]), "2GB"),  # type: ignore[arg-type]
+        (lambda: anonsql.connect(temp_dir=3), "temp_dir="),  # type: ignore[arg-type]
+        (lambda: anything.sql(people), r"request\.rows\(\)"),
+        (lambda: anything.sql(None), r"con\.sql\("),
+        (lambda: anything.sql_rows("VERIFY people QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)"), r"con\.sql\("),
+        (lambda: people.quasi(["age", "sex"]), r"\*columns"),
+        (lambda: people.identifiers(("name",)), r"\*columns"),
+        (lambda: people.quasi("sex", levels=2), r"levels=\(0, 2\)"),
+        (lambda: people.quasi("sex", levels=(0, 1, 2)), r"levels=\(0, 2\)"),
+        (lambda: people.quasi("sex", weight="x"), "float"),
+        (lambda: people.quasi("sex", labels=3), "bounds"),
+        (lambda: people.suppress(None), "1%"),
+        (lambda: people.suppress("many%"), "1%"),
+        (lambda: people.suppress("inf%"), "1%"),
+        (lambda: people.suppress(-1), "at least 0"),
+        (lambda: people.suppress(Decimal("nan")), "number of rows"),
+        (lambda: people.satisfying("k_anonymity(5)"), "k_anonymity=5"),
+        (lambda: str(people.satisfying(k_anonymity=None)), r"int\(\.\.\.\)"),
+        (lambda: str(people.satisfying(k_anonymity=Decimal("inf"))), "finite"),
+        (lambda: people.to(None), r"\.rows\(\)"),
+        (lambda: people.to(3), "out/people/"),
+        (lambda: people.to(b"out"), "out/people/"),
+        (lambda: people.report(3), "people.html"),
+        (lambda: people.using_manifest(None), "out/people/"),
+        (lambda: people.pareto_front(3), "max k"),
+        (lambda: str(anything.anonymize(anonsql.query(people))), r"anonsql\.query\("),
+        (lambda: anything.hierarchy("x", intervals=5), r"intervals=\[5, 10, 20\]"),
+        (lambda: anything.hierarchy("x", prefix="5"), r"prefix=\[4, 3, 2\]"),
+        (lambda: anything.hierarchy("x", truncate="month"), r"\['month'\]"),
+        (lambda: anything.hierarchy("x", values=["flu", "cold"]), r"values=\[\("),
+        (lambda: anything.hierarchy("x", file=3), "age.csv"),
+        (lambda: anything.risk("people", quasi=3), r'\["age", "sex"\]'),
+        (lambda: anything.set(seed=object()), r"int\(\.\.\.\)"),
+    ]:
+        with pytest.raises((TypeError, ValueError), match=match):
+            wrong()
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="leave it out"):
+        str(people.options(x=pandas.NaT))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import pickle
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def test_a_target_that_exists(request_: anonsql.Anonymize, tmp_path: Path) -> No
     request_.to(tmp_path / "out")
     with pytest.raises(anonsql.TargetExists) as raised:
         request_.to(tmp_path / "out")
-    assert isinstance(raised.value, FileExistsError)
+    assert isinstance(raised.value, FileExistsError) and raised.value.errno == errno.EEXIST
 
 
 def test_drift_says_what_it_found(con: anonsql.Connection, tmp_path: Path) -> None:
@@ -53,10 +54,23 @@ def test_drift_says_what_it_found(con: anonsql.Connection, tmp_path: Path) -> No
     assert "quixotic" not in str(raised.value) and not (tmp_path / "next").exists()
 
 
-def test_file_errors_are_os_errors(con: anonsql.Connection, tmp_path: Path) -> None:
-    with pytest.raises(OSError) as raised:
-        con.sql(f"SELECT * FROM '{tmp_path}/nothing.csv'")
-    assert isinstance(raised.value, anonsql.FileError)
+def test_file_errors_are_os_errors(con: anonsql.Connection, request_: anonsql.Anonymize, tmp_path: Path) -> None:
+    nothing = tmp_path / "nothing"
+    with pytest.raises(anonsql.FileError):
+        con.sql(f"SELECT * FROM '{nothing}.csv'")
+    for wrong in [
+        f"ANONYMIZE '{nothing}.parquet' QUASI IDENTIFIERS (a) SATISFYING k_anonymity(2)",
+        f"VERIFY '{nothing}/' QUASI IDENTIFIERS (a) SATISFYING k_anonymity(2)",
+        f"CREATE HIERARCHY h FROM '{nothing}.csv'",
+        "COPY (SELECT 1 AS a) TO '/proc/nothing.parquet'",
+    ]:
+        with pytest.raises(OSError) as raised:
+            con.sql(wrong)
+        assert isinstance(raised.value, anonsql.FileError) and raised.value.errno == errno.ENOENT, wrong
+    (tmp_path / "file").write_text("")
+    with pytest.raises(anonsql.FileError) as raised:
+        request_.to(tmp_path / "file" / "out")
+    assert raised.value.errno is None, "here it was not the system that said so"
 
 
 def test_statements_that_are_wrong(con: anonsql.Connection) -> None:

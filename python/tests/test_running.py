@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,12 +27,14 @@ def slow(con: anonsql.Connection) -> anonsql.Anonymize:
     return request.satisfying(k_anonymity=2).suppress("100%").search("exhaustive")
 
 
-def interrupts(*after: float) -> threading.Thread:
-    """Send SIGINT to this process so many seconds from now."""
+def interrupts(*after: float, sent: list[float] | None = None) -> threading.Thread:
+    """Send SIGINT to this process so many seconds from now, and note in ``sent`` when."""
 
     def send() -> None:
         for seconds in after:
             time.sleep(seconds)
+            if sent is not None:
+                sent.append(time.monotonic())
             os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=send)
@@ -104,6 +108,99 @@ def test_what_was_cancelled_does_not_come_later(request_: anonsql.Anonymize, tmp
         if said is not None and "done" in said:
             assert target.exists(), f"at {i}"
     assert not [hidden for hidden in tmp_path.iterdir() if hidden.name.startswith(".")]
+
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT")
+def test_ten_interrupts_end_in_the_best_so_far(con: anonsql.Connection, tmp_path: Path) -> None:
+    request, moments = slow(con), random.Random(39)
+    for i in range(10):
+        target = tmp_path / f"out{i}"
+        after = moments.uniform(0.4, 1.0)
+        while True:
+            sent: list[float] = []
+            thread = interrupts(after, sent=sent)
+            try:
+                with pytest.warns(anonsql.AnonsqlWarning, match="best so far"):
+                    release = request.to(target)
+            except KeyboardInterrupt:
+                # The machine is so slow that the search had not begun.
+                thread.join()
+                assert not target.exists()
+                after *= 2
+                continue
+            ended = time.monotonic()
+            thread.join()
+            break
+        print(f"{after:.3f} s: ended {ended - sent[0]:.3f} s later with k = {release.k}")
+        assert release.outcome == "released" and release.k is not None and release.k >= 2
+        con.verify(release).raise_for_failure()
+    assert not [hidden for hidden in tmp_path.iterdir() if hidden.name.startswith(".")]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT")
+def test_ten_interrupts_leave_the_target_as_it_was(
+    con: anonsql.Connection, request_: anonsql.Anonymize, tmp_path: Path
+) -> None:
+    target = tmp_path / "out"
+    request_.to(target)
+    before = {file.name: file.read_bytes() for file in target.iterdir()}
+    # Its source is read for minutes: there is no search yet, and the first interrupt cancels.
+    much = "SELECT a.value % 90 AS age FROM range(0, 3000000) AS a JOIN range(0, 3000000) AS b ON a.value % 7 = b.value % 7"
+    request = con.anonymize(anonsql.query(much)).quasi("age", using="age").satisfying(k_anonymity=2)
+    moments = random.Random(40)
+    for _ in range(10):
+        after = moments.uniform(0.05, 0.8)
+        sent: list[float] = []
+        thread = interrupts(after, sent=sent)
+        with pytest.raises(KeyboardInterrupt, match="cancelled"):
+            request.to(target, if_exists="overwrite")
+        ended = time.monotonic()
+        thread.join()
+        print(f"{after:.3f} s: ended {ended - sent[0]:.3f} s later")
+        assert {file.name: file.read_bytes() for file in target.iterdir()} == before
+        assert [file.name for file in tmp_path.iterdir()] == ["out"]
+    con.verify(target).raise_for_failure()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT")
+def test_an_interrupt_of_register_is_one(con: anonsql.Connection) -> None:
+    pa = pytest.importorskip("pyarrow")
+
+    def slowly() -> Iterator[object]:
+        for i in range(1000):
+            time.sleep(0.02)
+            yield pa.record_batch({"a": [i]})
+
+    def quickly() -> Iterator[object]:
+        # Of these none is slow, and all of them take very long.
+        batch = pa.record_batch({"a": list(range(1000))})
+        while True:
+            yield batch
+
+    con.register("a", pa.table({"before": [1]}))
+    for batches in (slowly(), quickly()):
+        reader = pa.RecordBatchReader.from_batches(pa.schema({"a": pa.int64()}), batches)
+        handler = signal.getsignal(signal.SIGINT)
+        thread = interrupts(0.3)
+        with pytest.raises(KeyboardInterrupt):
+            con.register("a", reader)
+        thread.join()
+        assert signal.getsignal(signal.SIGINT) is handler
+        assert con.sql("SELECT * FROM a").columns == ["before"], "what was cancelled changes nothing"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT")
+def test_an_interrupt_between_batches_of_another_package_is_one() -> None:
+    pa = pytest.importorskip("pyarrow")
+    con = anonsql.connect(threads=1)
+    # No code of Python runs while these are read.
+    batch = pa.record_batch({"a": list(range(100_000))})
+    table = pa.Table.from_batches([batch] * 100_000)
+    thread = interrupts(0.3)
+    with pytest.raises(KeyboardInterrupt):
+        con.register("a", table)
+    thread.join()
 
 
 def test_other_threads_run_meanwhile(con: anonsql.Connection) -> None:
