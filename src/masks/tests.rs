@@ -17,11 +17,10 @@ const OTHER: &[u8] = b"fedcba9876543210";
 
 /// Clauses of a kind that differ in their words: a new kind of value needs one here.
 fn clauses(kind: &'static MaskKind) -> Vec<MaskClause> {
-    let given = |name: &str, item: Item| match item {
+    let given = |item: Item| match item {
         Item::Column => vec![Given::Text("person".into())],
         Item::Whole => vec![Given::Whole(30), Given::Whole(1)],
         Item::Word(words) => words.iter().map(|word| Given::Text((*word).into())).collect(),
-        Item::Text if name == "locale" => vec![Given::Text("de".into()), Given::Text("en".into())],
         Item::OneOf(texts) => texts.iter().map(|text| Given::Text((*text).into())).collect(),
         Item::Text => vec![Given::Text("XX-##".into()), Given::Text("X".into())],
     };
@@ -29,7 +28,7 @@ fn clauses(kind: &'static MaskKind) -> Vec<MaskClause> {
     for part in kind.clause.parts {
         let (name, values) = match part {
             Part::Words(_) => continue,
-            Part::Value(name, item, _) | Part::Maybe(_, name, item, _) => (*name, given(name, *item)),
+            Part::Value(name, item, _) | Part::Maybe(_, name, item, _) => (*name, given(*item)),
             Part::Secret => (SECRET, vec![Given::Text("env:UNREAD".into())]),
         };
         let with = |before: &Vec<(String, Given)>| {
