@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 /// The most names that an error lists.
 const TOLD: usize = 5;
 
+/// How often a folder is looked at again that other runs exchange.
+const ATTEMPTS: usize = 16;
+
 /// The clause for which the folder of a release is replaced.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Replacing {
@@ -150,14 +153,11 @@ struct NamedFile {
     name: PathBuf,
 }
 
-impl Named {
-    /// Reads the names from the manifest. Returns `None` if there is no manifest, or if a file of
-    /// that name is something else.
-    fn by_manifest(folder: &Path) -> io::Result<Option<Self>> {
-        match fs::read(folder.join(MANIFEST)) {
-            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory) => Ok(None),
-            text => Ok(serde_json::from_slice(&text?).ok()),
-        }
+/// Returns the text of the manifest; `None` if there is no manifest.
+fn manifest(folder: &Path) -> io::Result<Option<Vec<u8>>> {
+    match fs::read(folder.join(MANIFEST)) {
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory) => Ok(None),
+        text => text.map(Some),
     }
 }
 
@@ -174,8 +174,25 @@ struct Contents {
 }
 
 impl Contents {
+    /// Looks at a folder. Another run may exchange it meanwhile: what belongs to one release is
+    /// nothing of the other, so the folder is looked at again until its manifest stays the same.
     fn of(folder: &Path) -> io::Result<Self> {
-        let manifest = Named::by_manifest(folder)?;
+        let mut text = manifest(folder)?;
+        for _ in 0..ATTEMPTS {
+            let contents = Self::by(text.as_deref(), folder);
+            let now = manifest(folder)?;
+            if now == text {
+                return contents;
+            }
+            text = now;
+        }
+        Self::by(text.as_deref(), folder)
+    }
+
+    /// Looks at a folder by the text of its manifest. A file of that name that is something else
+    /// names nothing.
+    fn by(text: Option<&[u8]>, folder: &Path) -> io::Result<Self> {
+        let manifest: Option<Named> = text.and_then(|text| serde_json::from_slice(text).ok());
         let mut contents = Self {
             manifest: manifest.is_some(),
             ..Self::default()
@@ -213,5 +230,42 @@ impl Contents {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use std::time::Duration;
+
+    /// Two releases change places while the folder of one is looked at: each time it is one of them
+    /// or the other.
+    #[test]
+    fn a_folder_that_is_exchanged_has_no_strangers() {
+        let scratch = tempfile::tempdir().unwrap();
+        let folders = ["one", "other"].map(|name| {
+            let folder = scratch.path().join(name);
+            fs::create_dir(&folder).unwrap();
+            fs::write(folder.join(format!("{name}.parquet")), name).unwrap();
+            fs::write(
+                folder.join(MANIFEST),
+                format!(r#"{{"output": [{{"name": "{name}.parquet"}}]}}"#),
+            )
+            .unwrap();
+            folder
+        });
+        let exchanged = folders.clone();
+        let exchanging = std::thread::spawn(move || {
+            for _ in 0..300 {
+                renameat_with(CWD, &exchanged[0], CWD, &exchanged[1], RenameFlags::EXCHANGE).unwrap();
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        while !exchanging.is_finished() {
+            let contents = Contents::of(&folders[0]).unwrap();
+            assert!(contents.strangers.is_empty(), "{:?}", contents.strangers);
+        }
+        exchanging.join().unwrap();
     }
 }
