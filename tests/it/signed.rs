@@ -337,6 +337,27 @@ async fn a_key_that_is_none_is_refused_before_a_row_is_read() {
     }
 }
 
+/// Rows are not counted in the place of people whom a release does not name.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_promised_of_people_is_not_counted_in_rows() {
+    let signed = Signed::new().await;
+    let target = signed.path("visits").display().to_string();
+    let people = "(SELECT value % 8 AS p, value % 2 AS g FROM range(0, 48))";
+    let sign = signed.key("release.key");
+    let request = "IDENTIFIERS (p) QUASI IDENTIFIERS (g) ENTITY (p) SATISFYING k_anonymity(2)";
+    collect(
+        &signed.context,
+        &format!("ANONYMIZE {people} TO '{target}' {sign} {request}"),
+    )
+    .await;
+    let by = format!("SIGNED BY '{}'", signed.path("release.pub").display());
+    let promised = signed.context.sql(&format!("VERIFY '{target}' {by}")).await;
+    let error = promised.unwrap_err().to_string();
+    assert!(error.contains("do not say whose they are"), "{error}");
+    let of_rows = format!("VERIFY '{target}' QUASI IDENTIFIERS (g) SATISFYING k_anonymity(2) {by}");
+    assert!(holds(&answer(&signed.context, &of_rows).await));
+}
+
 /// Releases to a target, and verifies the signature there.
 async fn is_signed_at(signed: &Signed, target: &str, more: &str) {
     let sql = format!("ANONYMIZE people TO '{target}' {more} {REQUEST}");

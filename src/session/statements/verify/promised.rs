@@ -15,7 +15,7 @@ use std::path::PathBuf;
 /// Returns the error for a release without a manifest.
 pub(super) fn no_manifest(release: &str) -> Error {
     Error::usage(format!(
-        "{release:?} has no manifest, so that nothing says what it promises; name its QUASI IDENTIFIERS and models"
+        "{release} has no manifest, so that nothing says what it promises; name its QUASI IDENTIFIERS and models"
     ))
 }
 
@@ -30,26 +30,24 @@ impl AnonContext {
     /// it. A hierarchy that the session does not know is left out. Fails with
     /// [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if the folder has no manifest.
     pub async fn promised(&self, folder: &str) -> Result<Statement> {
-        let path = PathBuf::from(folder);
+        let (path, named) = (PathBuf::from(folder), format!("{folder:?}"));
         let read = blocking("reading a manifest", move || Manifest::read(&path)).await?;
-        let manifest = read.ok_or_else(|| no_manifest(folder))?;
+        let manifest = read.ok_or_else(|| no_manifest(&named))?;
         let released = statement(&manifest.statement);
         Ok(Statement::new(Verify {
             source: SourceClause::path(folder),
-            claimed: Some(self.promise_of(folder, &manifest)?),
+            claimed: Some(self.promise_of(&named, &manifest)?),
             against: None,
             population: released.and_then(|released| released.population),
             signed_by: None,
         }))
     }
 
-    /// Returns what the request of a manifest promised.
+    /// Returns what the request of a manifest promised. Fails with a usage error if that is counted
+    /// in people whom the released rows do not name: rows would be counted in their place, and a
+    /// class of one person with many rows would pass.
     pub(super) fn promise_of(&self, release: &str, manifest: &Manifest) -> Result<Claimed> {
-        let unread = || {
-            Error::data(format!(
-                "{release:?}: the statement of the manifest is not one ANONYMIZE"
-            ))
-        };
+        let unread = || Error::data(format!("{release}: the statement of the manifest is not one ANONYMIZE"));
         let released = statement(&manifest.statement).ok_or_else(unread)?;
         let known = |name: &Option<String>| name.clone().filter(|name| self.hierarchies.read().contains_key(name));
         let quasi_identifiers = released.quasi_identifiers.iter().map(|q| QuasiIdentifierClause {
@@ -64,11 +62,17 @@ impl AnonContext {
             hierarchy: known(&s.hierarchy),
             randomized: None,
         });
-        let is_released = |column: &String| manifest.columns.iter().any(|c| c.name == *column);
+        let is_released = |column: &&String| manifest.columns.iter().any(|c| c.name == **column);
+        if let Some(entity) = manifest.entity.as_ref().filter(|entity| !is_released(entity)) {
+            return Err(Error::usage(format!(
+                "{release} promises to count each {entity} once, and its rows do not say whose they are, so that its promises \
+                 cannot be counted; name QUASI IDENTIFIERS and SATISFYING, which are then counted in rows"
+            )));
+        }
         Ok(Claimed {
             quasi_identifiers: quasi_identifiers.collect(),
             sensitive: sensitive.collect(),
-            entity: released.entity.clone().filter(is_released),
+            entity: released.entity.clone(),
             satisfying: released.satisfying,
         })
     }
