@@ -8,9 +8,11 @@ const MISSING: [&str; 8] = ["na", "n/a", "null", "none", "nan", "?", "-", "."];
 
 /// Returns true if the first row names the columns: its last label is not the `*` of all others,
 /// its ground value is text above numbers, or its labels are called `level 1` and so on. A row of a
-/// hierarchy would have none of these.
+/// hierarchy would have none of these. A row that shares a label with another row is one of a
+/// hierarchy, whatever its ground value: no column is called as one of its groups.
 pub(super) fn is_header(ground: &StringArray, labels: &[StringArray]) -> bool {
-    if ground.len() < 3 {
+    let shares_a_label = |level: &StringArray| level.iter().skip(1).any(|label| label == Some(level.value(0)));
+    if ground.len() < 3 || labels.iter().any(shares_a_label) {
         return false;
     }
     let is_under_top = labels.last().is_some_and(|last| {
@@ -76,6 +78,10 @@ mod tests {
                 false,
             ),
             (&[["nurse", "a", "*"], ["cook", "b", "*"], ["pilot", "c", "*"]], false),
+            // A code of letters above numbers, in the group of one of them.
+            (&[["SS", "a", "x"], ["76114", "a", "y"], ["76102", "b", "y"]], false),
+            (&[["SS", "a", "x"], ["76114", "b", "x"], ["76102", "b", "y"]], false),
+            (&[["unknown", "a", "all"], ["31", "a", "*"], ["34", "a", "*"]], false),
         ] {
             let column = |i: usize| rows.iter().map(|row| Some(row[i])).collect::<StringArray>();
             assert_eq!(is_header(&column(0), &[column(1), column(2)]), expected, "{rows:?}");

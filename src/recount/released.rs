@@ -7,12 +7,12 @@
 use super::sql::{count, histogram, number, register, with_one_zero};
 use crate::error::{Error, Result};
 use crate::folder::Check;
-use crate::hierarchy::{Hierarchy, TOP};
+use crate::hierarchy::{Coverage, Hierarchy, TOP};
 use crate::job::{Constraint, QuasiIdentifier};
 use crate::model::{PrivacyModel, Relation, Tree};
 use crate::quoting::quote;
-use arrow::array::{ArrayRef, Float64Array, UInt32Array};
-use arrow::datatypes::DataType;
+use arrow::array::{ArrayRef, AsArray, Float64Array, UInt32Array};
+use arrow::datatypes::{DataType, Int64Type};
 use datafusion::prelude::SessionContext;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -264,16 +264,21 @@ impl ReleasedTable {
     }
 
     /// Registers the labels and leaf counts of an attribute's values in its hierarchy, as a table
-    /// called `name`.
+    /// called `name`. Fails if ON UNMAPPED ERROR rules out the column. NULLS ERROR does not:
+    /// suppressed rows of a STARRED release are NULL.
     async fn tree(&self, session: &SessionContext, name: &str, attribute: &str, hierarchy: &Hierarchy) -> Result<Tree> {
         let from = quote(self.whole.as_deref().unwrap_or(&self.name));
         let column = quote(attribute);
-        let sql = format!("SELECT DISTINCT {column} FROM {from} ORDER BY 1 ASC NULLS LAST");
+        let sql = format!("SELECT {column}, count(*) AS n FROM {from} GROUP BY 1 ORDER BY 1 ASC NULLS LAST");
         let frame = session.sql(&sql).await?;
         let schema = Arc::new(frame.schema().as_arrow().clone());
         let batches = frame.collect().await.map_err(Error::from_data)?;
         let values = arrow::compute::concat_batches(&schema, &batches)?;
         let lookup = hierarchy.bind(plain(values.column(0))?)?;
+        let counts = values.column(1).as_primitive::<Int64Type>().values();
+        let counts: Vec<u64> = counts.iter().map(|n| n.unsigned_abs()).collect();
+        let coverage = lookup.coverage(&counts)?;
+        hierarchy.admit(attribute, &Coverage { rows_null: 0, ..coverage })?;
         let mut columns = vec![("value".to_string(), Arc::clone(values.column(0)))];
         for (number, level) in lookup.levels().iter().enumerate().skip(1) {
             let codes = UInt32Array::from(level.codes.clone());

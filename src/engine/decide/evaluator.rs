@@ -181,7 +181,8 @@ impl Evaluator {
     }
 
     /// Binds the hierarchy of a sensitive attribute to the values of its detail. `asked` names what
-    /// needs the hierarchy, for the error if there is none.
+    /// needs the hierarchy, for the error if there is none. Fails if ON UNMAPPED ERROR or NULLS
+    /// ERROR rules out the column.
     pub(super) fn attribute_hierarchy(
         job: &Job,
         base: &Base,
@@ -195,7 +196,10 @@ impl Evaluator {
                 asked()
             )));
         };
-        hierarchy.bind(Arc::clone(&base.attributes[detail].values))
+        let own = &base.attributes[detail];
+        let lookup = hierarchy.bind(Arc::clone(&own.values))?;
+        hierarchy.admit(attribute, &lookup.coverage(&own.counts)?)?;
+        Ok(lookup)
     }
 
     /// Returns the same models and metrics over other frequency sets of the table.
