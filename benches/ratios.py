@@ -377,25 +377,32 @@ class Bench:
             self.report(f"wide release, {name} / auto", other / wall, limit, wall_s=other, auto_s=wall)
 
     def reports(self):
-        """A small job as CSV and as Parquet, with a report and without, and how much of it stands in no phase."""
-        source = self.scratch / "census_300000.parquet"
-        if not source.exists():
-            run([self.anonsql, "generate", "census", "--rows", 300_000, "--seed", 1, "--out", source])
-        target, script = self.scratch / "wide", self.scratch / "report.sql"
-        for kind in ("CSV", "PARQUET"):
-            text = self.wide_script(source).read_text().replace(" OVERWRITE", f" STORED AS {kind} OVERWRITE")
-            walls, outside = {"": [], f" REPORT TO '{self.scratch / 'report.html'}'": []}, []
-            for _ in range(self.runs):
-                for option, found in walls.items():
-                    script.write_text(text.replace("MINIMIZING glm", f"MINIMIZING glm{option}"))
-                    done = run([self.anonsql, "--threads", 2, "--log", "json", "-f", script])
-                    found.append(done)
-                    ends = [e for e in map(json.loads, done["err"].splitlines()) if e.get("state") == "end"]
-                    outside.append(1 - sum(ends[-1]["phases"].values()) / ends[-1]["seconds"])
-            shutil.rmtree(target, ignore_errors=True)
-            without, reported = (median(found, "wall_s") for found in walls.values())
-            self.report(f"{kind}, with REPORT / without", reported / without, 2.0, wall_s=reported, without_s=without)
-            self.report(f"{kind}, share of time in no phase", statistics.median(outside), 0.05)
+        """A job with a report and without: small ones as CSV and as Parquet, with how much of them stands in no phase, and a
+        large one."""
+        small = self.scratch / "census_300000.parquet"
+        if not small.exists():
+            run([self.anonsql, "generate", "census", "--rows", 300_000, "--seed", 1, "--out", small])
+        for source, kind in ((small, "CSV"), (small, "PARQUET"), (self.wide_table(), "PARQUET")):
+            self.with_report(source, kind)
+
+    def with_report(self, source, kind):
+        """One job with a report and without, in turns."""
+        script = self.scratch / "report.sql"
+        text = self.wide_script(source).read_text().replace(" OVERWRITE", f" STORED AS {kind} OVERWRITE")
+        runs, outside = {"": [], f" REPORT TO '{self.scratch / 'report.html'}'": []}, []
+        for _ in range(self.runs):
+            for option, found in runs.items():
+                script.write_text(text.replace("MINIMIZING glm", f"MINIMIZING glm{option}"))
+                done = run([self.anonsql, "--threads", 2, "--log", "json", "-f", script])
+                found.append(done)
+                ends = [e for e in map(json.loads, done["err"].splitlines()) if e.get("state") == "end"]
+                outside.append(1 - sum(ends[-1]["phases"].values()) / ends[-1]["seconds"])
+        shutil.rmtree(self.scratch / "wide", ignore_errors=True)
+        name = f"{kind} of {source.stem}"
+        for key, what in (("wall_s", "time"), ("peak_mb", "memory")):
+            without, reported = (median(found, key) for found in runs.values())
+            self.report(f"{name}, REPORT / without, {what}", reported / without, 1.3, reported=reported, without=without)
+        self.report(f"{name}, share of time in no phase", statistics.median(outside), 0.05)
 
     def billion(self):
         """Ten times more rows than `growth` has, in ten files, within 2 GB."""

@@ -377,6 +377,10 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
         """List every node with k, suppressed rows, classes and the metrics."""
         return self._connection.sql_rows(f"LATTICE OF {self._request()}")
 
+    def explore(self, page: str | os.PathLike[str]) -> Rows:
+        """Write the nodes of the lattice to a page to choose from: one HTML file. The row says how many it has."""
+        return self._connection.sql_rows(f"EXPLORE {self._request()} TO {_sql.path(page, 'out/lattice.html')}")
+
     def pareto_front(self, *objectives: str, picture: str | os.PathLike[str] | None = None) -> Rows:
         """List the nodes that no other beats in every objective: ``"max k"``, ``"max l on diagnosis"``, ``"min glm"``.
 

@@ -78,6 +78,8 @@ def test_what_else_is_asked(con: anonsql.Connection, request_: anonsql.Anonymize
     asked = request_.report(tmp_path / "unused.html")
     assert len(asked.compare("flash", "mondrian")) == 2 and len(con.compare(asked, recodings=["global", "local"])) == 2
     assert len(asked.lattice()) == 10
+    assert asked.explore(tmp_path / "lattice.html").to_arrow().column("nodes").to_pylist() == ["10"]
+    assert "<canvas" in (tmp_path / "lattice.html").read_text()
     assert len(asked.pareto_front("max k", "min glm", picture=tmp_path / "front.svg")) > 0
     assert (tmp_path / "front.svg").exists() and not (tmp_path / "unused.html").exists()
     assert len(asked.explain()) > 0 and len(con.explain(asked, analyze=True)) > 0

@@ -19,7 +19,9 @@ mod verify;
 mod waiting;
 mod write;
 
-pub use decide::{Decision, Evaluator, NearestMiss, Objective, Optimized, Reached, column_loss, describe, front};
+pub use decide::{
+    Decision, Evaluator, NearestMiss, Objective, Optimized, Profile, Reached, column_loss, describe, front,
+};
 #[cfg(feature = "internal-api")]
 pub use decide::{FrontOracle, front_oracle};
 pub use examine::{Findings, findings, named_warnings};

@@ -10,7 +10,9 @@ mod tags;
 pub use node::Node;
 pub use tags::Tags;
 
+use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
+use std::iter::repeat_n;
 
 /// Every node between `bottom` and `top`, both included.
 ///
@@ -186,6 +188,19 @@ impl Lattice {
         })
     }
 
+    /// Returns a chain of neighbours from the bottom to the top; the order of its steps is drawn.
+    pub(crate) fn chain(&self, rng: &mut impl Rng) -> Vec<Node> {
+        let steps = self.spans().enumerate();
+        let mut steps: Vec<usize> = steps.flat_map(|(i, (a, b))| repeat_n(i, usize::from(b - a))).collect();
+        steps.shuffle(rng);
+        let mut chain = vec![self.bottom.clone()];
+        for i in steps {
+            let last = &chain[chain.len() - 1];
+            chain.push(last.with_level(i, last.level(i) + 1));
+        }
+        chain
+    }
+
     /// Returns a node drawn uniformly.
     #[doc(hidden)]
     pub fn sample(&self, rng: &mut impl Rng) -> Node {
@@ -211,6 +226,8 @@ pub fn said(nodes: u128) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha12Rng;
 
     fn lattice() -> impl Strategy<Value = Lattice> {
         prop::collection::vec((0u8..3, 0u8..3), 1..5).prop_map(|spans| {
@@ -243,6 +260,15 @@ mod tests {
             let mut sorted = all;
             sorted.sort();
             prop_assert_eq!(by_height, sorted);
+        }
+
+        #[test]
+        fn a_chain_rises_by_one_step_from_the_bottom_to_the_top(l in lattice(), seed in any::<u64>()) {
+            let chain = l.chain(&mut ChaCha12Rng::seed_from_u64(seed));
+            prop_assert_eq!((chain.first(), chain.last()), (Some(l.bottom()), Some(l.top())));
+            for pair in chain.windows(2) {
+                prop_assert!(l.successors(&pair[0]).any(|up| up == pair[1]));
+            }
         }
 
         #[test]

@@ -278,7 +278,13 @@ impl ReleasedTable {
         let counts = values.column(1).as_primitive::<Int64Type>().values();
         let counts: Vec<u64> = counts.iter().map(|n| n.unsigned_abs()).collect();
         let coverage = lookup.coverage(&counts)?;
-        hierarchy.admit(attribute, &Coverage { rows_null: 0, ..coverage })?;
+        hierarchy.admit(
+            attribute,
+            &Coverage {
+                rows_null: 0,
+                ..coverage
+            },
+        )?;
         let mut columns = vec![("value".to_string(), Arc::clone(values.column(0)))];
         for (number, level) in lookup.levels().iter().enumerate().skip(1) {
             let codes = UInt32Array::from(level.codes.clone());

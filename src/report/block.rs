@@ -95,10 +95,10 @@ impl Table {
     }
 
     /// Returns true if the rows become cards on a narrow page: columns of words need more room than
-    /// columns of numbers.
+    /// columns of numbers, of which four fit beside a name.
     pub(super) fn is_wide(&self) -> bool {
         let words = self.columns.iter().filter(|(_, numbers)| !numbers).count();
-        words > 2 || (words > 1 && self.columns.len() > 4)
+        words > 2 || (words > 1 && self.columns.len() > 4) || self.columns.len() > 5
     }
 
     pub(super) fn row(&mut self, cells: Vec<Line>) {

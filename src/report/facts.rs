@@ -15,6 +15,9 @@ pub struct Report {
     pub report_version: u32,
     /// The program that made the report.
     pub software: String,
+    /// The statement and what it read.
+    #[serde(default)]
+    pub record: Record,
     /// The source and the release.
     pub release: Released,
     /// All columns of the source, in its order.
@@ -42,6 +45,30 @@ pub struct Report {
     pub front: Option<Front>,
     /// What this report does not cover.
     pub not_covered: Vec<Gap>,
+}
+
+/// The statement and what it read.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq, Eq)]
+pub struct Record {
+    /// The statement, with `?` for the literals of its queries.
+    pub statement: String,
+    /// SHA-256 of the full statement.
+    pub statement_sha256: String,
+    /// The files and tables that were read; empty for a release without files.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub inputs: Vec<Input>,
+}
+
+/// A file or a table that was read.
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
+pub struct Input {
+    /// The name of the file, the URL of the object, or the table.
+    pub name: String,
+    /// The size in bytes.
+    pub bytes: u64,
+    /// What tells its content from another: SHA-256 of a file, the tag of an object, the version of
+    /// a table.
+    pub content: String,
 }
 
 /// The source and the release: their names, rows, classes and files.
@@ -133,6 +160,10 @@ pub struct Generalization {
     pub top: u8,
     /// A description of the labels at the level.
     pub rule: String,
+    /// A description of the labels at each level from 0 to the highest; empty for a column without
+    /// a hierarchy.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub levels: Vec<String>,
     /// The loss by generalizing: the mean share of the hierarchy that a released value spans, over
     /// all rows.
     pub loss_by_generalization: f64,
@@ -144,6 +175,11 @@ impl Generalization {
     /// Returns the column's general loss metric (Iyengar), from 0 to 1.
     pub fn loss(&self) -> f64 {
         self.loss_by_generalization + self.loss_by_suppression
+    }
+
+    /// Returns true if no released value of the column says anything.
+    pub(super) fn is_lost(&self) -> bool {
+        (self.top > 0 && self.level == Some(self.top)) || self.loss() >= 1.0
     }
 }
 

@@ -5,7 +5,8 @@ use super::block::{Answer, Block, Figure, Line, Page, Section, Span, Table, Tile
 use crate::error::Result;
 use std::fmt::Write;
 
-const STYLE: &str = include_str!("style.css");
+/// The style that pages share.
+pub(super) const STYLE: &str = include_str!("style.css");
 
 /// Returns the page as an HTML file.
 pub(super) fn render(page: &Page) -> Result<String> {

@@ -14,6 +14,7 @@ mod bars;
 mod block;
 mod class_sizes;
 mod drawing;
+mod explorer;
 mod facts;
 mod front;
 mod gaps;
@@ -29,9 +30,10 @@ mod tests;
 mod utility;
 
 pub use class_sizes::{class_sizes, risks};
+pub use explorer::{Explorer, Levels, Measured};
 pub use facts::{
-    Attacker, Better, Bin, Choice, Classes, Column, Comparison, Disclosure, Files, Front, Gap, Generalization, Measure,
-    Objective, Point, Promise, Released, Report, Risk, Role, Suppression, VERSION,
+    Attacker, Better, Bin, Choice, Classes, Column, Comparison, Disclosure, Files, Front, Gap, Generalization, Input,
+    Measure, Objective, Point, Promise, Record, Released, Report, Risk, Role, Suppression, VERSION,
 };
 pub use front::{Axis, FrontChart};
 pub use gaps::not_covered;

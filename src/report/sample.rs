@@ -18,6 +18,9 @@ pub(crate) fn report() -> Report {
             level: Some(level),
             top: 4,
             rule: "intervals of width 10".into(),
+            levels: ["the value", "5", "intervals of width 10", "20", "everything is *"]
+                .map(String::from)
+                .to_vec(),
             loss_by_generalization: loss,
             loss_by_suppression: 0.01,
         }),
@@ -74,6 +77,15 @@ pub(crate) fn report() -> Report {
     Report {
         report_version: VERSION,
         software: "anonsql 0.1.0".into(),
+        record: Record {
+            statement: "ANONYMIZE patients TO 'out/patients_k5' QUASI IDENTIFIERS (age, \"zip <b>|`*\") SATISFYING k_anonymity(5)".into(),
+            statement_sha256: "1e".repeat(32),
+            inputs: vec![Input {
+                name: "patients.parquet".into(),
+                bytes: 123_456,
+                content: "2d".repeat(32),
+            }],
+        },
         release: Released {
             source: "patients & <friends>".into(),
             target: Some("out/patients_k5".into()),

@@ -77,7 +77,12 @@ fn the_questions_are_answered_by_the_figures() {
     let mut report = sample::report();
     assert_eq!(
         verdicts(&report),
-        ["Not by the quasi-identifiers", "Reduced, to classes", "Yes, for some"]
+        [
+            "Not by the quasi-identifiers",
+            "Reduced, to classes",
+            "Yes, for some",
+            "Some detail"
+        ]
     );
     report.disclosure[1].rows_in_uniform_classes = 0;
     assert_eq!(verdicts(&report)[2], "Not constrained");
@@ -90,6 +95,35 @@ fn the_questions_are_answered_by_the_figures() {
     assert_eq!(verdicts(&report)[..2], ["Yes", "Yes"]);
     report.columns[0].released = true;
     assert_eq!(verdicts(&report)[1], "Yes, by pseudonym");
+}
+
+#[test]
+fn what_is_lost_is_said_by_column() {
+    let said = |losses: &[(u8, f64)]| {
+        let mut report = sample::report();
+        for (column, (level, loss)) in report.columns[1..].iter_mut().zip(losses) {
+            let g = column.generalization.as_mut().unwrap();
+            (g.level, g.loss_by_generalization, g.loss_by_suppression) = (Some(*level), *loss, 0.0);
+        }
+        let tile = section::tiles(&report).pop().unwrap();
+        (tile.answer.verdict, markdown::render(&page::page(&report).unwrap()))
+    };
+    let (verdict, page) = said(&[(1, 0.1), (1, 0.2)]);
+    assert!(
+        verdict == "Little" && page.contains("`age` lost 10% and **zip \\<b\\>\\|\\`\\*** 20%."),
+        "{page}"
+    );
+    assert_eq!(said(&[(1, 0.1), (2, 0.3)]).0, "Some detail");
+    let (verdict, page) = said(&[(4, 1.0), (1, 0.1)]);
+    assert!(
+        verdict == "Whole columns" && page.contains("`age` says nothing any more. "),
+        "{page}"
+    );
+    let (verdict, page) = said(&[(4, 1.0), (4, 1.0)]);
+    assert!(
+        verdict == "Whole columns" && page.contains("say nothing any more. "),
+        "{page}"
+    );
 }
 
 #[test]

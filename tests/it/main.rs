@@ -26,6 +26,7 @@ mod differential_privacy;
 mod ducklake;
 mod examples;
 mod explain;
+mod explore;
 mod faults;
 mod files;
 mod first_hour;

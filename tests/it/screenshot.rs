@@ -1,4 +1,4 @@
-//! The report as a browser shows it: on a phone, on a desk, on paper.
+//! The report and the page of EXPLORE as a browser shows them: on a phone, on a desk, on paper.
 //!
 //! Layout is measured where it happens: a page of the test's own holds the report in a frame of the
 //! device's width and looks for what sticks out of it. Pictures of both widths are kept beside the
@@ -45,12 +45,12 @@ fn chromium(page: &Path, arguments: &[String]) -> String {
 }
 
 /// How much of `report` sticks out of a screen of this width: the elements, and the width that
-/// would show them.
-fn overflow(scratch: &Path, report: &str, width: u32) -> (Vec<String>, u32) {
+/// would show them. A table that scrolls within the page does not. The page has so many sections.
+fn overflow(scratch: &Path, report: &str, width: u32, sections: u64) -> (Vec<String>, u32) {
     let framed = report.replace('&', "&amp;").replace('"', "&quot;");
     let page = scratch.join(format!("frame-{width}.html"));
     let script = "const d = document.querySelector('iframe').contentDocument, w = d.documentElement.clientWidth; \
-        const out = [...d.querySelectorAll('body, body *')].filter(e => e.tagName != 'CAPTION' && \
+        const out = [...d.querySelectorAll('body, body *')].filter(e => e.tagName != 'CAPTION' && !e.closest('.scroll table') && \
         e.getBoundingClientRect().right > w + 0.5).map(e => e.tagName); \
         document.title = JSON.stringify({ out, wide: d.documentElement.scrollWidth, shown: w, \
         high: d.documentElement.scrollHeight, sections: d.querySelectorAll('section').length });";
@@ -64,7 +64,7 @@ fn overflow(scratch: &Path, report: &str, width: u32) -> (Vec<String>, u32) {
     let measured: serde_json::Value = serde_json::from_str(&title.replace("&amp;", "&")).unwrap();
     assert_eq!(measured["shown"], width, "{measured}");
     assert!(
-        measured["high"].as_u64().unwrap() > 1500 && measured["sections"] == 9,
+        measured["high"].as_u64().unwrap() > 1500 && measured["sections"] == sections,
         "{measured}"
     );
     let out = measured["out"].as_array().unwrap().iter();
@@ -111,14 +111,14 @@ async fn a_report_fits_a_phone_a_desk_and_paper() {
 
     for width in [360, 390, 768, 1280] {
         assert_eq!(
-            overflow(scratch.path(), &report, width),
+            overflow(scratch.path(), &report, width, 13),
             (vec![], width),
             "at {width} pixels"
         );
     }
     // What is too wide would be found.
     let broken = report.replace("</header>", "<p style=\"width:600px\">too wide</p></header>");
-    assert_eq!(overflow(scratch.path(), &broken, 390), (vec!["P".into()], 616));
+    assert_eq!(overflow(scratch.path(), &broken, 390, 13), (vec!["P".into()], 616));
 
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let empty = scratch.path().join("empty.html");
@@ -144,4 +144,41 @@ async fn a_report_fits_a_phone_a_desk_and_paper() {
     let pdf = std::fs::read(&paper).unwrap();
     let pages = memchr::memmem::find_iter(&pdf, b"/Type /Page\n").count();
     assert!(pdf.starts_with(b"%PDF") && (2..=7).contains(&pages), "{pages} pages");
+}
+
+/// The script of the page ran if the table has rows and a node is picked.
+#[tokio::test]
+#[cfg_attr(
+    not(has_chromium),
+    ignore = "needs Chromium; install it, or name it in ANONSQL_CHROMIUM"
+)]
+async fn the_page_of_explore_fits_a_phone_and_a_desk_and_picks_the_best_node() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("lattice.html");
+    let context = context(2);
+    let statement = format!(
+        "CREATE EXTERNAL TABLE census STORED AS PARQUET LOCATION 'data/census.parquet';
+         CREATE HIERARCHY age AS INTERVALS (5, 10, 20);
+         CREATE HIERARCHY zip AS PREFIX (4, 3, 2);
+         EXPLORE ANONYMIZE (SELECT age, sex, zip, marital_status FROM census)
+         QUASI IDENTIFIERS (age USING age, sex, zip USING zip, marital_status)
+         SATISFYING k_anonymity(5) SUPPRESSING AT MOST 1 PERCENT TO '{}'",
+        path.display()
+    );
+    collect(&context, &statement).await;
+    let page = std::fs::read_to_string(&path).unwrap();
+    for width in [390, 768, 1440] {
+        assert_eq!(
+            overflow(scratch.path(), &page, width, 2),
+            (vec![], width),
+            "at {width} pixels"
+        );
+    }
+    let dom = chromium(&path, &["--window-size=1440,1400".into(), "--dump-dom".into()]);
+    assert_eq!(dom.matches("aria-pressed=\"true\"").count(), 1);
+    assert!(dom.contains("<strong>Holds.</strong>") && dom.contains("of 100 nodes"));
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    for (name, width, height) in [("phone", 390, 3600), ("desk", 1440, 1800)] {
+        picture(&path, &kept.join(format!("explore-{name}.png")), width, height);
+    }
 }

@@ -33,6 +33,7 @@ pub use front::{Objective, Optimized, Reached, front};
 pub use infeasible::NearestMiss;
 pub(in crate::engine) use join::join;
 pub use loss::column_loss;
+pub use profile::Profile;
 
 #[cfg(test)]
 mod tests;

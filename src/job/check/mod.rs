@@ -47,7 +47,7 @@ impl Job {
         if purpose != Purpose::Front {
             partition::check(self)?;
         }
-        if purpose != Purpose::Release {
+        if !matches!(purpose, Purpose::Release | Purpose::Explore) {
             return Ok(());
         }
         self.report.as_ref().map_or(Ok(()), |file| report::check(self, file))?;

@@ -12,6 +12,8 @@ pub enum Purpose {
     Decide,
     /// Lists every node: LATTICE OF.
     Lattice,
+    /// Shows nodes to choose from: EXPLORE.
+    Explore,
     /// Returns the nodes that no other node beats: PARETO FRONT OF. Its objectives may replace the
     /// models.
     Front,
@@ -22,6 +24,7 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     let statement = match purpose {
         Purpose::Release | Purpose::Decide => return Ok(()),
         Purpose::Lattice => "LATTICE OF",
+        Purpose::Explore => "EXPLORE",
         Purpose::Front => "PARETO FRONT OF",
     };
     if let Some(constraint) = job.constraints.iter().find(|c| c.model.item_bound().is_some()) {
@@ -41,8 +44,8 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     }
     let name = job.choice.name().unwrap_or_default();
     match (&job.choice, purpose) {
-        (Choice::Partition(_), Purpose::Lattice) => Err(Error::usage(format!(
-            "LATTICE OF lists nodes, which {name} does not look at; leave it out",
+        (Choice::Partition(_), Purpose::Lattice | Purpose::Explore) => Err(Error::usage(format!(
+            "{statement} lists nodes, which {name} does not look at; leave it out",
         ))),
         (Choice::Partition(_), _) => Err(Error::usage(format!(
             "PARETO FRONT OF looks for nodes of the lattice, and {name} divides the table instead; use a search over the \

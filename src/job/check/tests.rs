@@ -90,6 +90,7 @@ async fn a_permutation_across_classes_breaks_a_promise_in_each() {
 #[tokio::test]
 async fn statements_about_nodes_refuse_what_has_none() {
     assert!(refused(Purpose::Lattice, divided).contains("LATTICE OF lists nodes"));
+    assert!(refused(Purpose::Explore, divided).contains("EXPLORE lists nodes"));
     assert!(refused(Purpose::Front, divided).contains("PARETO FRONT OF looks for nodes of the lattice"));
     assert!(refused(Purpose::Front, |_| {}).contains("leave AT NODE"));
 }

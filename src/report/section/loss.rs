@@ -3,16 +3,59 @@
 use super::entry::Entry;
 use crate::error::Result;
 use crate::report::bars::{Bars, Layout};
-use crate::report::block::{Block, Line, Table};
+use crate::report::block::{Answer, Block, Line, Table, Tone};
 use crate::report::number::{count, counted, percent, share};
 use crate::report::{Report, Role};
 
 pub(super) const ENTRY: Entry = Entry {
     id: "loss",
-    heading: "What was lost, and what was left out",
-    answer: None,
+    heading: "How much was lost, and what was left out?",
+    answer: Some(answer),
     blocks,
 };
+
+/// The loss of a column up to which it is little: a value of one in four of the hierarchy.
+const LITTLE: f64 = 0.25;
+
+/// Says which columns no longer say anything, and which still say most.
+fn answer(report: &Report) -> Option<Answer> {
+    let columns = report
+        .with_role(Role::QuasiIdentifier)
+        .chain(report.with_role(Role::ItemSet));
+    let columns = columns.filter_map(|column| Some((column.name.as_str(), column.generalization.as_ref()?)));
+    let (lost, left): (Vec<_>, Vec<_>) = columns.partition(|(_, g)| g.is_lost());
+    let least = left.iter().min_by(|a, b| a.1.loss().total_cmp(&b.1.loss()));
+    let most = left.iter().max_by(|a, b| a.1.loss().total_cmp(&b.1.loss()));
+    let mut text = Line::default();
+    if !lost.is_empty() {
+        let what = if lost.len() == 1 {
+            " says nothing any more. "
+        } else {
+            " say nothing any more. "
+        };
+        text = text.names(lost.iter().map(|(name, _)| *name)).text(what);
+    }
+    match (least, most) {
+        (Some((least, a)), Some((most, b))) if least != most => {
+            text = text.name(*least).text(format!(" lost {} and ", percent(a.loss())));
+            text = text.name(*most).text(format!(" {}", percent(b.loss())));
+            text = text.text(if left.len() > 2 {
+                ", the others between them."
+            } else {
+                "."
+            });
+        }
+        (Some((only, a)), _) => text = text.name(*only).text(format!(" lost {}.", percent(a.loss()))),
+        (None, _) if lost.is_empty() => return None,
+        (None, _) => {}
+    }
+    let (tone, verdict) = match (lost.is_empty(), most) {
+        (false, _) => (Tone::Open, "Whole columns"),
+        (true, Some((_, g))) if g.loss() <= LITTLE => (Tone::Good, "Little"),
+        _ => (Tone::Partial, "Some detail"),
+    };
+    Some(Answer { tone, verdict, text })
+}
 
 /// Says how much was suppressed, and where it is.
 fn suppressed(report: &Report) -> String {

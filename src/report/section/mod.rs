@@ -8,11 +8,14 @@ mod choice;
 mod entry;
 mod inference;
 mod kept;
+mod levels;
 mod linkability;
 mod loss;
 mod not_covered;
+mod record;
 mod release;
 mod requirements;
+mod sign;
 mod singling_out;
 mod terms;
 mod utility;
@@ -35,7 +38,10 @@ pub(super) const SECTIONS: &[Entry] = &[
     loss::ENTRY,
     kept::ENTRY,
     choice::ENTRY,
+    levels::ENTRY,
     not_covered::ENTRY,
+    record::ENTRY,
+    sign::ENTRY,
     terms::ENTRY,
 ];
 

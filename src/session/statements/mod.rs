@@ -45,6 +45,7 @@ pub const STATEMENTS: &[Entry] = &[
     explain::ENTRY,
     pareto::ENTRY,
     lattice::ENTRY,
+    lattice::EXPLORE,
     compare::ENTRY,
     verify::ENTRY,
     risk::ENTRY,

@@ -159,6 +159,18 @@ fn every_link_leads_to_a_file() {
         for link in page.links() {
             assert!(folder.join(link).exists(), "{}: no {link}", page.path.display());
         }
+        for (file, heading) in page.links_to_headings() {
+            let target = match file {
+                "" => page.path.clone(),
+                file => page.path.parent().unwrap().join(file),
+            };
+            let headings = Page::read(root(), &target).headings();
+            assert!(
+                headings.iter().any(|h| h == heading),
+                "{}: no {file}#{heading}",
+                page.path.display()
+            );
+        }
     }
 }
 

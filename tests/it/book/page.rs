@@ -50,17 +50,37 @@ impl Page {
         }
     }
 
+    /// Returns the targets of the page's links and pictures in the repository, as they are written.
+    fn targets(&self) -> impl Iterator<Item = &str> {
+        let targets = self.text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        targets.filter(|target| !target.contains("://"))
+    }
+
     /// Returns the targets of the page's links and pictures to other files, without what follows a
     /// `#`.
     pub fn links(&self) -> Vec<&str> {
-        self.text
-            .split("](")
-            .skip(1)
-            .filter_map(|rest| rest.split(')').next())
-            .filter_map(|target| target.split('#').next())
-            .filter(|target| !target.is_empty() && !target.contains("://"))
-            .collect()
+        let files = self.targets().filter_map(|target| target.split('#').next());
+        files.filter(|target| !target.is_empty()).collect()
     }
+
+    /// Returns the links to a heading: the file, which is empty for this page, and what follows the
+    /// `#`.
+    pub fn links_to_headings(&self) -> Vec<(&str, &str)> {
+        self.targets().filter_map(|target| target.split_once('#')).collect()
+    }
+
+    /// Returns what follows the `#` in links to the page's headings.
+    pub fn headings(&self) -> Vec<String> {
+        let fenced = self.text.split("\n```").step_by(2);
+        let lines = fenced.flat_map(str::lines).filter(|line| line.starts_with('#'));
+        lines.map(|line| slug(line.trim_start_matches('#').trim())).collect()
+    }
+}
+
+/// The name of a heading in a link: small letters, with hyphens for spaces, and without other signs.
+fn slug(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
 }
 
 fn blocks(path: &Path, text: &str) -> Vec<Block> {

@@ -108,6 +108,7 @@ impl Facts<'_> {
             level,
             top,
             rule,
+            levels: levels(hierarchy, top),
             loss_by_generalization: column_loss(evaluator, classes, verdict, column).by_generalization,
             loss_by_suppression: verdict.suppressed as f64 / base.rows.max(1) as f64,
         }
@@ -127,6 +128,7 @@ impl Facts<'_> {
             level: None,
             top: hierarchy.height(),
             rule: format!("labels: {}", levels.join(", ")),
+            levels: self::levels(hierarchy, hierarchy.height()),
             loss_by_generalization: found.loss - found.loss_by_removal,
             loss_by_suppression: found.loss_by_removal,
         }
@@ -143,6 +145,14 @@ impl Facts<'_> {
 fn within_codes(hierarchy: &Hierarchy) -> String {
     let codes = hierarchy.rule().codes();
     codes.map_or_else(String::new, |codes| format!(", within {codes}"))
+}
+
+/// Describes every level of a hierarchy; none of a column that is only suppressed.
+fn levels(hierarchy: &Hierarchy, top: u8) -> Vec<String> {
+    match hierarchy.only_suppresses() {
+        true => vec![],
+        false => (0..=top).map(|level| rule(hierarchy, level, top)).collect(),
+    }
 }
 
 /// Describes the effect of a level of a hierarchy without naming a label.

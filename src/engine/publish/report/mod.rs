@@ -13,6 +13,7 @@ pub(super) use facts::{Facts, Staged};
 use self::risk::risk;
 use crate::engine::decide::describe;
 use crate::error::{Error, ErrorKind, Result};
+use crate::folder::FileSummary;
 use crate::job::SourceTable;
 use crate::lattice::{Node, said};
 use crate::metric::Metric;
@@ -58,6 +59,14 @@ impl Facts<'_> {
         Ok(Report {
             report_version: report::VERSION,
             software: format!("anonsql {}", env!("CARGO_PKG_VERSION")),
+            record: report::Record {
+                statement: match staged.is_some_and(|s| s.target.full_statement) {
+                    true => "in full in the manifest".into(),
+                    false => job.statement.clone(),
+                },
+                statement_sha256: job.statement_sha256.clone(),
+                inputs: staged.map_or_else(Vec::new, |s| s.manifest.input.iter().map(input).collect()),
+            },
             release: report::Released {
                 source: shown(&job.source),
                 target: staged.map(|s| s.target.path.display().to_string()),
@@ -154,6 +163,16 @@ fn shown(source: &SourceTable) -> String {
         [] => "a query".into(),
         [one] => format!("a query over {one}"),
         [one, .., last] => format!("a query over {} files, {one} to {last}", names.len()),
+    }
+}
+
+fn input(file: &FileSummary) -> report::Input {
+    let told = [Some(&file.sha256), file.version.as_ref(), file.e_tag.as_ref()];
+    let told = told.into_iter().flatten().find(|told| !told.is_empty());
+    report::Input {
+        name: file.name.clone(),
+        bytes: file.bytes,
+        content: told.cloned().unwrap_or_default(),
     }
 }
 

@@ -59,7 +59,7 @@ pub(in crate::session) const OPTIONS: Info = Info {
         },
         Param {
             name: "contributions",
-            summary: "whether PER ROW answers what each column contributes to the SUDA score, as suda_of_<column>",
+            summary: "whether PER ROW answers what each column contributes to the SUDA score, as suda_of_ and its name",
             kind: Kind::Boolean,
             default: Some("false"),
         },

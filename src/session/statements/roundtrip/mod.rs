@@ -1,6 +1,8 @@
 //! Properties of the parser: a printed statement parses to the same statement, and no input makes
 //! the parser panic.
 
+mod mask;
+
 use super::anonymize::spec::AnonymizeSpec;
 use super::check_hierarchy::CheckHierarchy;
 use super::compare::Compare;
@@ -9,6 +11,7 @@ use super::drop_hierarchy::DropHierarchy;
 use super::entry::Statement;
 use super::explain::Explain;
 use super::lattice::Lattice;
+use super::lattice::explore::Explore;
 use super::pareto::Pareto;
 use super::parse::{keywords, parse};
 use super::restore_manifest::RestoreManifest;
@@ -24,9 +27,9 @@ use crate::drift::OnDrift;
 use crate::formats::{At, FORMATS};
 use crate::hierarchy::{Given, Item, KINDS, LabelForm, OnNull, OnUnmapped, Part, Takes};
 use crate::job::SuppressionLimit;
-use crate::masks::{self, MaskClause};
 use crate::sql::clause::*;
 use crate::sql::name::TableName;
+use mask::mask;
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
@@ -264,46 +267,6 @@ fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
     })
 }
 
-/// Generates a mask of any kind from the description of its clause.
-fn mask() -> impl Strategy<Value = MaskClause> {
-    let value = |item: masks::Item| match item {
-        masks::Item::Column => name().prop_map(masks::Given::Text).boxed(),
-        masks::Item::Whole => any::<u32>().prop_map(masks::Given::Whole).boxed(),
-        masks::Item::Text => text().prop_map(masks::Given::Text).boxed(),
-        masks::Item::Word(words) => prop::sample::select(words)
-            .prop_map(|word| masks::Given::Text(word.into()))
-            .boxed(),
-        // The first one is not printed.
-        masks::Item::OneOf(texts) => prop::sample::select(&texts[1..])
-            .prop_map(|text| masks::Given::Text(text.into()))
-            .boxed(),
-    };
-    let secret = || prop_oneof!["env:[A-Z:']{1,5}", "file:[a-z/:]{1,5}"].prop_map(masks::Given::Text);
-    prop::sample::select(masks::MASKS.iter().collect::<Vec<_>>()).prop_flat_map(move |kind| {
-        let parts = kind.clause.parts.iter().filter_map(|part| match part {
-            masks::Part::Words(_) => None,
-            masks::Part::Value(name, item, _) => {
-                Some(value(*item).prop_map(|given| Some((name.to_string(), given))).boxed())
-            }
-            masks::Part::Maybe(_, name, item, _) => {
-                let named = value(*item).prop_map(|given| (name.to_string(), given));
-                Some(of(named).boxed())
-            }
-            masks::Part::Secret => Some(
-                secret()
-                    .prop_map(|given| Some((masks::SECRET.to_string(), given)))
-                    .boxed(),
-            ),
-        });
-        parts
-            .collect::<Vec<BoxedStrategy<Option<(String, masks::Given)>>>>()
-            .prop_map(move |given| MaskClause {
-                kind,
-                given: given.into_iter().flatten().collect(),
-            })
-    })
-}
-
 fn file() -> impl Strategy<Value = FileClause> {
     (text(), any::<bool>()).prop_map(|(path, overwrite)| FileClause { path, overwrite })
 }
@@ -395,6 +358,9 @@ fn statement() -> impl Strategy<Value = Statement> {
         1 => (anonymize(), any::<bool>(), any::<bool>())
             .prop_map(|(anonymize, analyze, json)| Statement::new(Explain { analyze, json, anonymize })),
         1 => anonymize().prop_map(move |a| Statement::new(Lattice(inner(a)))),
+        1 => (anonymize(), text(), any::<bool>()).prop_map(move |(a, path, overwrite)| Statement::new(Explore {
+            anonymize: inner(a), page: FileClause { path: format!("p{path}.html"), overwrite }
+        })),
         1 => (anonymize(), vec((objective, weight()), 1..4), any::<bool>()).prop_map(move |(a, both, with)| {
             let (objectives, epsilon): (Vec<_>, Vec<_>) = both.into_iter().unzip();
             Statement::new(Pareto { anonymize: inner(a), objectives, epsilon: if with { epsilon } else { vec![] } })

@@ -1,20 +1,21 @@
 //! `LATTICE OF ANONYMIZE`: every node with k, suppressed rows, classes and the metrics.
 
+pub(super) mod explore;
+mod figures;
+
+pub(super) use explore::ENTRY as EXPLORE;
+
 use super::anonymize::spec::{self, AnonymizeSpec};
 use super::entry::{Entry, Run, Statement};
-use crate::catalogue::Call;
-use crate::engine::{self, Evaluator, detail_requests};
 use crate::error::{Error, Result};
-use crate::job::{Job, Purpose};
+use crate::job::Purpose;
 use crate::lattice::{Node, said};
-use crate::metric::Metric;
-use crate::observe::{Observer, Phase};
 use crate::pool::blocking;
-use crate::search::Oracle;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, UInt8Array, UInt64Array};
 use arrow::record_batch::RecordBatch;
+use figures::Figures;
 use futures::future::BoxFuture;
 use std::fmt;
 use std::sync::Arc;
@@ -58,28 +59,8 @@ impl Run for Lattice {
     fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
         Box::pin(async move {
             let job = context.bind(&self.0, Purpose::Lattice).await?;
-            let registry = context.registry();
-            let others: Vec<(&'static str, Box<dyn Metric>)> = registry
-                .metrics
-                .infos()
-                .filter(|info| info.params.iter().all(|p| p.default.is_some()))
-                .map(|info| Ok((info.name, registry.metric(&Call::bare(info.name))?)))
-                .collect::<Result<_>>()?;
-            let readable = |m: &dyn Metric| {
-                (!m.reads().class_label || job.class_label.is_some())
-                    && (!m.reads().attribute || !job.sensitive.is_empty())
-            };
-            let read = others.into_iter().filter(|(_, m)| readable(m.as_ref()));
-            let (names, metrics): (Vec<&'static str>, Vec<Box<dyn Metric>>) = read.unzip();
-            let details = detail_requests(&job, &borrowed(&metrics));
-            let scanned = engine::scan(&job, &details, context.observer.as_ref()).await?;
-            let observer = Arc::clone(&context.observer);
-            let rows = move || {
-                let evaluator = Evaluator::new(&job, scanned, &borrowed(&metrics))?;
-                observer.begin(Phase::Search);
-                rows(&job, &evaluator, &names, observer.as_ref())
-            };
-            let batches = blocking("the lattice", rows).await?;
+            let figures = Figures::of(context, job).await?;
+            let batches = blocking("the lattice", move || rows(&figures)).await?;
             let schema = batches
                 .first()
                 .map(RecordBatch::schema)
@@ -89,34 +70,21 @@ impl Run for Lattice {
     }
 }
 
-fn borrowed(metrics: &[Box<dyn Metric>]) -> Vec<&dyn Metric> {
-    metrics.iter().map(AsRef::as_ref).collect()
-}
-
-fn rows(
-    job: &Job,
-    evaluator: &Evaluator,
-    metrics: &[&'static str],
-    observer: &dyn Observer,
-) -> Result<Vec<RecordBatch>> {
-    let lattice = evaluator.lattice();
+fn rows(figures: &Figures) -> Result<Vec<RecordBatch>> {
+    let lattice = figures.lattice();
     if lattice.size() > MOST_NODES {
         return Err(Error::usage(format!(
             "the lattice has {} nodes, and at most {MOST_NODES} are listed; narrow it with LEVELS",
             said(lattice.size())
         )));
     }
-    let interrupt = observer.interrupt();
     let mut batches = vec![];
     let mut nodes = lattice.iter().peekable();
     while nodes.peek().is_some() {
-        if interrupt.load(std::sync::atomic::Ordering::Relaxed) {
-            return Err(Error::new(crate::error::ErrorKind::Interrupted, "interrupted"));
-        }
         let batch: Vec<Node> = nodes.by_ref().take(BATCH).collect();
-        let found = evaluator.profile(&batch)?;
+        let found = figures.of_nodes(&batch)?;
         let mut columns: Vec<(String, ArrayRef)> = vec![];
-        for (i, q) in job.quasi_identifiers.iter().enumerate() {
+        for (i, q) in figures.job().quasi_identifiers.iter().enumerate() {
             let levels: UInt8Array = batch.iter().map(|n| Some(n.level(i))).collect();
             columns.push((q.column.clone(), Arc::new(levels)));
         }
@@ -136,7 +104,7 @@ fn rows(
             "classes".into(),
             Arc::new(found.iter().map(|p| Some(p.classes)).collect::<UInt64Array>()),
         ));
-        for (i, name) in metrics.iter().enumerate() {
+        for (i, name) in figures.metrics().iter().enumerate() {
             let values: Float64Array = found.iter().map(|p| Some(p.metrics[i])).collect();
             columns.push(((*name).into(), Arc::new(values)));
         }

@@ -1,0 +1,38 @@
+//! The section on levels: what each level of a hierarchy says, and which one was released.
+
+use super::entry::Entry;
+use crate::error::Result;
+use crate::report::block::{Block, Line, Table};
+use crate::report::{Report, Role};
+
+pub(super) const ENTRY: Entry = Entry {
+    id: "levels",
+    heading: "What each level says",
+    answer: None,
+    blocks,
+};
+
+fn blocks(report: &Report) -> Result<Vec<Block>> {
+    let mut table = Table::new("Levels of each column", &["Column", "#Level", "What the level says"]);
+    for column in report
+        .with_role(Role::QuasiIdentifier)
+        .chain(report.with_role(Role::ItemSet))
+    {
+        let Some(g) = &column.generalization else { continue };
+        for (level, rule) in (0..).zip(&g.levels) {
+            let rule = Line::from(rule.as_str());
+            table.row(vec![
+                Line::default().name(&column.name),
+                level.to_string().into(),
+                match g.level == Some(level) {
+                    true => rule.text(" ").strong("(released)"),
+                    false => rule,
+                },
+            ]);
+        }
+    }
+    Ok(match table.rows.is_empty() {
+        true => vec![],
+        false => vec![Block::Table(table)],
+    })
+}

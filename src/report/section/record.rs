@@ -1,0 +1,42 @@
+//! The section on the record: the statement, and what it read.
+
+use super::entry::Entry;
+use crate::error::Result;
+use crate::report::Report;
+use crate::report::block::{Block, Line, Table};
+use crate::report::number::bytes;
+
+pub(super) const ENTRY: Entry = Entry {
+    id: "record",
+    heading: "The statement, and what it read",
+    answer: None,
+    blocks,
+};
+
+fn blocks(report: &Report) -> Result<Vec<Block>> {
+    let record = &report.record;
+    let terms = vec![
+        (Line::from("Made by"), Line::default().name(&report.software)),
+        ("Statement".into(), Line::default().name(&record.statement)),
+        (
+            "SHA-256 of the full statement".into(),
+            Line::default().name(&record.statement_sha256),
+        ),
+    ];
+    let mut blocks = vec![Block::Terms(terms)];
+    let mut table = Table::new(
+        "Files and tables that were read",
+        &["Input", "#Size", "SHA-256, tag or version"],
+    );
+    for input in &record.inputs {
+        table.row(vec![
+            Line::default().name(&input.name),
+            bytes(input.bytes).into(),
+            Line::default().name(&input.content),
+        ]);
+    }
+    if !table.rows.is_empty() {
+        blocks.push(Block::Table(table));
+    }
+    Ok(blocks)
+}

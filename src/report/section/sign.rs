@@ -1,0 +1,27 @@
+//! The section to sign: for whoever approves the release.
+
+use super::entry::Entry;
+use crate::error::Result;
+use crate::report::Report;
+use crate::report::block::{Block, Line};
+
+pub(super) const ENTRY: Entry = Entry {
+    id: "sign",
+    heading: "For whoever approves the release",
+    answer: None,
+    blocks,
+};
+
+/// A line to write on; a phone is wide enough for it.
+const BLANK: &str = "____________________________";
+
+fn blocks(_: &Report) -> Result<Vec<Block>> {
+    let text = "Whoever signs has read the report and judges that the risk that remains is acceptable for this purpose and these \
+                recipients. The page has no date of its own: the same statement on the same data gives the same page.";
+    let blank = |what: &str| (Line::from(what), Line::from(BLANK));
+    let lines = ["Purpose and recipients", "Name and office", "Date", "Signature"];
+    Ok(vec![
+        Block::Paragraph(text.into()),
+        Block::Terms(lines.into_iter().map(blank).collect()),
+    ])
+}

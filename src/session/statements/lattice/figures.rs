@@ -1,0 +1,93 @@
+//! The figures of nodes, which LATTICE OF lists and EXPLORE shows.
+
+use crate::catalogue::Call;
+use crate::engine::{self, Evaluator, Profile, detail_requests};
+use crate::error::{Error, ErrorKind, Result};
+use crate::job::Job;
+use crate::lattice::{Lattice, Node};
+use crate::metric::Metric;
+use crate::observe::{Observer, Phase};
+use crate::pool::blocking;
+use crate::search::Oracle;
+use crate::session::context::AnonContext;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// The number of nodes between two looks at whether the statement is interrupted.
+const BATCH: usize = 4096;
+
+/// A job whose source was read, with every metric that needs no argument and can be counted for it.
+pub(super) struct Figures {
+    job: Job,
+    evaluator: Evaluator,
+    metrics: Vec<&'static str>,
+    observer: Arc<dyn Observer>,
+}
+
+impl Figures {
+    /// Reads the source.
+    pub(super) async fn of(context: &AnonContext, job: Job) -> Result<Self> {
+        let registry = context.registry();
+        let others: Vec<(&'static str, Box<dyn Metric>)> = registry
+            .metrics
+            .infos()
+            .filter(|info| info.params.iter().all(|p| p.default.is_some()))
+            .map(|info| Ok((info.name, registry.metric(&Call::bare(info.name))?)))
+            .collect::<Result<_>>()?;
+        let readable = |m: &dyn Metric| {
+            (!m.reads().class_label || job.class_label.is_some()) && (!m.reads().attribute || !job.sensitive.is_empty())
+        };
+        let read = others.into_iter().filter(|(_, m)| readable(m.as_ref()));
+        let (names, metrics): (Vec<&'static str>, Vec<Box<dyn Metric>>) = read.unzip();
+        let details = detail_requests(&job, &borrowed(&metrics));
+        let scanned = engine::scan(&job, &details, context.observer.as_ref()).await?;
+        let observer = Arc::clone(&context.observer);
+        let prepare = move || {
+            let evaluator = Evaluator::new(&job, scanned, &borrowed(&metrics))?;
+            observer.begin(Phase::Search);
+            Ok(Self {
+                job,
+                evaluator,
+                metrics: names,
+                observer,
+            })
+        };
+        blocking("the lattice", prepare).await
+    }
+
+    pub(super) fn job(&self) -> &Job {
+        &self.job
+    }
+
+    pub(super) fn lattice(&self) -> &Lattice {
+        self.evaluator.lattice()
+    }
+
+    /// Returns the names of the metrics, in the order of a profile's values.
+    pub(super) fn metrics(&self) -> &[&'static str] {
+        &self.metrics
+    }
+
+    /// Returns the number of rows that were read.
+    pub(super) fn rows(&self) -> u64 {
+        self.evaluator.sets().base().rows
+    }
+
+    /// Returns the figures of these nodes. Fails with `ErrorKind::Interrupted` if the statement is
+    /// interrupted.
+    pub(super) fn of_nodes(&self, nodes: &[Node]) -> Result<Vec<Profile>> {
+        let interrupt = self.observer.interrupt();
+        let mut found = Vec::with_capacity(nodes.len());
+        for batch in nodes.chunks(BATCH) {
+            if interrupt.load(Ordering::Relaxed) {
+                return Err(Error::new(ErrorKind::Interrupted, "interrupted"));
+            }
+            found.extend(self.evaluator.profile(batch)?);
+        }
+        Ok(found)
+    }
+}
+
+fn borrowed(metrics: &[Box<dyn Metric>]) -> Vec<&dyn Metric> {
+    metrics.iter().map(AsRef::as_ref).collect()
+}

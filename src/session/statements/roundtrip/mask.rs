@@ -1,0 +1,46 @@
+//! Masks of any kind, for the statements that are printed and read back.
+
+use super::{name, text};
+use crate::masks::{self, MaskClause};
+use proptest::option::of;
+use proptest::prelude::*;
+
+/// Generates a mask of any kind from the description of its clause.
+pub(super) fn mask() -> impl Strategy<Value = MaskClause> {
+    let value = |item: masks::Item| match item {
+        masks::Item::Column => name().prop_map(masks::Given::Text).boxed(),
+        masks::Item::Whole => any::<u32>().prop_map(masks::Given::Whole).boxed(),
+        masks::Item::Text => text().prop_map(masks::Given::Text).boxed(),
+        masks::Item::Word(words) => prop::sample::select(words)
+            .prop_map(|word| masks::Given::Text(word.into()))
+            .boxed(),
+        // The first one is not printed.
+        masks::Item::OneOf(texts) => prop::sample::select(&texts[1..])
+            .prop_map(|text| masks::Given::Text(text.into()))
+            .boxed(),
+    };
+    let secret = || prop_oneof!["env:[A-Z:']{1,5}", "file:[a-z/:]{1,5}"].prop_map(masks::Given::Text);
+    prop::sample::select(masks::MASKS.iter().collect::<Vec<_>>()).prop_flat_map(move |kind| {
+        let parts = kind.clause.parts.iter().filter_map(|part| match part {
+            masks::Part::Words(_) => None,
+            masks::Part::Value(name, item, _) => {
+                Some(value(*item).prop_map(|given| Some((name.to_string(), given))).boxed())
+            }
+            masks::Part::Maybe(_, name, item, _) => {
+                let named = value(*item).prop_map(|given| (name.to_string(), given));
+                Some(of(named).boxed())
+            }
+            masks::Part::Secret => Some(
+                secret()
+                    .prop_map(|given| Some((masks::SECRET.to_string(), given)))
+                    .boxed(),
+            ),
+        });
+        parts
+            .collect::<Vec<BoxedStrategy<Option<(String, masks::Given)>>>>()
+            .prop_map(move |given| MaskClause {
+                kind,
+                given: given.into_iter().flatten().collect(),
+            })
+    })
+}
