@@ -321,7 +321,7 @@ mod tests {
         );
         assert_eq!(found("SELECT 1; SELECT age FROM people GROUP "), ["BY "]);
         for (text, most) in [
-            ("", 25),
+            ("", 26),
             ("CREATE ", 8),
             ("SELECT age ", 8),
             ("SELECT age FROM people ", 10),
