@@ -20,7 +20,7 @@ mod waiting;
 mod write;
 
 pub use decide::{
-    Decision, Evaluator, NearestMiss, Objective, Optimized, Profile, Reached, column_loss, describe, front,
+    Decision, Evaluator, NearestMiss, Objective, Optimized, Profile, Reached, column_loss, describe, front, of_lattice,
 };
 #[cfg(feature = "internal-api")]
 pub use decide::{FrontOracle, front_oracle};

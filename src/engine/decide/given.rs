@@ -10,7 +10,7 @@ use crate::search::Oracle;
 use std::sync::Arc;
 
 /// Returns the node of these levels. Fails with `ErrorKind::Usage` if LEVELS rules it out.
-pub(super) fn of_lattice(job: &Job, evaluator: &Evaluator, levels: &[u8]) -> Result<Node> {
+pub fn of_lattice(job: &Job, evaluator: &Evaluator, levels: &[u8]) -> Result<Node> {
     let node = Node::new(levels.to_vec());
     match evaluator.lattice().contains(&node) {
         true => Ok(node),

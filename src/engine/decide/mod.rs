@@ -30,6 +30,7 @@ pub use evaluator::{Evaluator, Verdict};
 #[cfg(feature = "internal-api")]
 pub use front::{FrontOracle, front_oracle};
 pub use front::{Objective, Optimized, Reached, front};
+pub use given::of_lattice;
 pub use infeasible::NearestMiss;
 pub(in crate::engine) use join::join;
 pub use loss::column_loss;

@@ -51,6 +51,12 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
             "PARETO FRONT OF looks for nodes of the lattice, and {name} divides the table instead; use a search over the \
              lattice, such as SEARCH USING pbg_local, or COMPARE",
         ))),
+        (Choice::Node(_) | Choice::Replay(_), Purpose::Lattice) => Err(Error::usage(
+            "LATTICE OF lists every node; leave AT NODE and USING MANIFEST out",
+        )),
+        (Choice::Replay(_), Purpose::Explore) => Err(Error::usage(
+            "EXPLORE opens its page at the node of AT NODE; leave USING MANIFEST out, and name the levels of the manifest there",
+        )),
         (Choice::Node(_) | Choice::Replay(_), Purpose::Front) => Err(Error::usage(
             "PARETO FRONT OF looks for nodes; leave AT NODE and USING MANIFEST out",
         )),

@@ -7,7 +7,7 @@
 use super::figures::Figures;
 use crate::catalogue::Call;
 use crate::error::{ErrorKind, Result};
-use crate::job::{Choice, Job, Purpose, QuasiIdentifier};
+use crate::job::{Job, Purpose, QuasiIdentifier};
 use crate::lattice::{Lattice, Node, said};
 use crate::metric;
 use crate::pool::blocking;
@@ -188,10 +188,7 @@ fn answer(page: &str, explorer: &Explorer) -> Result<Answer> {
 /// Returns the page of a lattice, without what the statement says.
 fn explorer(figures: &Figures, front: &[Node]) -> Result<Explorer> {
     let (job, lattice) = (figures.job(), figures.lattice());
-    let own = match &job.choice {
-        Choice::Node(levels) => Some(Node::new(levels.clone())).filter(|node| lattice.contains(node)),
-        _ => None,
-    };
+    let own = figures.given()?;
     let is_whole = lattice.size() <= WHOLE;
     let nodes: Vec<Node> = match is_whole {
         true => lattice.iter().collect(),

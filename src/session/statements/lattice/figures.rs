@@ -3,7 +3,7 @@
 use crate::catalogue::Call;
 use crate::engine::{self, Evaluator, Profile, detail_requests};
 use crate::error::{Error, ErrorKind, Result};
-use crate::job::Job;
+use crate::job::{Choice, Job};
 use crate::lattice::{Lattice, Node};
 use crate::metric::Metric;
 use crate::observe::{Observer, Phase};
@@ -61,6 +61,15 @@ impl Figures {
 
     pub(super) fn lattice(&self) -> &Lattice {
         self.evaluator.lattice()
+    }
+
+    /// Returns the node that the statement gives. Fails with `ErrorKind::Usage` if it is not in the
+    /// lattice.
+    pub(super) fn given(&self) -> Result<Option<Node>> {
+        match &self.job.choice {
+            Choice::Node(levels) => engine::of_lattice(&self.job, &self.evaluator, levels).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// Returns the names of the metrics, in the order of a profile's values.
