@@ -282,7 +282,9 @@
       make("strong", good ? "Holds." : "Does not hold."),
       document.createTextNode(good
         ? ` ${whole.format(data.suppressed[node])} of ${whole.format(data.rows)} rows are suppressed.`
-        : ` ${whole.format(data.suppressed[node])} of ${whole.format(data.rows)} rows would have to be suppressed, and at most ${whole.format(data.limit)} may be. The statement below fails.`),
+        : data.suppressed[node] > data.limit
+          ? ` ${whole.format(data.suppressed[node])} of ${whole.format(data.rows)} rows would have to be suppressed, and at most ${whole.format(data.limit)} may be. The statement below fails.`
+          : " Each class holds, but not the table as a whole. The statement below fails."),
     );
     const terms = figures.flatMap((f) => [make("dt", f.says), make("dd", written(f.values[node]))]);
     at("measured").replaceChildren(...terms);

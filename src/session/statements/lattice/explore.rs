@@ -101,6 +101,7 @@ impl Run for Explore {
             let mut job = context.bind(&asked, Purpose::Explore).await?;
             let file = job.report.take();
             let figures = Figures::of(context, job).await?;
+            let own = figures.given()?;
             let front = match figures.lattice().size() > WHOLE {
                 true => self.front(context).await?,
                 false => vec![],
@@ -113,7 +114,7 @@ impl Run for Explore {
                     source,
                     statement,
                     redacted,
-                    ..explorer(&figures, &front)?
+                    ..explorer(&figures, &front, own)?
                 };
                 if let Some(file) = &file {
                     let text = file.secrets().hidden_in(&explorer.render()?);
@@ -185,10 +186,9 @@ fn answer(page: &str, explorer: &Explorer) -> Result<Answer> {
     ])?)
 }
 
-/// Returns the page of a lattice, without what the statement says.
-fn explorer(figures: &Figures, front: &[Node]) -> Result<Explorer> {
+/// Returns the page of a lattice, without what the statement says. `own` is the node it opens at.
+fn explorer(figures: &Figures, front: &[Node], own: Option<Node>) -> Result<Explorer> {
     let (job, lattice) = (figures.job(), figures.lattice());
-    let own = figures.given()?;
     let is_whole = lattice.size() <= WHOLE;
     let nodes: Vec<Node> = match is_whole {
         true => lattice.iter().collect(),
@@ -220,7 +220,8 @@ fn explorer(figures: &Figures, front: &[Node]) -> Result<Explorer> {
         note: match is_whole {
             true => String::new(),
             false => format!(
-                "The lattice is too large for a page: this one has the {} nodes that a search found on the front of k and the                  metric, the nodes next to them, and others drawn from the bottom to the top.",
+                "The lattice is too large for a page: this one has the {} nodes that a search found on the front of k and the \
+                 metric, the nodes next to them, and others drawn from the bottom to the top.",
                 front.len()
             ),
         },
