@@ -3,7 +3,7 @@
 pub use crate::drift::{Drift, DriftKind, OnDrift, ReplaySummary, SourceColumn};
 pub use crate::folder::{
     Batch, Budget, Check, FileSummary, HierarchySummary, ItemSetSummary, Manifest, PartitionSummary, PersonalSummary,
-    RandomizedColumn, Recoding, ReleasedColumn, Role, SearchSummary, SuppressedRows, Tried,
+    PolicySummary, RandomizedColumn, Recoding, ReleasedColumn, Role, SearchSummary, SuppressedRows, Tried,
 };
 pub use crate::signature::{Envelope, Mark};
 pub use crate::warning::{Warning, WarningKind};

@@ -11,6 +11,7 @@ use super::evidence::Evidence;
 use super::known::{Known, generalized};
 use super::spelling::{TEXT, compared, converted};
 use super::tables::{CHECKED, WHOLE};
+use super::verification::Verification;
 use crate::error::Result;
 use crate::folder::Check;
 use crate::quoting::quote;
@@ -27,8 +28,13 @@ pub(super) struct Unchanged {
 }
 
 /// Returns the columns that are released unchanged: by the manifest, or else the sensitive
-/// attributes of the claim that are not randomized.
-pub(super) async fn unchanged(session: &SessionContext, claim: &Claim) -> Result<Vec<Unchanged>> {
+/// attributes of the claim that are not randomized. Notes in `found` which of them cannot be
+/// compared with the source.
+pub(super) async fn unchanged(
+    session: &SessionContext,
+    claim: &Claim,
+    found: &mut Verification,
+) -> Result<Vec<Unchanged>> {
     let evidence = claim.evidence.as_ref();
     let sensitive = || {
         // A model that gives each row its own limit generalizes the attribute that it is about.
@@ -44,18 +50,29 @@ pub(super) async fn unchanged(session: &SessionContext, claim: &Claim) -> Result
         let found = table.schema().qualified_field_with_unqualified_name(column).ok();
         found.map(|(_, field)| field.data_type().clone())
     };
-    let unchanged = columns.into_iter().filter_map(|column| {
-        let of_source = field(&whole, &column)?;
+    let mut unchanged = vec![];
+    for column in columns {
+        let types = field(&released, &column).zip(field(&whole, &column));
         let text = evidence.map_or(TEXT, |e| e.text(&column));
-        let data_type = compared(&field(&released, &column)?, &of_source, text)?;
+        let form = types.as_ref().and_then(|(here, there)| compared(here, there, text));
+        let (Some((_, there)), Some(form)) = (&types, form) else {
+            let why = match &types {
+                Some((here, there)) => format!("{here} is not compared with {there}; cast one of them in a query"),
+                None => "the source or the release has no such column".into(),
+            };
+            found.gap(format!(
+                "whether the values of {column} are those of the source ({why})"
+            ));
+            continue;
+        };
         let name = quote(&column);
-        Some(Unchanged {
-            released: converted(&name, data_type),
-            of_source: converted(&with_one_zero(&name, &of_source), data_type),
+        unchanged.push(Unchanged {
+            released: converted(&name, form),
+            of_source: converted(&with_one_zero(&name, there), form),
             column,
-        })
-    });
-    Ok(unchanged.collect())
+        });
+    }
+    Ok(unchanged)
 }
 
 /// Counts the released rows that exceed those of the source. Returns `None` if no column can be

@@ -36,6 +36,7 @@ mod claim;
 mod columns;
 mod cover;
 mod discernibility;
+mod empty;
 mod evidence;
 mod files;
 mod flow;

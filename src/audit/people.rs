@@ -1,11 +1,11 @@
-//! The population in the types of the source: the label of a value depends on its type, and the
-//! value 1.4 of the population must not become the value 1 of the source.
+//! The population and the source in the types that the source had: the label of a value depends on
+//! its type, and the value 1.4 of the population must not become the value 1 of the source.
 
 use super::claim::Claim;
 use super::evidence::Evidence;
 use super::known::Known;
 use crate::error::Result;
-use crate::hierarchy::{LabelForm, plain_type};
+use crate::hierarchy::{LabelForm, is_binary, plain_type};
 use crate::source::in_type;
 use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
@@ -18,11 +18,41 @@ pub(super) fn people(claim: &Claim, population: &DataFrame, known: &[Known]) -> 
         let name = field.name();
         let known = known.iter().find(|known| known.column == *name);
         match known.and_then(|known| of_source(claim, known)) {
-            Some(data_type) => in_type(population, name, &data_type),
+            Some(data_type) => in_type((population, "the population"), name, &data_type),
             None => Ok(ident(name)),
         }
     });
     Ok(population.clone().select(columns.collect::<Result<Vec<Expr>>>()?)?)
+}
+
+/// Returns the rows of AGAINST with each column in the type that it had when the release was made, as
+/// far as the manifest tells it: the label of 34 is not that of 34.0. A column that no cast brings
+/// to that type stays as it is. Reading the rows fails with `ErrorKind::Data` if a value is none of
+/// that type.
+pub(super) fn source(claim: &Claim, rows: &DataFrame) -> Result<DataFrame> {
+    let Some(manifest) = claim.evidence.as_ref().map(Evidence::manifest) else {
+        return Ok(rows.clone());
+    };
+    let columns = rows.schema().fields().iter().map(|field| {
+        let name = field.name();
+        let then = manifest.type_in_source(name);
+        let then = then.filter(|then| !is_alike(plain_type(field.data_type()), then));
+        let typed = then.and_then(|then| in_type((rows, "the source"), name, &then).ok());
+        typed.unwrap_or_else(|| ident(name))
+    });
+    Ok(rows.clone().select(columns.collect::<Vec<_>>())?)
+}
+
+/// Returns true for types whose values are labelled and compared alike.
+fn is_alike(now: &DataType, then: &DataType) -> bool {
+    match (now, then) {
+        // A file tells of a zone only whether there is one.
+        (DataType::Timestamp(a, Some(_)), DataType::Timestamp(b, Some(_))) => a == b,
+        (now, then) if now.is_string() || is_binary(now) => {
+            then.is_string() == now.is_string() && is_binary(then) == is_binary(now)
+        }
+        (now, then) => now == then || now.is_nested() || then.is_nested(),
+    }
 }
 
 /// Returns the type that a column has in the source: by the manifest, by the source, or by what is

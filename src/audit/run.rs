@@ -2,9 +2,10 @@
 
 use super::claim::Claim;
 use super::columns::known;
+use super::empty::{Empty, mixed};
 use super::evidence::Evidence;
 use super::known::{Known, generalized};
-use super::people::people;
+use super::people::{people, source};
 use super::spelling::{CSV_TEXT, TEXT, align, in_zones_of_source};
 use super::tables::{CHECKED, PEOPLE, POPULATION, WHOLE, session};
 use super::verification::Verification;
@@ -33,7 +34,9 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     let mut views = vec![(CHECKED, checked)];
     let population = claim.population.as_ref();
     let population = population.map(|rows| people(claim, rows, &known)).transpose()?;
-    let others = [(WHOLE, &claim.against), (PEOPLE, &population)];
+    let against = claim.against.as_ref();
+    let against = against.map(|rows| source(claim, rows)).transpose()?;
+    let others = [(WHOLE, &against), (PEOPLE, &population)];
     for (name, rows) in others {
         views.extend(rows.iter().map(|rows| (name, rows.logical_plan().clone())));
     }
@@ -48,11 +51,30 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
         released.population = Some(generalized_people(&own, &known).await?);
     }
     let text = |column: &str| claim.evidence.as_ref().map_or(TEXT, |e| e.text(column));
+    let of_csv = released.sensitive.iter().filter(|column| text(column) == CSV_TEXT);
+    let empty = Empty::of(&own, &released, &of_csv.cloned().collect::<Vec<_>>()).await?;
+    let text = |column: &str| match empty.texts.iter().any(|empty| empty == column) {
+        true => TEXT,
+        false => text(column),
+    };
     let unlike = match released.whole {
         Some(_) => align(&own, &released.sensitive, text).await?,
         None => vec![],
     };
-    let promises = comparable(promises(claim)?, &unlike, &mut found);
+    let of_csv = released
+        .quasi_identifiers
+        .iter()
+        .filter(|column| text(column) == CSV_TEXT);
+    let people = match claim.population {
+        Some(_) => mixed(&own, PEOPLE, of_csv).await?,
+        None => vec![],
+    };
+    let promises = promises(claim, &mut found)?;
+    let promises = without(promises, UNLIKE, &mut found, |promise| compares(promise, &unlike));
+    let promises = without(promises, UNTOLD, &mut found, |promise| compares(promise, &empty.untold));
+    let promises = without(promises, UNTOLD, &mut found, |promise| {
+        promise.model.reads().population && !people.is_empty()
+    });
     let notes = claim.constraints.iter().filter_map(|c| c.model.note());
     notes.for_each(|note| observer.advised(&note));
     let mut checks = released.check(&own, &promises).await?;
@@ -77,7 +99,15 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     checks.extend(masks::check(&own, claim).await?);
     found.unchecked.extend(unread_levels(&known, &released));
     if released.whole.is_some() {
-        let unchanged = against::unchanged(&own, claim).await?;
+        let whole = own.table(WHOLE).await?;
+        let is_there = |column: &str| whole.schema().field_with_unqualified_name(column).is_ok();
+        for known in known.iter().filter(|known| !is_there(&known.column)) {
+            let column = &known.column;
+            found.gap(format!(
+                "whether values of {column} are true of the source (the source has no such column)"
+            ));
+        }
+        let unchanged = against::unchanged(&own, claim, &mut found).await?;
         checks.extend(against::check(&own, &released, &known, &unchanged).await?);
         let (covered, unread) = cover::check(&own, &released, &known, &unchanged).await?;
         checks.extend(covered);
@@ -88,6 +118,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
             let in_order = session(&in_order, &views, &progress)?;
             in_zones_of_source(&in_order, CHECKED, &released.quasi_identifiers).await?;
             bounds_as_text(&in_order, CHECKED, &released.quasi_identifiers).await?;
+            align(&in_order, &released.sensitive, text).await?;
             checks.extend(order::check(&in_order, &known, &claim.folders, &unchanged).await?);
         }
     }
@@ -134,16 +165,27 @@ fn same_hierarchies(claim: &Claim, found: &mut Verification) -> Result<()> {
     Ok(())
 }
 
-/// Returns the promises that can be checked, and counts the others as not checked: those that
-/// compare a column whose values are spelled `unlike` those of the source.
-fn comparable<'a>(promises: Vec<Promise<'a>>, unlike: &[String], found: &mut Verification) -> Vec<Promise<'a>> {
-    let is_checked = |promise: &Promise| {
-        let is_unlike = promise.attribute.as_ref().is_some_and(|a| unlike.contains(a));
-        !(is_unlike && promise.model.reads().whole)
-    };
-    let (checked, others): (Vec<_>, Vec<_>) = promises.into_iter().partition(is_checked);
+/// Why a column of files is not compared with one of the source.
+const UNLIKE: &str = "files spell the values otherwise than SQL does those of the source";
+
+/// Why a column of CSV with empty fields is not compared with another table.
+const UNTOLD: &str = "an empty field of CSV is the empty text or NULL, and nothing tells which";
+
+/// Returns true if a model compares one of these columns with the whole table.
+fn compares(promise: &Promise, columns: &[String]) -> bool {
+    let is_of = |column: &String| columns.contains(column);
+    promise.model.reads().whole && promise.attribute.as_ref().is_some_and(is_of)
+}
+
+/// Returns the promises without those that `cannot` be checked, which count as not checked.
+fn without<'a>(
+    promises: Vec<Promise<'a>>,
+    why: &str,
+    found: &mut Verification,
+    cannot: impl Fn(&Promise) -> bool,
+) -> Vec<Promise<'a>> {
+    let (others, checked): (Vec<_>, Vec<_>) = promises.into_iter().partition(|promise| cannot(promise));
     for promise in others {
-        let why = "files spell the values otherwise than SQL does those of the source";
         found.gap(format!("{} ({why})", promise.name));
     }
     checked
@@ -185,23 +227,44 @@ pub(super) fn released(claim: &Claim) -> Result<ReleasedTable> {
     })
 }
 
-/// Returns the models of a claim as promises to recount.
-fn promises(claim: &Claim) -> Result<Vec<Promise<'_>>> {
-    let promises = claim.constraints.iter().map(|c| {
-        let hierarchy = attribute_hierarchy(claim, c)?;
-        Promise::of(c, &claim.quasi_identifiers, hierarchy)
-    });
-    promises.collect()
+/// Returns the models of a claim as promises to recount. Those that read a hierarchy of which the
+/// manifest holds a digest only count as not checked.
+fn promises<'a>(claim: &'a Claim, found: &mut Verification) -> Result<Vec<Promise<'a>>> {
+    let mut promises = vec![];
+    for constraint in &claim.constraints {
+        match attribute_hierarchy(claim, constraint)? {
+            Read::Hierarchy(hierarchy) => {
+                promises.push(Promise::of(constraint, &claim.quasi_identifiers, hierarchy)?);
+            }
+            Read::Unknown(column) => found.gap(format!(
+                "{} (the manifest does not hold the values of the hierarchy; name it: SENSITIVE ({column} USING hierarchy))",
+                constraint.describe(&claim.quasi_identifiers)
+            )),
+        }
+    }
+    Ok(promises)
 }
 
-/// Returns the hierarchy of a model's sensitive attribute; `None` if the model reads no hierarchy.
-fn attribute_hierarchy(claim: &Claim, constraint: &Constraint) -> Result<Option<Arc<Hierarchy>>> {
+/// What is known of the hierarchy of a model's sensitive attribute.
+enum Read {
+    /// The hierarchy; `None` if the model reads none.
+    Hierarchy(Option<Arc<Hierarchy>>),
+    /// The column of a hierarchy that lists values, which no manifest holds.
+    Unknown(String),
+}
+
+/// Returns the hierarchy of a model's sensitive attribute: the one that the statement names, or
+/// that of the manifest if that is a rule.
+fn attribute_hierarchy(claim: &Claim, constraint: &Constraint) -> Result<Read> {
     let (true, Some(attribute)) = (constraint.model.reads().hierarchy, &constraint.attribute) else {
-        return Ok(None);
+        return Ok(Read::Hierarchy(None));
     };
     let sensitive = claim.sensitive.iter().find(|s| s.column == *attribute);
+    let manifest = claim.evidence.as_ref().map(Evidence::manifest);
     match sensitive.and_then(|s| s.hierarchy.as_ref()) {
-        Some(name) => claim.hierarchy(name).map(Some),
+        Some(name) => Ok(Read::Hierarchy(Some(claim.hierarchy(name)?))),
+        None if claim.defined.contains_key(attribute) => Ok(Read::Hierarchy(claim.defined.get(attribute).cloned())),
+        None if manifest.is_some_and(|m| m.hierarchy_of(attribute).is_some()) => Ok(Read::Unknown(attribute.clone())),
         None => Err(Error::usage(format!(
             "{} needs a hierarchy of the sensitive attribute: SENSITIVE ({attribute} USING hierarchy)",
             constraint.call

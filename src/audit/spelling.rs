@@ -3,7 +3,7 @@
 use super::tables::{CHECKED, WHOLE, released_type};
 use crate::canonical::{sql_text_of, text_of};
 use crate::error::Result;
-use crate::hierarchy::plain_type;
+use crate::hierarchy::{is_binary, plain_type};
 use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::dataframe::DataFrame;
 use datafusion::functions::core::expr_fn::nullif;
@@ -136,7 +136,7 @@ fn spelled(column: Expr, released: &DataType, other: &DataType, text: &'static s
     let spelled = match other {
         DataType::Duration(_) | DataType::Interval(_) => return None,
         other if other.is_nested() => return None,
-        other if other.is_binary() => encode(cast(column, DataType::Binary), lit("hex")),
+        other if is_binary(other) => encode(cast(column, DataType::Binary), lit("hex")),
         other if text == TEXT && is_text(other) => return Some(column),
         // -0.0 is released as 0.0.
         other if other.is_floating() => {
@@ -162,7 +162,7 @@ pub(super) fn compared(released: &DataType, other: &DataType, text: &'static str
     match (released, other) {
         // SQL writes the text of these types differently from files.
         (released, DataType::Duration(_) | DataType::Interval(_)) if is_text(released) => None,
-        (released, other) if is_text(released) && (other.is_binary() || other.is_nested()) => None,
+        (released, other) if is_text(released) && (is_binary(other) || other.is_nested()) => None,
         (released, _) if is_text(released) => Some(text),
         (DataType::UInt64, DataType::UInt64) => Some("UInt64"),
         (DataType::UInt64, _) | (_, DataType::UInt64) => None,

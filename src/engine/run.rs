@@ -162,6 +162,10 @@ pub async fn foresee(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Opt
     if blocking("looking at the target", move || own.keeps_target()).await? {
         return Ok(None);
     }
+    if let (Some(standing), Some(target)) = (job.grows(), &job.target) {
+        let input = Inputs::of(job).all().await?;
+        refuse_repeated(standing, (job.statement_sha256.as_str(), &input), target)?;
+    }
     let decision = decide_job(job, observer).await?;
     let findings = examine(job, &decision, observer).await?;
     let release = Release::foreseen(job, (&decision, findings));

@@ -4,8 +4,8 @@
 use super::batch::Batch;
 use super::file::{FileSummary, sha256};
 use super::summary::{
-    Budget, Check, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, RandomizedColumn,
-    ReleasedColumn, Role, SearchSummary, SuppressedRows, named_once,
+    Budget, Check, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, PolicySummary,
+    RandomizedColumn, ReleasedColumn, Role, SearchSummary, SuppressedRows, named_once,
 };
 use crate::drift::{ReplaySummary, SourceColumn};
 use crate::error::{Error, Result};
@@ -61,6 +61,9 @@ pub struct Manifest {
     pub statement: String,
     /// SHA-256 of the full statement.
     pub statement_sha256: String,
+    /// The policy that the statement used (USING POLICY); its clauses stand in `statement`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub policy: Option<PolicySummary>,
     /// The seed of all random choices.
     pub seed: u64,
     /// The level of each quasi-identifier; empty for local recoding.

@@ -20,7 +20,7 @@ pub use manifest::{Footer, MANIFEST, Manifest, hierarchy_key};
 pub(crate) use partitions::{NULL_FOLDER, check_column as check_partition_column, name as partition_name, with_nulls};
 pub(crate) use summary::DEFAULT_MASK;
 pub use summary::{
-    Budget, Check, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, RandomizedColumn, Recoding,
-    ReleasedColumn, Role, SearchSummary, SuppressedRows, Tried,
+    Budget, Check, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, PolicySummary,
+    RandomizedColumn, Recoding, ReleasedColumn, Role, SearchSummary, SuppressedRows, Tried,
 };
 pub(crate) use whole::{is_free, not_whole, whole};

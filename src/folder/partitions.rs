@@ -7,7 +7,7 @@
 //! column whose name would have to be encoded is therefore refused.
 
 use crate::error::{Error, Result};
-use crate::hierarchy::plain_type;
+use crate::hierarchy::{is_binary, plain_type};
 use crate::quoting::quote;
 use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
@@ -26,7 +26,7 @@ const LONGEST: usize = 255;
 /// cannot.
 pub(crate) fn check_column(column: &str, data_type: &DataType) -> Result<()> {
     let values = plain_type(data_type);
-    if values.is_binary() || values.is_nested() {
+    if is_binary(values) || values.is_nested() {
         return Err(Error::usage(format!(
             "PARTITIONED BY {column:?}: a folder's name is text, and values of type {values} have none; partition by \
              another column"

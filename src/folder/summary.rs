@@ -49,6 +49,30 @@ impl ReleasedColumn {
     }
 }
 
+/// The policy that a statement used.
+///
+/// ```
+/// let read: anonsql::manifest::PolicySummary = serde_json::from_str(r#"{"name": "patients_v1", "sha256": "0a1b"}"#)?;
+/// assert_eq!(read.name, "patients_v1");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct PolicySummary {
+    /// The name of the policy.
+    pub name: String,
+    /// SHA-256 of the clauses of the policy and of everything that its hierarchies do.
+    pub sha256: String,
+}
+
+impl PolicySummary {
+    /// Creates the summary of a policy.
+    pub(crate) fn new(name: String, sha256: String) -> Self {
+        Self { name, sha256 }
+    }
+}
+
 /// The role of a released column, after the list of the statement that names it.
 ///
 /// ```

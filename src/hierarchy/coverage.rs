@@ -35,7 +35,8 @@ impl Coverage {
             )));
         }
         let mut coverage = Self::default();
-        for (i, rows) in counts.iter().enumerate() {
+        // A value without rows is one of another table that is bound with this one.
+        for (i, rows) in counts.iter().enumerate().filter(|(_, rows)| **rows > 0) {
             if values.is_null(i) {
                 coverage.rows_null += rows;
             } else if is_unmapped(i) {

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use chrono::format::{Item, Parsed, StrftimeItems, parse};
-use chrono::{NaiveDateTime, NaiveTime};
+use chrono::{Datelike, NaiveDateTime, NaiveTime};
 
 /// A format in the words of `strptime`, as `to_date` and `to_timestamp` take it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +50,10 @@ impl DateFormat {
         let mut parsed = Parsed::new();
         parse(&mut parsed, text.trim(), self.items.iter()).ok()?;
         let date = parsed.to_naive_date().ok()?;
+        // %Y reads fewer digits than it writes: 20 is not the year 20.
+        if (0..1000).contains(&date.year()) && !text.contains(&format!("{:04}", date.year())) {
+            return None;
+        }
         Some(date.and_time(parsed.to_naive_time().unwrap_or(NaiveTime::MIN)))
     }
 }

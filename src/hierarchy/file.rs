@@ -1,7 +1,7 @@
 //! FROM file: a hierarchy in a CSV file, as ARX and anjana write them.
 //!
-//! One row per ground value, one column per level, level 0 first. The delimiter is `;`, or `,` if
-//! the first line has no `;`. A first line that names the columns is no row: it is found (see
+//! One row per ground value, one column per level, level 0 first. The delimiter is `;`, or a tab if
+//! the first line has no `;`, or `,` if it has neither. A first line that names the columns is no row: it is found (see
 //! `header`), or said. Lines may end in CRLF, fields may be quoted, blank lines are skipped. Blanks
 //! that follow every delimiter are no part of the labels. A row that is longer or shorter than the
 //! first, and text that is not UTF-8, are errors that name the line. A file may be compressed, as
@@ -150,11 +150,7 @@ fn of_bytes(path: &str, object: Option<&[u8]>, options: &FileOptions) -> Result<
 
 /// Returns the ground values, the labels of each level, and the lines of a file.
 fn columns(bytes: &[u8], options: &FileOptions) -> Result<(ArrayRef, Vec<ArrayRef>, Places)> {
-    let delimiter = options.delimiter.unwrap_or_else(|| {
-        let line = bytes.split(|b| *b == b'\n').find(|line| !line.trim_ascii().is_empty());
-        let has = |delimiter| line.is_some_and(|line| line.contains(&delimiter));
-        if !has(b';') && has(b',') { b',' } else { b';' }
-    });
+    let delimiter = options.delimiter.unwrap_or_else(|| delimiter(bytes, options.quote));
     let mut reader = ReaderBuilder::new()
         .delimiter(delimiter)
         .quote(options.quote)
@@ -199,6 +195,17 @@ fn columns(bytes: &[u8], options: &FileOptions) -> Result<(ArrayRef, Vec<ArrayRe
         labels.into_iter().map(rows).collect(),
         Places::Lines(lines),
     ))
+}
+
+/// Returns what separates the fields of the first line: the first of `;`, a tab and `,` that stands
+/// outside of quotes.
+fn delimiter(bytes: &[u8], quote: u8) -> u8 {
+    let mut lines = bytes.split(|b| *b == b'\n');
+    let line = lines.find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
+    // What stands before, between and after the quotes.
+    let plain: Vec<&[u8]> = line.split(|b| *b == quote).step_by(2).collect();
+    let has = |delimiter: &&u8| plain.iter().any(|part| part.contains(delimiter));
+    b";\t,".iter().find(has).copied().unwrap_or(b';')
 }
 
 /// Returns the labels without the blank that follows every delimiter, as in `Private, working`. The
@@ -303,6 +310,8 @@ mod tests {
             "a,x,*\r\nb,y,*\r\n",
             "\u{feff}a;x;*\n\nb;y;*",
             "\n\"a\";\"x\";*\r\nb;y;*",
+            "a\tx\t*\nb\ty\t*\n",
+            "\"a\",x,*\nb,y,*\n",
         ] {
             let table = load(content.as_bytes(), &FileOptions::default()).unwrap();
             assert_eq!(
@@ -313,6 +322,11 @@ mod tests {
         }
         let table = load(b"\"a;\"\"b\";x,y;*\nc;z;*", &FileOptions::default()).unwrap();
         assert_eq!(labels(&table, "a;\"b"), "x,y|*");
+        // What stands in quotes separates nothing.
+        let table = load(b"\"a;b\",x,*\nc,y,*\n", &FileOptions::default()).unwrap();
+        assert_eq!(labels(&table, "a;b"), "x|*");
+        let table = load(b"a, b\tx\t*\nc\ty\t*\n", &FileOptions::default()).unwrap();
+        assert_eq!(labels(&table, "a, b"), "x|*");
     }
 
     #[test]

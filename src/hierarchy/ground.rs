@@ -4,8 +4,9 @@ use super::instant::texts;
 use super::number::Number;
 pub(super) use super::plain_type::plain_type;
 use crate::error::{Error, Result};
-use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, StringArray, UInt32Array};
-use arrow::compute::{cast, nullif};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, PrimitiveArray, StringArray, UInt32Array};
+use arrow::compute::kernels::cmp::neq;
+use arrow::compute::{cast, nullif, or};
 use arrow::datatypes::*;
 use arrow::row::{RowConverter, SortField};
 use std::collections::HashMap;
@@ -34,7 +35,8 @@ pub(super) fn unfit(kind: &str, values: &str, data_type: &DataType) -> Error {
         t if t.is_numeric() => {
             "; INTERVALS, QUANTILES and VALUES take numbers, or cast the column to a string in a query"
         }
-        t if t.is_temporal() => "; TRUNCATE, QUANTILES and VALUES take dates and times",
+        DataType::Time32(_) | DataType::Time64(_) => "; VALUES and a hierarchy file take times of day",
+        t if t.is_temporal() => "; TRUNCATE, QUANTILES and VALUES take dates and timestamps",
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
             "; PREFIX, VALUES and a hierarchy file take strings, or cast the column in a query"
         }
@@ -82,7 +84,7 @@ pub(super) fn parse(texts: &StringArray, data_type: &DataType) -> Result<ArrayRe
             )
         };
     }
-    Ok(match plain_type(data_type) {
+    let values: ArrayRef = match plain_type(data_type) {
         DataType::Int8 => integers!(Int8Type),
         DataType::Int16 => integers!(Int16Type),
         DataType::Int32 => integers!(Int32Type),
@@ -120,7 +122,48 @@ pub(super) fn parse(texts: &StringArray, data_type: &DataType) -> Result<ArrayRe
             nullif(&narrowed, &is_infinite.collect())?
         }
         other => cast(texts, other)?,
-    })
+    };
+    let is_other = says_other(texts, &values)?;
+    Ok(nullif(&values, &is_other)?)
+}
+
+/// Returns, for each text and the value that was read from it, whether the text says another value
+/// than that: a time of day that a date has not, a fraction of a second that is finer than the
+/// type, or a whole number that a floating-point number rounds.
+fn says_other(texts: &StringArray, values: &ArrayRef) -> Result<BooleanArray> {
+    let finer: &[DataType] = match values.data_type() {
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => return rounds_whole(texts, values),
+        // Microseconds reach dates that nanoseconds do not.
+        DataType::Date32 | DataType::Date64 => &[
+            DataType::Timestamp(TimeUnit::Nanosecond, None),
+            DataType::Timestamp(TimeUnit::Microsecond, None),
+        ],
+        DataType::Timestamp(_, zone) => &[
+            DataType::Timestamp(TimeUnit::Nanosecond, zone.clone()),
+            DataType::Timestamp(TimeUnit::Microsecond, zone.clone()),
+        ],
+        DataType::Time32(_) | DataType::Time64(_) => &[DataType::Time64(TimeUnit::Nanosecond)],
+        _ => &[],
+    };
+    let mut says_other = BooleanArray::from(vec![false; texts.len()]);
+    for finer in finer {
+        let (said, read) = (cast(texts, finer)?, cast(values, finer)?);
+        // What is beyond the finer type is NULL there, and NULL is not another value.
+        let differs = neq(&said, &read)?;
+        let differs = differs.iter().map(|differs| Some(differs == Some(true)));
+        says_other = or(&says_other, &differs.collect())?;
+    }
+    Ok(says_other)
+}
+
+fn rounds_whole(texts: &StringArray, values: &ArrayRef) -> Result<BooleanArray> {
+    let floats = cast(values, &DataType::Float64)?;
+    let both = texts.iter().zip(floats.as_primitive::<Float64Type>());
+    let rounds = |(text, float): (Option<&str>, Option<f64>)| {
+        let whole = Number::parse(text?)?.exact_at(0)?;
+        Some(float? as i128 != whole)
+    };
+    Ok(both.map(|pair| Some(rounds(pair).unwrap_or(false))).collect())
 }
 
 /// Parses the texts that are a whole number of units of 10^-`scale` with at most `precision`

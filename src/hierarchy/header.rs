@@ -6,14 +6,19 @@ use arrow::array::{Array, StringArray};
 /// Words that stand for a missing value, and are values of a hierarchy.
 const MISSING: [&str; 8] = ["na", "n/a", "null", "none", "nan", "?", "-", "."];
 
-/// Returns true if the first row names the columns: its last label is not the `*` of all others,
-/// its ground value is text above numbers, or its labels are called `level 1` and so on. A row of a
-/// hierarchy would have none of these. A row that shares a label with another row is one of a
-/// hierarchy, whatever its ground value: no column is called as one of its groups.
+/// Returns true if the first row names the columns: its labels are called `level 1` and so on, or in
+/// a file of three rows and more its last label is not the `*` of all others, or its ground value is
+/// text above numbers. A row of a hierarchy would have none of these. A row that shares a label of a
+/// level with another row is one of a hierarchy, whatever its ground value: no column is called as
+/// one of its groups.
 pub(super) fn is_header(ground: &StringArray, labels: &[StringArray]) -> bool {
     let shares_a_label = |level: &StringArray| level.iter().skip(1).any(|label| label == Some(level.value(0)));
-    if ground.len() < 3 || labels.iter().any(shares_a_label) {
+    if ground.len() < 2 || labels.iter().any(shares_a_label) {
         return false;
+    }
+    let is_called = !labels.is_empty() && labels.iter().all(|level| is_level(level.value(0)));
+    if is_called || ground.len() < 3 {
+        return is_called;
     }
     let is_under_top = labels.last().is_some_and(|last| {
         let mut rest = last.iter().skip(1);
@@ -24,8 +29,7 @@ pub(super) fn is_header(ground: &StringArray, labels: &[StringArray]) -> bool {
     let is_missing = first.is_empty() || MISSING.iter().any(|word| first.eq_ignore_ascii_case(word));
     let is_above_numbers =
         !is_missing && !is_number(first) && ground.iter().skip(1).flatten().all(is_number) && has_no_digit(first);
-    let is_called = !labels.is_empty() && labels.iter().all(|level| is_level(level.value(0)));
-    is_under_top || is_above_numbers || is_called
+    is_under_top || is_above_numbers
 }
 
 /// A range such as `<20` or `20-24` stands above numbers too, and names nothing.
@@ -67,6 +71,8 @@ mod tests {
                 &[["job", "Level 1", "level_2"], ["nurse", "a", "x"], ["cook", "b", "y"]],
                 true,
             ),
+            (&[["x", "level 1", "level 2"], ["a", "A", "*"]], true),
+            (&[["age", "group", "top"], ["31", "low", "*"]], false),
             // Rows of hierarchies without a top, with a value that is missing, or with text among
             // numbers.
             (&[["nurse", "a", "x"], ["cook", "b", "y"], ["pilot", "c", "y"]], false),

@@ -334,6 +334,58 @@ mod tests {
     }
 
     #[test]
+    fn what_a_type_would_cut_or_round_is_no_value_of_it() {
+        let read = |texts: &[&str], to: DataType| {
+            let values = ground::parse(&StringArray::from(texts.to_vec()), &to).unwrap();
+            (0..values.len()).map(|i| values.is_valid(i)).collect::<Vec<_>>()
+        };
+        let stamp = |unit| DataType::Timestamp(unit, None);
+        for (texts, to, wanted) in [
+            (
+                &["2020-01-31", "2020-01-31 00:00:00", "9999-12-31", "0001-01-01"][..],
+                DataType::Date32,
+                true,
+            ),
+            (
+                &[
+                    "2020-01-31 10:00:00",
+                    "2020-01-31T23:59:59Z",
+                    "2020-02-01T00:30:00+01:00",
+                ],
+                DataType::Date32,
+                false,
+            ),
+            (&["2020-01-31 10:00:00", "9999-12-31 00:00:01"], DataType::Date64, false),
+            (
+                &["2020-01-31 10:00:00", "9999-12-31 23:59:59"],
+                stamp(TimeUnit::Second),
+                true,
+            ),
+            (
+                &["2020-01-31 10:00:00.9", "9999-12-31 23:59:59.5"],
+                stamp(TimeUnit::Second),
+                false,
+            ),
+            (&["2020-01-31 10:00:00.000001"], stamp(TimeUnit::Microsecond), true),
+            (&["2020-01-31 10:00:00.0000014"], stamp(TimeUnit::Microsecond), false),
+            (&["10:00:00"], DataType::Time32(TimeUnit::Second), true),
+            (&["10:00:00.5"], DataType::Time32(TimeUnit::Second), false),
+            (&["10:00:00.0000004"], DataType::Time64(TimeUnit::Microsecond), false),
+            (
+                &["9007199254740992", "0.1", "0.10000000000000001", "1e300"],
+                DataType::Float64,
+                true,
+            ),
+            (&["9007199254740993", "-9007199254740993"], DataType::Float64, false),
+            (&["16777216", "0.1", "2.5"], DataType::Float32, true),
+            (&["16777217"], DataType::Float32, false),
+            (&["2049"], DataType::Float16, false),
+        ] {
+            assert_eq!(read(texts, to.clone()), vec![wanted; texts.len()], "{texts:?} as {to}");
+        }
+    }
+
+    #[test]
     fn values_of_every_type_that_a_query_answers_are_found_again() {
         let stamps: ArrayRef =
             Arc::new(TimestampMillisecondArray::from(vec![1_700_000_000_123, -5]).with_timezone("+02:00"));

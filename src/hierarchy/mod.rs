@@ -69,7 +69,7 @@ pub use label_form::LabelForm;
 pub use lookup::{Level, Lookup};
 pub use named::Hierarchy;
 pub(crate) use number::Number;
-pub(crate) use plain_type::plain_type;
+pub(crate) use plain_type::{is_binary, plain_type};
 pub use rule::{GeneralizationRule, LevelRule, TOP};
 pub(crate) use travel::LookupHeader;
 pub(crate) use units::Units;

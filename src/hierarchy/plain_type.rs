@@ -2,6 +2,11 @@
 
 use arrow::datatypes::DataType;
 
+/// Returns true for bytes, which SQL casts to no text: also those of a fixed length, as in a UUID.
+pub(crate) fn is_binary(data_type: &DataType) -> bool {
+    data_type.is_binary() || matches!(data_type, DataType::FixedSizeBinary(_))
+}
+
 /// Returns the type of the values without dictionary or run-end encoding.
 pub(crate) fn plain_type(data_type: &DataType) -> &DataType {
     match data_type {

@@ -28,7 +28,7 @@ pub use waiting::Waiting;
 pub(crate) use waiting::{Taken, WaitingRows};
 
 use crate::error::Result;
-use crate::folder::Manifest;
+use crate::folder::{Manifest, PolicySummary};
 use crate::hierarchy::LabelForm;
 use crate::metric::Metric;
 use crate::model::Sampling;
@@ -85,6 +85,8 @@ pub struct Job {
     pub report: Option<ReportFile>,
     /// The columns whose warnings are accepted.
     pub accepted: Vec<String>,
+    /// The policy that the statement used.
+    pub policy: Option<PolicySummary>,
     /// Whether an open warning is an error.
     pub strict: bool,
 }

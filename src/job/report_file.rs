@@ -17,6 +17,8 @@ pub struct ReportFile {
     format: Format,
     /// Whether a file that no statement wrote is replaced.
     overwrite: bool,
+    /// The clause that names the file, in errors.
+    clause: &'static str,
     /// What the report may not show.
     secrets: Secrets,
 }
@@ -35,6 +37,7 @@ impl ReportFile {
             object,
             format,
             overwrite: false,
+            clause: "REPORT TO",
             secrets: Secrets::default(),
         })
     }
@@ -42,6 +45,16 @@ impl ReportFile {
     /// Returns the file, which replaces one that no statement wrote if `overwrite`.
     pub fn replacing(self, overwrite: bool) -> Self {
         Self { overwrite, ..self }
+    }
+
+    /// Returns the file, which is that of this clause in errors.
+    pub(crate) fn called(self, clause: &'static str) -> Self {
+        Self { clause, ..self }
+    }
+
+    /// Returns the clause that names the file, in errors.
+    pub(crate) fn clause(&self) -> &'static str {
+        self.clause
     }
 
     /// Returns true if a file that no statement wrote is replaced.

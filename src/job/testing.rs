@@ -130,6 +130,7 @@ pub(crate) fn job() -> Job {
         target: None,
         report: None,
         accepted: vec![],
+        policy: None,
         strict: false,
     }
 }

@@ -264,8 +264,8 @@ impl ReleasedTable {
     }
 
     /// Registers the labels and leaf counts of an attribute's values in its hierarchy, as a table
-    /// called `name`. Fails if ON UNMAPPED ERROR rules out the column. NULLS ERROR does not:
-    /// suppressed rows of a STARRED release are NULL.
+    /// called `name`. Fails if ON UNMAPPED ERROR or NULLS ERROR rules out the column. The suppressed
+    /// rows of a STARRED release are NULL, and are not among the rows before suppression.
     async fn tree(&self, session: &SessionContext, name: &str, attribute: &str, hierarchy: &Hierarchy) -> Result<Tree> {
         let from = quote(self.whole.as_deref().unwrap_or(&self.name));
         let column = quote(attribute);
@@ -278,10 +278,11 @@ impl ReleasedTable {
         let counts = values.column(1).as_primitive::<Int64Type>().values();
         let counts: Vec<u64> = counts.iter().map(|n| n.unsigned_abs()).collect();
         let coverage = lookup.coverage(&counts)?;
+        let starred = if self.whole.is_some() { 0 } else { self.starred };
         hierarchy.admit(
             attribute,
             &Coverage {
-                rows_null: 0,
+                rows_null: coverage.rows_null.saturating_sub(starred),
                 ..coverage
             },
         )?;

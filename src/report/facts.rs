@@ -1,5 +1,6 @@
 //! The measured facts of a report; its JSON form is their serialisation.
 
+use crate::folder::PolicySummary;
 use crate::masks::MaskKind;
 use crate::utility::Utility;
 use crate::warning::Warning;
@@ -54,6 +55,9 @@ pub struct Record {
     pub statement: String,
     /// SHA-256 of the full statement.
     pub statement_sha256: String,
+    /// The policy that the statement used.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub policy: Option<PolicySummary>,
     /// The files and tables that were read; empty for a release without files.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub inputs: Vec<Input>,

@@ -1,6 +1,7 @@
 //! The context in which statements run: a DataFusion session, its hierarchies and an observer.
 
 use super::hiding::HidingTables;
+use super::policies::Policies;
 use super::registry::Registry;
 use super::sources::depends::Made;
 use crate::error::{Error, Result};
@@ -41,6 +42,7 @@ pub(super) type SharedRegistry = Arc<RwLock<Arc<Registry>>>;
 pub struct AnonContext {
     pub(super) session: SessionContext,
     pub(super) hierarchies: Catalog,
+    pub(super) policies: Policies,
     pub(super) registry: SharedRegistry,
     pub(super) observer: Arc<dyn Observer>,
     pub(super) releases: Arc<AtomicU64>,
@@ -68,6 +70,7 @@ impl AnonContext {
         Self {
             session,
             hierarchies,
+            policies: Policies::default(),
             registry,
             observer,
             releases: Arc::default(),
@@ -120,6 +123,11 @@ impl AnonContext {
     /// Returns the names of all hierarchies, in ascending order.
     pub fn hierarchies(&self) -> Vec<String> {
         self.hierarchies.read().keys().cloned().collect()
+    }
+
+    /// Returns the names of all policies, in ascending order.
+    pub fn policies(&self) -> Vec<String> {
+        self.policies.read().keys().cloned().collect()
     }
 
     /// Returns the values of all statements so far that nothing may show.

@@ -16,6 +16,7 @@ mod hierarchies;
 mod numbers;
 mod options;
 mod planning;
+mod policies;
 mod register;
 mod registry;
 mod run;

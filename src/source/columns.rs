@@ -23,16 +23,17 @@ pub(crate) fn select_columns(rows: &DataFrame, names: &[&str]) -> Result<DataFra
 pub(crate) fn same_types(sample: &DataFrame, population: DataFrame, names: &[&str]) -> Result<DataFrame> {
     let casts = names.iter().map(|name| {
         let (_, field) = sample.schema().qualified_field_with_unqualified_name(name)?;
-        in_type(&population, name, field.data_type())
+        in_type((&population, "the population"), name, field.data_type())
     });
     let casts = casts.collect::<Result<Vec<_>>>()?;
     Ok(population.select(casts)?)
 }
 
-/// Returns a column of a population in the type in which a release has it, value by value.
-pub(crate) fn in_type(population: &DataFrame, name: &str, data_type: &DataType) -> Result<Expr> {
-    let (_, field) = population.schema().qualified_field_with_unqualified_name(name)?;
-    let called = format!("column {name} of the population");
+/// Returns a column of a table, which is called `table` in errors, in the type in which a release
+/// has it, value by value.
+pub(crate) fn in_type((rows, table): (&DataFrame, &str), name: &str, data_type: &DataType) -> Result<Expr> {
+    let (_, field) = rows.schema().qualified_field_with_unqualified_name(name)?;
+    let called = format!("column {name} of {table}");
     let column = exactly(ident(name), field.data_type(), data_type, &called)?;
     Ok(column.alias(name))
 }

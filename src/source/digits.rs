@@ -9,10 +9,17 @@ use crate::operator::{Operator, OperatorExec, Rows};
 use arrow::array::{Array, ArrayData, PrimitiveArray};
 use arrow::datatypes::{
     ArrowPrimitiveType, DataType, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType, Field,
-    SchemaRef, Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimeUnit,
+    FieldRef, SchemaRef, Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType,
+    TimeUnit,
 };
 use arrow::record_batch::RecordBatch;
+use datafusion::common::Column;
+use datafusion::dataframe::DataFrame;
+use datafusion::error::Result as DfResult;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
 use datafusion::physical_plan::ExecutionPlan;
 use futures::StreamExt;
 use std::fmt;
@@ -30,6 +37,66 @@ pub(crate) fn with_checked_digits(rows: Arc<dyn ExecutionPlan>) -> Arc<dyn Execu
     match columns.is_empty() {
         true => rows,
         false => Arc::new(OperatorExec::looking(rows, CheckDigits(columns))),
+    }
+}
+
+/// Returns the same rows with the same errors in any plan over them. A release checks its source
+/// itself, in the order in which it reads it.
+pub(crate) fn checked_digits(rows: DataFrame) -> Result<DataFrame> {
+    if !rows.schema().fields().iter().any(|field| is_checked(field.data_type())) {
+        return Ok(rows);
+    }
+    let function = ScalarUDF::from(CheckedDigits::default());
+    let columns = rows.schema().iter().map(|(table, field)| {
+        let column = Expr::Column(Column::from((table, field)));
+        match is_checked(field.data_type()) {
+            true => function
+                .call(vec![column])
+                .alias_qualified(table.cloned(), field.name()),
+            false => column,
+        }
+    });
+    let columns: Vec<Expr> = columns.collect();
+    Ok(rows.select(columns)?)
+}
+
+/// The function that returns its argument, or the error for a value of it.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct CheckedDigits {
+    signature: Signature,
+}
+
+impl Default for CheckedDigits {
+    fn default() -> Self {
+        Self {
+            signature: Signature::any(1, Volatility::Immutable),
+        }
+    }
+}
+
+impl ScalarUDFImpl for CheckedDigits {
+    fn name(&self) -> &str {
+        "checked_digits"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, types: &[DataType]) -> DfResult<DataType> {
+        Ok(types.first().cloned().unwrap_or(DataType::Null))
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs) -> DfResult<FieldRef> {
+        Ok(Arc::clone(&args.arg_fields[0]))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
+        let values = args.args[0].to_array(args.number_rows)?;
+        match fault(&values.to_data()) {
+            None => Ok(ColumnarValue::Array(values)),
+            Some(fault) => Err(refused(&args.arg_fields[0], fault).into()),
+        }
     }
 }
 

@@ -24,6 +24,7 @@ mod types;
 pub(crate) use arrow_file::{check as check_arrow_files, check_all as check_all_arrow_files};
 pub(crate) use claims::{claimless, forget_claims, forgetting, forgetting_first, keyless, without_keys};
 pub(crate) use columns::{in_type, same_types, select_columns};
+pub(crate) use digits::checked_digits;
 pub(crate) use files::FileTable;
 pub(crate) use guard::read_again;
 pub(crate) use guard::{GuardReaders, SOURCE, guard_readers, reading, source_plan};

@@ -58,6 +58,11 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
+    /// Moves to the token at `position`.
+    pub(crate) fn skip_to(&mut self, position: usize) {
+        self.at = position;
+    }
+
     pub(crate) fn tokens(&self) -> &'a [TokenWithSpan] {
         self.tokens
     }

@@ -4,10 +4,12 @@
 //! Numbers become `?` and other literals `'?'`; TRUE, FALSE and NULL remain. Names of tables and
 //! columns remain, and so do paths, because they reveal where data is and not what it contains.
 
-use super::clause::SourceClause;
+use super::clause::{PathClause, SourceClause};
+use super::path_options;
 use super::versioned::with_versions;
+use crate::catalogue;
 use datafusion::sql::parser::{DFParserBuilder, Statement};
-use datafusion::sql::sqlparser::ast::{self, ObjectName, Value, ValueWithSpan, VisitMut, VisitorMut};
+use datafusion::sql::sqlparser::ast::{self, ObjectName, ObjectNamePart, Value, ValueWithSpan, VisitMut, VisitorMut};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer, Whitespace};
 use std::collections::HashSet;
@@ -22,9 +24,26 @@ impl SourceClause {
     pub fn redacted(&self) -> Self {
         match self {
             SourceClause::Query(query) => SourceClause::Query(redact(query).unwrap_or_else(|| HIDDEN.into())),
-            other => other.clone(),
+            SourceClause::Path(named) => SourceClause::Path(PathClause {
+                options: without_values(&named.options),
+                ..named.clone()
+            }),
+            SourceClause::Table(_) => self.clone(),
         }
     }
+}
+
+/// The options of a path whose value is one of the data.
+const OF_THE_DATA: &str = "null_value";
+
+/// Returns the options of a path with `?` for values of the data.
+fn without_values(options: &[(String, catalogue::Value)]) -> Vec<(String, catalogue::Value)> {
+    let is_of_the_data = |key: &str| key.rsplit('.').next() == Some(OF_THE_DATA);
+    let shown = |(key, value): &(String, catalogue::Value)| match is_of_the_data(key) {
+        true => (key.clone(), catalogue::Value::Text("?".into())),
+        false => (key.clone(), value.clone()),
+    };
+    options.iter().map(shown).collect()
 }
 
 fn redact(query: &str) -> Option<String> {
@@ -64,8 +83,18 @@ impl VisitorMut for Redactor {
     type Break = Infallible;
 
     fn pre_visit_relation(&mut self, name: &mut ObjectName) -> ControlFlow<Infallible> {
-        let parts = name.0.iter().filter_map(|part| part.as_ident());
-        self.tables.extend(parts.map(|ident| ident.value.clone()));
+        for part in &mut name.0 {
+            let ObjectNamePart::Identifier(ident) = part else {
+                continue;
+            };
+            match path_options::divided(&ident.value) {
+                Ok(None) => {}
+                Ok(Some((path, options))) => ident.value = path_options::named(path, &without_values(&options)),
+                // What cannot be read is not shown.
+                Err(_) => ident.value = "?".into(),
+            }
+            self.tables.insert(ident.value.clone());
+        }
         ControlFlow::Continue(())
     }
 

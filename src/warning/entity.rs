@@ -8,7 +8,7 @@ use crate::suggest::{Identifying, is_entity, may_be_entity};
 
 pub(super) fn warnings(evidence: &Evidence) -> Vec<Warning> {
     if evidence.has_entity {
-        return vec![];
+        return evidence.without_entity.iter().map(without).collect();
     }
     let is_code = |c: &&Examined| {
         let identifies = matches!(c.fate, Fate::Dropped | Fate::Masked(_)) || c.identifying.is_some();
@@ -20,6 +20,19 @@ pub(super) fn warnings(evidence: &Evidence) -> Vec<Warning> {
     // Of several codes, the one with the fewest values is that of the person.
     let code = evidence.columns.iter().filter(is_code).min_by_key(|c| c.facts.distinct);
     code.map(warning).into_iter().collect()
+}
+
+/// Returns the warning about rows that say nothing of whose they are.
+fn without((entity, rows): &(String, u64)) -> Warning {
+    Warning::new(
+        WarningKind::Entity,
+        vec![entity.clone()],
+        format!(
+            "{entity} is NULL in {rows} rows, which count as one person more in each class, though they can be of anybody; leave \
+             them out, (SELECT * FROM ... WHERE {} IS NOT NULL), or give them codes",
+            ident(entity)
+        ),
+    )
 }
 
 fn warning(code: &Examined) -> Warning {

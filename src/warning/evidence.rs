@@ -19,6 +19,8 @@ pub struct Evidence {
     pub padded: Vec<String>,
     /// Whether the request names an entity.
     pub has_entity: bool,
+    /// The entity, and the rows that have none.
+    pub without_entity: Option<(String, u64)>,
     /// The rows that kept columns single out, if they were counted.
     pub links: Option<Links>,
 }

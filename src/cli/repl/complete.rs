@@ -187,6 +187,7 @@ impl<'t> Statement<'t> {
         let of: &[(&str, &dyn Fn() -> Vec<String>)] = &[
             ("column", &|| self.columns(names)),
             ("hierarchy", &|| quoted(names.hierarchies())),
+            ("policy", &|| quoted(names.policies())),
             ("table", &|| quoted(names.tables())),
             ("model", &|| strings(registry.models.names())),
             ("metric", &|| strings(registry.metrics.names())),

@@ -38,6 +38,11 @@ impl Names {
         self.context.hierarchies()
     }
 
+    /// Returns the names of the session's policies.
+    pub(super) fn policies(&self) -> Vec<String> {
+        self.context.policies()
+    }
+
     pub(super) fn schema(&self) -> Option<Arc<dyn SchemaProvider>> {
         let session = self.context.session();
         let names = session.copied_config().options().catalog.clone();

@@ -56,6 +56,8 @@ impl Limits {
                     lookup.unmapped_values()
                 )));
             }
+            let rows = vec![1; lookup.values().len()];
+            hierarchy.admit(&name, &lookup.coverage(&rows)?)?;
             Ok((Tree::new(&lookup)?, lookup))
         };
         let (tree, lookup) = blocking("placing the values of a column", place).await?;

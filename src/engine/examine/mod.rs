@@ -14,12 +14,15 @@ mod sketch;
 pub use columns::named_warnings;
 
 use super::decide::{Decision, advice};
+use super::scan::position;
 use crate::error::{Error, Result};
 use crate::folder::Budget;
+use crate::frequency::{Attribute, Base, DetailRequest};
 use crate::job::Job;
 use crate::observe::{Observer, Phase};
 use crate::pool::blocking;
 use crate::warning::{self, Evidence, Warning};
+use arrow::array::Array;
 use std::sync::Arc;
 
 /// The findings about a decision before it is applied.
@@ -73,6 +76,14 @@ fn check_replaced(job: &Job) -> Result<()> {
     }
 }
 
+/// Returns the entity and the number of rows that have none, if there are such rows.
+fn without_entity(base: &Base, entity: &str) -> Option<(String, u64)> {
+    let counted = position(base, &DetailRequest::Distinct(entity.into()))?;
+    let Attribute { values, counts, .. } = &base.attributes[counted];
+    let null = (0..values.len()).find(|code| values.is_null(*code))?;
+    Some((entity.to_string(), counts[null])).filter(|(_, rows)| *rows > 0)
+}
+
 /// Examines the source of a job.
 pub async fn findings(job: &Arc<Job>, decision: &Decision, observer: &Arc<dyn Observer>) -> Result<Findings> {
     let progress = observer.begin(Phase::Measure);
@@ -92,6 +103,7 @@ pub async fn findings(job: &Arc<Job>, decision: &Decision, observer: &Arc<dyn Ob
         rows: base.rows,
         columns: columns::examined(job, &progress).await?,
         has_entity: job.entity.is_some(),
+        without_entity: job.entity.as_deref().and_then(|entity| without_entity(base, entity)),
         ..Evidence::default()
     };
     for (q, lookup) in job.quasi_identifiers.iter().zip(base.key_schema.lookups()) {

@@ -36,6 +36,7 @@ pub(super) fn manifest(
         sha256: String::new(),
         statement: job.statement.clone(),
         statement_sha256: job.statement_sha256.clone(),
+        policy: job.policy.clone(),
         seed: job.seed,
         node: job
             .quasi_identifiers

@@ -32,7 +32,7 @@ use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use ground::Chosen;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use unknown::unknown;
+use unknown::{of_attributes, unknown};
 
 /// The bytes of frequency sets that are cached for roll-up if memory is not limited.
 const CACHE_BYTES: usize = 512 << 20;
@@ -83,6 +83,11 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
             return Err(refusal(ErrorKind::Drift, &unknown));
         }
     };
+    let unknown = of_attributes(job, &base)?;
+    if !unknown.is_empty() {
+        unknown.iter().for_each(|drift| observer.drifted(drift, true));
+        return Err(refusal(ErrorKind::Drift, &unknown));
+    }
     let cache = match (context.memory_pool().memory_limit(), &base.set) {
         (MemoryLimit::Finite(limit), BaseSet::Held(_)) => (limit / 4).min(CACHE_BYTES),
         // A frequency set that is not cached is grouped from spill files again.
@@ -129,7 +134,7 @@ fn merge(
     if population.is_some() {
         sample.refresh(columns)?;
     }
-    let (lookups, drift) = match bind(&mut quasi_identifiers, &sample, how)? {
+    let (lookups, drift) = match bind(&mut quasi_identifiers, (&sample, population.as_ref()), how)? {
         Bound::Lookups(lookups, drift) => (lookups, drift),
         Bound::Drifted(unknown) => return Ok(Merged::Drifted(unknown)),
     };
@@ -232,7 +237,7 @@ enum Bound {
 /// of the first column that has them. Takes level 0 from columns of which it may not be released.
 fn bind(
     quasi_identifiers: &mut [QuasiIdentifier],
-    sample: &Scan,
+    (sample, population): (&Scan, Option<&Scan>),
     (chosen, is_replay): (&Chosen, bool),
 ) -> Result<Bound> {
     let (mut lookups, mut drift, mut is_stopped) = (vec![], vec![], false);
@@ -243,12 +248,21 @@ fn bind(
             .bind(Arc::clone(values))
             .map_err(|e| e.context(format!("column {column}")))?;
         let coverage = lookup.coverage(&sample.value_counts(i))?;
+        let there = population.map(|population| lookup.coverage(&population.value_counts(i)));
+        let there = there.transpose()?;
         if is_replay {
-            let found = unknown(quasi_identifier, &coverage);
+            let mut found = unknown(&column, &hierarchy, &coverage);
+            if let (true, Some(there)) = (found.is_empty(), &there) {
+                found = unknown(&column, &hierarchy, there);
+            }
             is_stopped |= found.iter().any(|(_, stops)| *stops);
             drift.extend(found.into_iter().map(|(drift, _)| drift));
         } else {
             hierarchy.admit(&column, &coverage)?;
+            if let Some(there) = &there {
+                let admitted = hierarchy.admit(&column, there);
+                admitted.map_err(|e| e.context("POPULATION"))?;
+            }
         }
         if is_stopped {
             continue;

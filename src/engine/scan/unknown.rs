@@ -1,13 +1,45 @@
 //! Values that a hierarchy does not know, as drift from an earlier release.
 
+use super::details::{attribute_request, position};
 use crate::drift::{Drift, DriftKind};
-use crate::hierarchy::{Coverage, OnNull, OnUnmapped};
-use crate::job::QuasiIdentifier;
+use crate::error::Result;
+use crate::frequency::Base;
+use crate::hierarchy::{Coverage, Hierarchy, OnNull, OnUnmapped};
+use crate::job::{Choice, Job};
+use std::sync::Arc;
+
+/// Returns the drift of the sensitive attributes whose hierarchies the models read, if an earlier
+/// release is replayed. All of it stops the statement: no row is suppressed for such a value.
+pub(super) fn of_attributes(job: &Job, base: &Base) -> Result<Vec<Drift>> {
+    let mut found: Vec<Drift> = vec![];
+    if !matches!(job.choice, Choice::Replay(_)) {
+        return Ok(found);
+    }
+    let read = job.constraints.iter().filter(|c| c.model.reads().hierarchy);
+    for attribute in read.filter_map(|c| c.attribute.as_ref()) {
+        let sensitive = job.sensitive.iter().find(|s| s.column == *attribute);
+        let hierarchy = sensitive.and_then(|s| s.hierarchy.as_ref());
+        let detail = position(base, &attribute_request(job, attribute));
+        let is_new = found.iter().all(|drift| !drift.columns.contains(attribute));
+        if let (Some(hierarchy), Some(detail), true) = (hierarchy, detail, is_new) {
+            let own = &base.attributes[detail];
+            let coverage = hierarchy.bind(Arc::clone(&own.values))?.coverage(&own.counts)?;
+            let stopping = unknown(attribute, hierarchy, &coverage).into_iter();
+            found.extend(stopping.filter(|(_, stops)| *stops).map(|(drift, _)| Drift {
+                text: format!(
+                    "{}, and no row is suppressed for the value of a sensitive column",
+                    drift.text
+                ),
+                ..drift
+            }));
+        }
+    }
+    Ok(found)
+}
 
 /// Returns the drift of a column with this coverage, each with whether it stops the statement. A
 /// hierarchy whose definition says what becomes of unknown values makes them no drift.
-pub(super) fn unknown(q: &QuasiIdentifier, coverage: &Coverage) -> Vec<(Drift, bool)> {
-    let (hierarchy, column) = (&q.hierarchy, &q.column);
+pub(super) fn unknown(column: &str, hierarchy: &Hierarchy, coverage: &Coverage) -> Vec<(Drift, bool)> {
     let mut found = vec![];
     if hierarchy.refuses_unknown() && coverage.values_unmapped > 0 {
         let is_suppressed = hierarchy.on_unmapped() == OnUnmapped::Suppress;
@@ -20,7 +52,7 @@ pub(super) fn unknown(q: &QuasiIdentifier, coverage: &Coverage) -> Vec<(Drift, b
         let drift = Drift {
             values: Some(values),
             rows: Some(rows),
-            ..Drift::new(DriftKind::Values, vec![column.clone()], text)
+            ..Drift::new(DriftKind::Values, vec![column.to_string()], text)
         };
         found.push((drift, !is_suppressed));
     }
@@ -32,7 +64,7 @@ pub(super) fn unknown(q: &QuasiIdentifier, coverage: &Coverage) -> Vec<(Drift, b
         );
         let drift = Drift {
             rows: Some(coverage.rows_null),
-            ..Drift::new(DriftKind::Values, vec![column.clone()], text)
+            ..Drift::new(DriftKind::Values, vec![column.to_string()], text)
         };
         found.push((drift, true));
     }

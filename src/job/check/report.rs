@@ -5,7 +5,7 @@ use crate::folder::MANIFEST;
 use crate::formats::is_log;
 use crate::job::{Job, ReportFile, SourceTable, Stored, Target};
 use crate::lake::is_folder_of_run;
-use crate::location::resolved;
+use crate::location::{encoded, resolved};
 use crate::sealed::check_replaced;
 use crate::store::SingleObject;
 use std::path::Path;
@@ -48,7 +48,8 @@ pub(crate) fn check_report(report: &ReportFile, target: Option<&Target>, read: &
     }
     let refused = |why: String| {
         Err(Error::usage(format!(
-            "REPORT TO {:?}: {why}",
+            "{} {:?}: {why}",
+            report.clause(),
             report.path().display().to_string()
         )))
     };
@@ -94,11 +95,19 @@ pub(crate) fn check_report(report: &ReportFile, target: Option<&Target>, read: &
     if files.any(|f| f.canonicalize().is_ok_and(|f| f == own)) {
         return refused("the statement reads this file".into());
     }
+    let url = own.to_str().map(|path| format!("file://{}", encoded(path.as_bytes())));
+    let is_read = |source: &&SourceTable| {
+        let is_alike = source.files.iter().any(|file| file.extension() == own.extension());
+        is_alike && url.as_ref().is_some_and(|url| source.pins.would_read(url))
+    };
+    if read.iter().any(is_read) {
+        return refused("the next run would read it as data: the source reads its folder; write it elsewhere".into());
+    }
     // What is in the folder of a release is replaced with it.
     match target.as_deref() == Some(folder) {
         true => Ok(()),
         false => check_replaced(&own, report.overwrites())
             .map(drop)
-            .map_err(|e| e.context("REPORT TO")),
+            .map_err(|e| e.context(report.clause())),
     }
 }

@@ -8,7 +8,7 @@
 
 use super::tables::Texts;
 use crate::error::{Error, ErrorKind, Result};
-use crate::hierarchy::{Cover, Hierarchy, LabelForm, Lookup, plain_type};
+use crate::hierarchy::{Cover, Hierarchy, LabelForm, Lookup, is_binary, plain_type};
 use crate::quoting::quote;
 use crate::recount::{bind, type_of, with_one_zero};
 use crate::utility::{Column, Labels};
@@ -56,7 +56,7 @@ impl Reading {
         (source, testing): (&str, Option<&str>),
     ) -> Result<Readable<ComparedColumn>> {
         let label = type_of(session, released, &self.column).await?;
-        if plain_type(&label).is_nested() || plain_type(&label).is_binary() {
+        if plain_type(&label).is_nested() || is_binary(plain_type(&label)) {
             return Ok(Readable::Not(
                 "its labels in the release are neither texts nor numbers".into(),
             ));

@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 fn blocks(report: &Report) -> Result<Vec<Block>> {
     let record = &report.record;
-    let terms = vec![
+    let mut terms = vec![
         (Line::from("Made by"), Line::default().name(&report.software)),
         ("Statement".into(), Line::default().name(&record.statement)),
         (
@@ -23,6 +23,10 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
             Line::default().name(&record.statement_sha256),
         ),
     ];
+    if let Some(policy) = &record.policy {
+        let digest = format!(", SHA-256 {}", policy.sha256);
+        terms.push(("Policy".into(), Line::default().name(&policy.name).text(digest)));
+    }
     let mut blocks = vec![Block::Terms(terms)];
     let mut table = Table::new(
         "Files and tables that were read",

@@ -13,9 +13,9 @@ use crate::sql::clause::{ChoiceClause, RecodingClause};
 
 /// Binds the recoding with its search, or the node that AT NODE or USING MANIFEST names.
 pub(super) async fn choice(context: &AnonContext, registry: &Registry, asked: &Asked<'_>) -> Result<Choice> {
-    let (recoding, quasi_identifiers) = (asked.statement.recoding, asked.quasi_identifiers);
+    let (recoding, quasi_identifiers) = (asked.statement.policy.recoding, asked.quasi_identifiers);
     let local = recoding == Some(RecodingClause::Local);
-    let levels = match &asked.statement.choice {
+    let levels = match &asked.statement.policy.choice {
         ChoiceClause::Default if local => return Choice::local(),
         ChoiceClause::Default => return registry.search(&Call::bare(search::DEFAULT)),
         ChoiceClause::Search(call) => return searched(registry, recoding, call),

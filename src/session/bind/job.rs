@@ -15,6 +15,7 @@ use crate::job::{Choice, Job, Purpose, ReportFile, SourceTable, SuppressionLimit
 use crate::observe::Phase;
 use crate::pool::blocking;
 use crate::session::context::AnonContext;
+use crate::session::policies::check_selects;
 use crate::session::sources::repeatable::{check_repeatable, in_one_order};
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
 use crate::sql::clause::{ChoiceClause, LimitClause, SourceClause};
@@ -59,8 +60,16 @@ impl AnonContext {
     pub(in crate::session) async fn bind(&self, statement: &AnonymizeSpec, purpose: Purpose) -> Result<Job> {
         // One function: a job with every field, bound in the order of the clauses.
         self.observer.begin(Phase::Prepare);
-        let report = self.report(statement).await?;
+        let (statement, policy) = self.under_policy(statement)?;
+        let statement = &statement;
+        let report = self.report(statement, purpose).await?;
         let source = self.repeatable(&statement.source).await?;
+        if let Some(policy) = policy
+            .as_ref()
+            .filter(|_| !matches!(statement.source, SourceClause::Path(_)))
+        {
+            check_selects(source.rows.logical_plan(), &policy.name)?;
+        }
         let (mut state, plan) = source.rows.into_parts();
         observe_executors(state.config_mut(), &self.observer);
         let source = SourceTable {
@@ -68,18 +77,18 @@ impl AnonContext {
             ..source
         };
         let settings = self.settings();
-        let options = Arguments::of_options(&OPTIONS, &statement.options)?;
+        let options = Arguments::of_options(&OPTIONS, &statement.policy.options)?;
         let (quasi_identifiers, item_sets) =
-            self.quasi_identifiers(&statement.quasi_identifiers, source.rows.schema())?;
+            self.quasi_identifiers(&statement.policy.quasi_identifiers, source.rows.schema())?;
         let registry = self.registry();
         let constraints = constraints(
             &registry,
-            &statement.satisfying,
+            &statement.policy.satisfying,
             (&quasi_identifiers, &item_sets),
-            &statement.sensitive,
+            &statement.policy.sensitive,
         )?;
-        let (metric_name, metric) = goal(&registry, &statement.minimizing)?;
-        let population = match &statement.population {
+        let (metric_name, metric) = goal(&registry, &statement.policy.minimizing)?;
+        let population = match &statement.policy.population {
             Some(population) => Some(self.repeatable(population).await?),
             None => None,
         };
@@ -94,10 +103,12 @@ impl AnonContext {
         }
         let strict = options.given("strict", Arguments::boolean)?;
         let strict = strict.unwrap_or_else(|| self.is_strict());
+        let sensitive = self.sensitive(&statement.policy.sensitive).await?;
         let asked = Asked {
             statement,
             source: &source,
             quasi_identifiers: &quasi_identifiers,
+            sensitive: &sensitive,
             constraints: &constraints,
             strict,
         };
@@ -109,21 +120,30 @@ impl AnonContext {
                 _ => self.hidden.in_statement(statement.redacted().to_string()),
             },
             source: self.with_waiting(source, target.as_ref())?,
-            identifiers: statement.identifiers.iter().map(identifier).collect::<Result<_>>()?,
-            sensitive: self.sensitive(&statement.sensitive).await?,
-            class_label: statement.class.clone(),
-            keep: statement.keep.clone(),
-            entity: statement.entity.clone(),
+            identifiers: statement
+                .policy
+                .identifiers
+                .iter()
+                .map(identifier)
+                .collect::<Result<_>>()?,
+            sensitive,
+            class_label: statement.policy.class.clone(),
+            keep: statement.policy.keep.clone(),
+            entity: statement.policy.entity.clone(),
             population,
             constraints,
-            suppression: statement.limit.as_ref().map_or(SuppressionLimit::NONE, suppression),
-            starred: statement.starred.unwrap_or(false),
+            suppression: statement
+                .policy
+                .limit
+                .as_ref()
+                .map_or(SuppressionLimit::NONE, suppression),
+            starred: statement.policy.starred.unwrap_or(false),
             choice,
             quasi_identifiers,
             item_sets,
             metric_name,
             metric,
-            terms: terms(&registry, &statement.minimizing)?,
+            terms: terms(&registry, &statement.policy.minimizing)?,
             seed: options.count("seed")?,
             time_limit: options
                 .given("time_limit", Arguments::duration)?
@@ -131,7 +151,8 @@ impl AnonContext {
             node_limit: options.given("node_limit", Arguments::count)?,
             target,
             report,
-            accepted: statement.accepting.clone(),
+            accepted: statement.policy.accepting.clone(),
+            policy: policy.map(|policy| policy.summary()),
             strict,
         };
         fit(&mut job);
@@ -148,12 +169,16 @@ impl AnonContext {
     }
 
     /// Opens the file of the report, if one is asked for.
-    async fn report(&self, statement: &AnonymizeSpec) -> Result<Option<ReportFile>> {
+    async fn report(&self, statement: &AnonymizeSpec, purpose: Purpose) -> Result<Option<ReportFile>> {
         let Some(file) = &statement.report else {
             return Ok(None);
         };
         let report = ReportFile::new(&file.path, &self.session.state())?.replacing(file.overwrite);
         let report = report.hiding(self.seen().secrets());
+        let report = match purpose {
+            Purpose::Explore => report.called("TO"),
+            _ => report,
+        };
         report.reach().await?;
         Ok(Some(report))
     }
@@ -178,12 +203,12 @@ fn keep_to_node(job: &mut Job) {
 /// Refuses what a statement asks of a sample that cannot be told from the released classes.
 fn is_said_by_classes(statement: &AnonymizeSpec, dry_run: bool) -> Result<()> {
     let refused = |why: &str| Err(Error::usage(format!("differential_privacy: {why}")));
-    if !statement.minimizing.is_empty() {
+    if !statement.policy.minimizing.is_empty() {
         return refused(
             "the levels are given, and a loss would tell of the rows that are not released; leave MINIMIZING out",
         );
     }
-    if matches!(statement.choice, ChoiceClause::Manifest { .. }) {
+    if matches!(statement.policy.choice, ChoiceClause::Manifest { .. }) {
         return refused(
             "the levels of an earlier release may have been found by looking at the same rows; write the levels, AT NODE (...)",
         );

@@ -7,7 +7,8 @@ use crate::drift::{Change, Drift, DriftKind, OnDrift, changes, refusal};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{MANIFEST, Manifest};
 use crate::formats::At;
-use crate::job::{Choice, Constraint, Identifier, Job, QuasiIdentifier, Replay, SourceTable};
+use crate::hierarchy::Hierarchy;
+use crate::job::{Choice, Constraint, Identifier, Job, QuasiIdentifier, Replay, Sensitive, SourceTable};
 use crate::location::expanded;
 use crate::pool::blocking;
 use crate::search::{self, Search};
@@ -21,6 +22,7 @@ pub(super) struct Asked<'a> {
     pub(super) statement: &'a AnonymizeSpec,
     pub(super) source: &'a SourceTable,
     pub(super) quasi_identifiers: &'a [QuasiIdentifier],
+    pub(super) sensitive: &'a [Sensitive],
     pub(super) constraints: &'a [Constraint],
     pub(super) strict: bool,
 }
@@ -29,7 +31,7 @@ impl Asked<'_> {
     /// Returns true if a release depends on the column: it is released, or something is counted by
     /// it.
     fn uses(&self, column: &str) -> bool {
-        let asked = self.statement;
+        let asked = &self.statement.policy;
         let masked = asked.identifiers.iter().filter(|i| i.mask.is_some());
         let deciding = masked.clone().filter_map(|i| i.mask.as_ref()?.entity());
         let limits = self.constraints.iter().filter_map(|c| c.model.limit_column());
@@ -89,7 +91,10 @@ pub(super) async fn replay(
     let (schema_compared, sha256) = (!manifest.source.is_empty(), manifest.sha256.clone());
     let suppressed_rows = manifest.rows_suppressed.map(|rows| rows > 0);
     let (of_folder, quasi_identifiers) = (folder.to_string(), asked.quasi_identifiers.to_vec());
-    let compared = move || compared(&of_folder, &manifest, &quasi_identifiers);
+    let sensitive = asked.sensitive.iter();
+    let attributes = sensitive.filter_map(|s| Some((s.column.clone(), Arc::clone(s.hierarchy.as_ref()?))));
+    let attributes: Attributes = attributes.collect();
+    let compared = move || compared(&of_folder, &manifest, (&quasi_identifiers, &attributes));
     let levels = match blocking("comparing hierarchies", compared).await? {
         Compared::Alike(levels) => Some(levels),
         Compared::Unlike(unlike, error) => {
@@ -126,11 +131,18 @@ enum Compared {
     Unlike(Vec<Drift>, Error),
 }
 
-fn compared(folder: &str, manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier]) -> Result<Compared> {
-    let unlike = unlike(manifest, quasi_identifiers)?;
+/// The sensitive attributes that have a hierarchy.
+type Attributes = Vec<(String, Arc<Hierarchy>)>;
+
+fn compared(
+    folder: &str,
+    manifest: &Manifest,
+    (quasi_identifiers, attributes): (&[QuasiIdentifier], &Attributes),
+) -> Result<Compared> {
+    let unlike = unlike(manifest, quasi_identifiers, attributes)?;
     Ok(match unlike.is_empty() {
         true => Compared::Alike(levels(manifest, quasi_identifiers)?),
-        false => Compared::Unlike(unlike, refused(folder, manifest, quasi_identifiers)),
+        false => Compared::Unlike(unlike, refused(folder, manifest, quasi_identifiers, attributes)),
     })
 }
 
@@ -179,7 +191,7 @@ fn of_a_node(manifest: Option<Manifest>, folder: &str) -> Result<Manifest> {
 
 /// Returns why the levels of a release mean something else for these quasi-identifiers: other
 /// hierarchies, or other columns.
-fn unlike(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier]) -> Result<Vec<Drift>> {
+fn unlike(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier], attributes: &Attributes) -> Result<Vec<Drift>> {
     let mut found = vec![];
     for QuasiIdentifier { column, hierarchy, .. } in quasi_identifiers {
         let mut add = |kind, text| found.push(Drift::new(kind, vec![column.clone()], text));
@@ -196,6 +208,14 @@ fn unlike(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier]) -> Result<
             );
         }
     }
+    for (column, hierarchy) in attributes {
+        // A column that had no hierarchy then has one because the statement says so.
+        if manifest.hierarchy_of(column).is_some() && !manifest.used(column, hierarchy)? {
+            let name = hierarchy.name();
+            let text = format!("hierarchy {name} of sensitive column {column} is not the one of the release");
+            found.push(Drift::new(DriftKind::Hierarchy, vec![column.clone()], text));
+        }
+    }
     let named = |column: &String| quasi_identifiers.iter().any(|q| q.column == *column);
     for column in manifest.node.keys().filter(|column| !named(column)) {
         let text = format!("{column} was a quasi-identifier of the release, and is not one now");
@@ -205,12 +225,13 @@ fn unlike(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier]) -> Result<
 }
 
 /// Returns the error that the levels of a release cannot be applied to these quasi-identifiers.
-fn refused(folder: &str, manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier]) -> Error {
-    let of_both = quasi_identifiers
-        .iter()
-        .filter(|q| manifest.node.contains_key(&q.column));
-    for q in of_both {
-        if let Err(e) = manifest.require_hierarchy(&q.column, &q.hierarchy, "leave the manifest out") {
+fn refused(folder: &str, manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier], attributes: &Attributes) -> Error {
+    let quasi = quasi_identifiers.iter().map(|q| (&q.column, &q.hierarchy));
+    let quasi = quasi.filter(|(column, _)| manifest.node.contains_key(*column));
+    let sensitive = attributes.iter().map(|(column, hierarchy)| (column, hierarchy));
+    let sensitive = sensitive.filter(|(column, _)| manifest.hierarchy_of(column).is_some());
+    for (column, hierarchy) in quasi.chain(sensitive) {
+        if let Err(e) = manifest.require_hierarchy(column, hierarchy, "leave the manifest out") {
             return Error::new(ErrorKind::Drift, e.message()).context(format!("USING MANIFEST {folder:?}"));
         }
     }

@@ -74,6 +74,9 @@ fn read(text: &str) -> Result<Request> {
     let statement = ENTRY.parse(&format!("PARETO FRONT OF {text}"), &Variables::default());
     let statement = statement.map_err(|e| e.context("pareto_front"))?;
     match statement.as_ref().and_then(|s| s.get::<Pareto>()) {
+        Some(asked) if asked.anonymize.using.is_some() => Err(Error::usage(
+            "pareto_front knows no policies of the session; PARETO FRONT OF ANONYMIZE ... USING POLICY does",
+        )),
         Some(asked) if asked.anonymize.report.is_none() => {
             Request::new(asked.anonymize.clone(), asked.objectives.clone(), asked.epsilon.clone())
         }

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::job::SourceTable;
 use crate::masks::{MASKS, UNMASK};
 use crate::session::context::AnonContext;
+use crate::source::checked_digits;
 use crate::sql::clause::SourceClause;
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -63,11 +64,15 @@ pub(in crate::session) fn check_repeatable(name: &str, rows: &DataFrame) -> Resu
 
 impl AnonContext {
     /// Opens the rows that a statement names and reads several times. Fails with a usage error if
-    /// they are random: its figures would be of other rows each.
+    /// they are random: its figures would be of other rows each. A decimal that its type has no room
+    /// for, and a time that is not of a day, ends what reads them.
     pub(in crate::session) async fn settled(&self, source: &SourceClause) -> Result<SourceTable> {
         let source = self.source(source).await?;
         match random(source.rows.logical_plan())? {
-            None => Ok(source),
+            None => Ok(SourceTable {
+                rows: checked_digits(source.rows)?,
+                ..source
+            }),
             Some(function) => Err(Error::usage(format!(
                 "{} has other rows each time it is read, and the statement reads it more than once: {function}() is random; make \
                  a table of it first, CREATE TABLE t AS SELECT ..., and name t",

@@ -1,5 +1,5 @@
-//! `COMPARE ANONYMIZE`: one row per recoding and search, with metrics measured on the release of
-//! each.
+//! `COMPARE ANONYMIZE` and `COMPARE POLICY`: one row per recoding and search, or per policy, with
+//! metrics measured on the release of each.
 
 use super::anonymize::spec::{self, AnonymizeSpec};
 use super::entry::{Entry, Run, Statement};
@@ -10,9 +10,10 @@ use crate::job::{Job, Purpose};
 use crate::metric::{self, Metric};
 use crate::observe::Release;
 use crate::pool::blocking;
+use crate::quoting::ident;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
-use crate::sql::clause::{ChoiceClause, RecodingClause};
+use crate::sql::clause::{ChoiceClause, PolicyClause, RecodingClause, SourceClause, source};
 use crate::sql::name::{call, list};
 use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use arrow::record_batch::RecordBatch;
@@ -30,10 +31,16 @@ pub(super) const ENTRY: Entry = Entry {
     read: |c, _| {
         let (mut anonymize, s) = spec::read(c, "COMPARE ANONYMIZE", &[], true)?;
         let mut searches = s.searches;
-        if let ChoiceClause::Search(one) = std::mem::take(&mut anonymize.choice) {
+        if let ChoiceClause::Search(one) = std::mem::take(&mut anonymize.policy.choice) {
             searches.push(one);
         }
-        let recodings = anonymize.recoding.take().into_iter().chain(s.recodings).collect();
+        let recodings = anonymize
+            .policy
+            .recoding
+            .take()
+            .into_iter()
+            .chain(s.recodings)
+            .collect();
         let compare = Compare {
             anonymize,
             recodings,
@@ -45,6 +52,25 @@ pub(super) const ENTRY: Entry = Entry {
             ));
         }
         Ok(Statement::new(compare))
+    },
+};
+
+pub(super) const POLICIES: Entry = Entry {
+    name: "COMPARE POLICY",
+    starts: &["COMPARE POLICY"],
+    summary: "sets the releases of two policies side by side",
+    syntax: "COMPARE POLICY a WITH b ON { table | 'path' [OPTIONS (key value, ...)] | ( query ) }",
+    example: "COMPARE POLICY patients_v1 WITH patients_v2 ON people",
+    answers: true,
+    read: |c, _| {
+        let first = c.name("a policy")?;
+        c.need("WITH")?;
+        let second = c.name("a policy")?;
+        c.need("ON")?;
+        Ok(Statement::new(ComparePolicies {
+            policies: [first, second],
+            source: source::read(c)?,
+        }))
     },
 };
 
@@ -88,9 +114,29 @@ const METRICS: [&str; 6] = ["glm", "infoloss", "dm", "c_avg", "ileft", "cm"];
 
 /// One row of the answer of COMPARE.
 struct Row {
-    search: String,
+    named: String,
     /// The release with the values of its metrics, or the message why nothing can be released.
     outcome: Result<(Release, Vec<Option<f64>>), String>,
+    /// The names of the metrics.
+    metrics: Vec<String>,
+    /// The models, in the order of the checks of the release.
+    models: Vec<String>,
+}
+
+impl Row {
+    fn release(&self) -> Option<&Release> {
+        self.outcome.as_ref().ok().map(|(release, _)| release)
+    }
+
+    fn metric(&self, name: &str) -> Option<f64> {
+        let (_, values) = self.outcome.as_ref().ok()?;
+        *values.get(self.metrics.iter().position(|m| m == name)?)?
+    }
+
+    fn reached(&self, model: &str) -> Option<f64> {
+        let at = self.models.iter().position(|m| m == model)?;
+        self.release()?.checks.get(at)?.reached
+    }
 }
 
 impl Run for Compare {
@@ -102,50 +148,117 @@ impl Run for Compare {
         Box::pin(async move {
             let mut jobs: Vec<Arc<Job>> = vec![];
             for (recoding, choice) in self.choices() {
-                let anonymize = AnonymizeSpec {
-                    recoding,
-                    choice,
-                    ..self.anonymize.clone()
-                };
+                let mut anonymize = self.anonymize.clone();
+                anonymize.policy.recoding = recoding;
+                anonymize.policy.choice = choice;
                 let job = context.bind(&anonymize, Purpose::Decide).await?;
                 jobs.push(Arc::new(job));
             }
-            let Some(first) = jobs.first().cloned() else {
+            let Some(first) = jobs.first() else {
                 return Answer::done("nothing is compared");
             };
-            let metrics = Arc::new(measured(&first)?);
-            let names: Vec<String> = metrics.iter().map(|(name, _)| name.clone()).collect();
-            let objectives = objectives(&first, &metrics);
             // All jobs have the same table, models and metrics: one scan serves them.
-            let scanned =
-                engine::scan(&first, &detail_requests(&first, &objectives), context.observer.as_ref()).await?;
-            let (job, own) = (Arc::clone(&first), Arc::clone(&metrics));
-            let prepare = move || Evaluator::new(&job, scanned, &self::objectives(&job, &own));
-            let evaluator = Arc::new(blocking("preparing the search", prepare).await?);
-            let models: Vec<String> = first
-                .constraints
-                .iter()
-                .map(|c| c.describe(&first.quasi_identifiers))
-                .collect();
+            let candidates = Candidates::of(context, first).await?;
             let mut rows = vec![];
             let recodings = self.recodings.iter().map(|r| format!("RECODING {r}"));
             let searches = self.searches.iter().map(ToString::to_string);
-            for (job, named) in jobs.into_iter().zip(recodings.chain(searches)) {
-                let outcome = engine::measure(&job, &evaluator, &objectives, &context.observer).await;
-                let outcome = match outcome {
-                    Err(e) if e.kind() != ErrorKind::Infeasible => return Err(e),
-                    Err(e) => Err(e.to_string()),
-                    // The first value is the job's own metric, which the answer does not contain.
-                    Ok((release, mut values)) => Ok((release, values.split_off(1))),
-                };
-                // What a recoding runs by itself is named with it.
-                let search = match outcome.as_ref().ok().and_then(|(release, _)| release.search.clone()) {
-                    Some(search) if search != named => format!("{named}: {search}"),
-                    _ => named,
-                };
-                rows.push(Row { search, outcome });
+            for (job, named) in jobs.iter().zip(recodings.chain(searches)) {
+                rows.push(candidates.row(context, job, named).await?);
             }
-            answer(&rows, &names, &models)
+            answer("search", &rows)
+        })
+    }
+}
+
+/// `COMPARE POLICY a WITH b ON table`
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ComparePolicies {
+    /// The policies that are compared.
+    pub(super) policies: [String; 2],
+    /// The rows that each is tried on.
+    pub(super) source: SourceClause,
+}
+
+impl fmt::Display for ComparePolicies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [first, second] = self.policies.each_ref().map(|name| ident(name));
+        write!(f, "COMPARE POLICY {first} WITH {second} ON {}", self.source)
+    }
+}
+
+impl Run for ComparePolicies {
+    fn kind(&self) -> &'static str {
+        "compare policies"
+    }
+
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            let mut rows = vec![];
+            for name in &self.policies {
+                let anonymize = AnonymizeSpec {
+                    source: self.source.clone(),
+                    target: None,
+                    using: Some(name.clone()),
+                    policy: PolicyClause::default(),
+                    report: None,
+                };
+                let job = context.bind(&anonymize, Purpose::Decide).await;
+                let job = Arc::new(job.map_err(|e| e.context(format!("policy {name}")))?);
+                let candidates = Candidates::of(context, &job).await?;
+                let found = candidates.row(context, &job, name.clone()).await?;
+                rows.push(Row {
+                    named: name.clone(),
+                    ..found
+                });
+            }
+            answer("policy", &rows)
+        })
+    }
+}
+
+/// A scanned table, and the metrics that are measured on its releases.
+struct Candidates {
+    first: Arc<Job>,
+    evaluator: Arc<Evaluator>,
+    metrics: Arc<Vec<(String, Box<dyn Metric>)>>,
+}
+
+impl Candidates {
+    async fn of(context: &AnonContext, first: &Arc<Job>) -> Result<Self> {
+        let metrics = Arc::new(measured(first)?);
+        let objectives = objectives(first, &metrics);
+        let scanned = engine::scan(first, &detail_requests(first, &objectives), context.observer.as_ref()).await?;
+        let (job, own) = (Arc::clone(first), Arc::clone(&metrics));
+        let prepare = move || Evaluator::new(&job, scanned, &self::objectives(&job, &own));
+        let evaluator = Arc::new(blocking("preparing the search", prepare).await?);
+        Ok(Self {
+            first: Arc::clone(first),
+            evaluator,
+            metrics,
+        })
+    }
+
+    /// Returns the row of a job with the same table, models and metrics.
+    async fn row(&self, context: &AnonContext, job: &Arc<Job>, named: String) -> Result<Row> {
+        let objectives = objectives(&self.first, &self.metrics);
+        let outcome = engine::measure(job, &self.evaluator, &objectives, &context.observer).await;
+        let outcome = match outcome {
+            Err(e) if e.kind() != ErrorKind::Infeasible => return Err(e),
+            Err(e) => Err(e.to_string()),
+            // The first value is the job's own metric, which the answer does not contain.
+            Ok((release, values)) => Ok((release, values.into_iter().skip(1).collect())),
+        };
+        // What a recoding runs by itself is named with it.
+        let named = match outcome.as_ref().ok().and_then(|(release, _)| release.search.clone()) {
+            Some(search) if search != named => format!("{named}: {search}"),
+            _ => named,
+        };
+        let models = job.constraints.iter().map(|c| c.describe(&job.quasi_identifiers));
+        Ok(Row {
+            named,
+            outcome,
+            metrics: self.metrics.iter().map(|(name, _)| name.clone()).collect(),
+            models: models.collect(),
         })
     }
 }
@@ -168,30 +281,35 @@ fn objectives<'a>(job: &'a Job, metrics: &'a [(String, Box<dyn Metric>)]) -> Vec
     std::iter::once(job.metric.as_ref()).chain(metrics).collect()
 }
 
-fn answer(rows: &[Row], metrics: &[String], models: &[String]) -> Result<Answer> {
-    let released = || rows.iter().map(|r| r.outcome.as_ref().ok());
+/// Returns the answer; its first column, called `first`, says what each row is of.
+fn answer(first: &str, rows: &[Row]) -> Result<Answer> {
     let count = |f: fn(&Release) -> Option<u64>| {
-        let counts: UInt64Array = released().map(|r| r.and_then(|(release, _)| f(release))).collect();
+        let counts: UInt64Array = rows.iter().map(|r| r.release().and_then(f)).collect();
         Arc::new(counts) as ArrayRef
     };
-    let search: StringArray = rows.iter().map(|r| Some(r.search.as_str())).collect();
+    let named: StringArray = rows.iter().map(|r| Some(r.named.as_str())).collect();
     let outcome = rows
         .iter()
         .map(|r| Some(r.outcome.as_ref().map_or_else(String::as_str, |_| "released")));
     let mut columns: Vec<(String, ArrayRef)> = vec![
-        ("search".into(), Arc::new(search)),
+        (first.into(), Arc::new(named)),
         ("outcome".into(), Arc::new(outcome.collect::<StringArray>())),
         ("classes".into(), count(|r| Some(r.classes))),
         ("suppressed".into(), count(|r| r.rows_suppressed)),
         ("k".into(), count(|r| r.reached_k)),
     ];
     for name in METRICS {
-        let at = metrics.iter().position(|m| m == name);
-        let values: Float64Array = released().map(|r| r?.1[at?]).collect();
+        let values: Float64Array = rows.iter().map(|r| r.metric(name)).collect();
         columns.push((name.into(), Arc::new(values)));
     }
-    for (i, model) in models.iter().enumerate().filter(|(i, m)| !models[..*i].contains(m)) {
-        let reached: Float64Array = released().map(|r| r?.0.checks[i].reached).collect();
+    let mut models: Vec<&String> = vec![];
+    for model in rows.iter().flat_map(|r| &r.models) {
+        if !models.contains(&model) {
+            models.push(model);
+        }
+    }
+    for model in models {
+        let reached: Float64Array = rows.iter().map(|r| r.reached(model)).collect();
         columns.push((model.clone(), Arc::new(reached)));
     }
     let columns = columns.into_iter().map(|(name, column)| (name, column, true));

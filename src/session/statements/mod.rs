@@ -7,8 +7,10 @@ mod answered;
 mod check_hierarchy;
 mod compare;
 mod create_hierarchy;
+mod create_policy;
 mod describe_hierarchy;
 mod drop_hierarchy;
+mod drop_policy;
 pub(super) mod entry;
 mod explain;
 mod lattice;
@@ -20,9 +22,12 @@ pub(super) mod risk;
 #[cfg(test)]
 mod roundtrip;
 mod save_hierarchies;
+mod save_policies;
+mod saved_script;
 mod set_variable;
 mod show_catalogue;
 mod show_hierarchies;
+mod show_policies;
 mod show_variables;
 mod suggest;
 mod unset_variable;
@@ -41,12 +46,17 @@ pub const STATEMENTS: &[Entry] = &[
     save_hierarchies::ENTRY,
     describe_hierarchy::ENTRY,
     check_hierarchy::ENTRY,
+    create_policy::ENTRY,
+    drop_policy::ENTRY,
+    show_policies::ENTRY,
+    save_policies::ENTRY,
     anonymize::ENTRY,
     explain::ENTRY,
     pareto::ENTRY,
     lattice::ENTRY,
     lattice::EXPLORE,
     compare::ENTRY,
+    compare::POLICIES,
     verify::ENTRY,
     risk::ENTRY,
     utility::ENTRY,

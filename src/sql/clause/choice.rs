@@ -75,7 +75,10 @@ pub(crate) fn node(c: &mut Cursor) -> Result<ChoiceClause> {
 /// Parses `MANIFEST 'path' [ON DRIFT ERROR | WARN | SEARCH]`.
 pub(crate) fn manifest(c: &mut Cursor) -> Result<ChoiceClause> {
     if !c.take("MANIFEST") {
-        return Err(c.expected("USING MANIFEST 'path', or SEARCH USING algorithm", ["MANIFEST"]));
+        return Err(c.expected(
+            "USING MANIFEST 'path', USING POLICY name, or SEARCH USING algorithm",
+            ["MANIFEST", "POLICY"],
+        ));
     }
     let path = c.string("a path in quotes")?;
     let on_drift = match c.take("ON") {

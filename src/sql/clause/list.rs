@@ -2,15 +2,16 @@
 //! an example and its parser. Clauses may stand in any order after the source, each at most once.
 
 use super::choice::{self, ChoiceClause, RecodingClause};
-use super::constraint::{self, ConstraintClause};
+use super::constraint;
 use super::file::{self, FileClause};
-use super::goal::{self, GoalClause, ObjectiveClause};
+use super::goal::{self, ObjectiveClause};
 use super::options;
-use super::roles::{self, IdentifierClause, QuasiIdentifierClause, SensitiveClause};
+use super::policy::PolicyClause;
+use super::roles;
 use super::source::{self, SourceClause};
-use super::suppression::{self, LimitClause};
+use super::suppression;
 use super::target::{self, TargetClause};
-use crate::catalogue::{Call, Value};
+use crate::catalogue::Call;
 use crate::error::{Error, Result};
 use crate::sql::cursor::Cursor;
 use crate::sql::hint::{END, nearest};
@@ -32,27 +33,14 @@ pub struct Clause {
 #[derive(Default)]
 pub(crate) struct Clauses {
     pub(crate) target: Option<TargetClause>,
-    pub(crate) identifiers: Vec<IdentifierClause>,
-    pub(crate) quasi_identifiers: Vec<QuasiIdentifierClause>,
-    pub(crate) sensitive: Vec<SensitiveClause>,
-    pub(crate) class: Option<String>,
-    pub(crate) keep: Vec<String>,
-    pub(crate) entity: Option<String>,
-    pub(crate) satisfying: Vec<ConstraintClause>,
-    pub(crate) limit: Option<LimitClause>,
-    pub(crate) starred: Option<bool>,
-    pub(crate) minimizing: Vec<GoalClause>,
-    pub(crate) recoding: Option<RecodingClause>,
+    pub(crate) using: Option<String>,
+    pub(crate) policy: PolicyClause,
     pub(crate) recodings: Vec<RecodingClause>,
-    pub(crate) choice: ChoiceClause,
     pub(crate) searches: Vec<Call>,
-    pub(crate) options: Vec<(String, Value)>,
-    pub(crate) accepting: Vec<String>,
     pub(crate) report: Option<FileClause>,
     pub(crate) objectives: Vec<ObjectiveClause>,
     pub(crate) epsilon: Vec<f64>,
     pub(crate) against: Option<SourceClause>,
-    pub(crate) population: Option<SourceClause>,
     pub(crate) signed_by: Option<String>,
     pub(crate) testing: Option<SourceClause>,
     pub(crate) weight: Option<String>,
@@ -61,10 +49,10 @@ pub(crate) struct Clauses {
 
 impl Clauses {
     fn choose(&mut self, c: &Cursor, choice: ChoiceClause) -> Result<()> {
-        if self.choice != ChoiceClause::Default || !self.searches.is_empty() {
+        if self.policy.choice != ChoiceClause::Default || !self.searches.is_empty() {
             return Err(c.error("only one of SEARCH USING, AT NODE and USING MANIFEST can be given"));
         }
-        self.choice = choice;
+        self.policy.choice = choice;
         Ok(())
     }
 }
@@ -84,35 +72,35 @@ clauses! {
         "TO 'released'", |c, s| { s.target = Some(target::read(c)?); Ok(()) };
     IDENTIFIERS: "IDENTIFIERS", "IDENTIFIERS (c [mask], ...)",
         "columns that name a person: each is dropped, or released as a mask of its value (SHOW MASKS)",
-        "IDENTIFIERS (name)", |c, s| { s.identifiers = c.list("column", roles::identifier)?; Ok(()) };
+        "IDENTIFIERS (name)", |c, s| { s.policy.identifiers = c.list("column", roles::identifier)?; Ok(()) };
     QUASI: "QUASI IDENTIFIERS", "QUASI IDENTIFIERS (c [USING hierarchy] [LEVELS a TO b] [WEIGHT w] [LABELS form], ...)",
         "columns that single people out together: each is generalized along its hierarchy, or suppressed without one",
-        "QUASI IDENTIFIERS (age, zip)", |c, s| { s.quasi_identifiers = c.list("column", roles::quasi)?; Ok(()) };
+        "QUASI IDENTIFIERS (age, zip)", |c, s| { s.policy.quasi_identifiers = c.list("column", roles::quasi)?; Ok(()) };
     SENSITIVE: "SENSITIVE",
         "SENSITIVE (c [USING hierarchy] [RANDOMIZED [WITHIN CLASS | WITHIN (c, ...) | WITH MATRIX table]], ...)",
         "columns that nobody may learn of a person; models protect them, RANDOMIZED permutes them among the rows",
-        "SENSITIVE (diagnosis)", |c, s| { s.sensitive = c.list("column", roles::sensitive)?; Ok(()) };
+        "SENSITIVE (diagnosis)", |c, s| { s.policy.sensitive = c.list("column", roles::sensitive)?; Ok(()) };
     CLASS: "CLASS", "CLASS (c)",
-        "the class label of the metric cm and of top_down; it is released as it is", "CLASS (salary)", |c, s| { s.class = Some(c.column()?); Ok(()) };
+        "the class label of the metric cm and of top_down; it is released as it is", "CLASS (salary)", |c, s| { s.policy.class = Some(c.column()?); Ok(()) };
     KEEP: "KEEP", "KEEP (c, ...)",
-        "columns that are released as they are", "KEEP (visits)", |c, s| { s.keep = c.columns()?; Ok(()) };
+        "columns that are released as they are", "KEEP (visits)", |c, s| { s.policy.keep = c.columns()?; Ok(()) };
     ENTITY: "ENTITY", "ENTITY (c)",
-        "the column that identifies a person who can have several rows: classes count persons instead of rows", "ENTITY (patient)", |c, s| { s.entity = Some(c.column()?); Ok(()) };
+        "the column that identifies a person who can have several rows: classes count persons instead of rows", "ENTITY (patient)", |c, s| { s.policy.entity = Some(c.column()?); Ok(()) };
     SATISFYING: "SATISFYING", "SATISFYING model [ON column] [ON (c, ...) | ON ANY m] [AND model ...]",
         "the privacy models that the release must hold",
-        "SATISFYING k_anonymity(5)", |c, s| { s.satisfying = constraint::read(c)?; Ok(()) };
+        "SATISFYING k_anonymity(5)", |c, s| { s.policy.satisfying = constraint::read(c)?; Ok(()) };
     SUPPRESSING: "SUPPRESSING", "SUPPRESSING AT MOST p PERCENT | n ROWS",
         "the most rows that may be suppressed; 0 without it",
-        "SUPPRESSING AT MOST 1 PERCENT", |c, s| { s.limit = Some(suppression::limit(c)?); Ok(()) };
+        "SUPPRESSING AT MOST 1 PERCENT", |c, s| { s.policy.limit = Some(suppression::limit(c)?); Ok(()) };
     SUPPRESSED: "SUPPRESSED", "SUPPRESSED ROWS DROPPED | STARRED",
         "whether suppressed rows are left out (the default), or stay with * and NULL in their cells",
-        "SUPPRESSED ROWS STARRED", |c, s| { s.starred = Some(suppression::starred(c)?); Ok(()) };
+        "SUPPRESSED ROWS STARRED", |c, s| { s.policy.starred = Some(suppression::starred(c)?); Ok(()) };
     MINIMIZING: "MINIMIZING", "MINIMIZING metric | w * metric + w * metric ...",
         "the metric to lose least of; glm without it",
-        "MINIMIZING glm", |c, s| { s.minimizing = goal::goals(c)?; Ok(()) };
+        "MINIMIZING glm", |c, s| { s.policy.minimizing = goal::goals(c)?; Ok(()) };
     RECODING: "RECODING", "RECODING GLOBAL | LOCAL",
         "one level per column for all rows, or groups with labels of their own, which lose less; GLOBAL without it",
-        "RECODING LOCAL", |c, s| { (s.recoding, s.recodings) = choice::recoding(c)?; Ok(()) };
+        "RECODING LOCAL", |c, s| { (s.policy.recoding, s.recodings) = choice::recoding(c)?; Ok(()) };
     SEARCH: "SEARCH", "SEARCH USING algorithm [(option => value, ...)]",
         "the algorithm that chooses the node or the groups; without it auto, or the best of several with RECODING LOCAL", "SEARCH USING flash", |c, s| {
         if !c.take("USING") {
@@ -130,6 +118,9 @@ clauses! {
         let node = choice::node(c)?;
         s.choose(&before, node)
     };
+    POLICY: "USING POLICY", "USING POLICY name",
+        "the clauses of a policy (CREATE POLICY): the roles, the models and the limits are then its own", "USING POLICY patients_v1",
+        |c, s| { s.using = Some(c.name("a policy")?); Ok(()) };
     MANIFEST: "USING", "USING MANIFEST 'path' [ON DRIFT ERROR | WARN | SEARCH]",
         "applies the levels of an earlier release instead of searching, checks them, and names what drifted since",
         "USING MANIFEST 'released/_manifest.json' ON DRIFT SEARCH", |c, s| {
@@ -138,10 +129,10 @@ clauses! {
         s.choose(&before, manifest)
     };
     WITH: "WITH", "WITH (option = value, ...)",
-        "options of the run", "WITH (seed = 42)", |c, s| { s.options = options::read_with(c)?; Ok(()) };
+        "options of the run", "WITH (seed = 42)", |c, s| { s.policy.options = options::read_with(c)?; Ok(()) };
     ACCEPTING: "ACCEPTING", "ACCEPTING WARNINGS ON (c, ...)",
         "the columns whose warnings are known and accepted", "ACCEPTING WARNINGS ON (invoice)",
-        |c, s| { c.need("WARNINGS ON")?; s.accepting = c.columns()?; Ok(()) };
+        |c, s| { c.need("WARNINGS ON")?; s.policy.accepting = c.columns()?; Ok(()) };
     REPORT: "REPORT", "REPORT TO 'report.html' [OVERWRITE]",
         "writes a report for whoever has to approve the release; the name says the form: .html, .md or .json", "REPORT TO 'report.html'", |c, s| {
         if c.looks_at_string() {
@@ -163,7 +154,7 @@ clauses! {
         "the source of the release, to compare rows and their order with", "AGAINST raw", |c, s| { s.against = Some(source::read(c)?); Ok(()) };
     POPULATION: "POPULATION", "POPULATION table | 'path' [OPTIONS (key value, ...)] | (query)",
         "the table of people that the source is a sample of", "POPULATION census",
-        |c, s| { s.population = Some(source::read(c)?); Ok(()) };
+        |c, s| { s.policy.population = Some(source::read(c)?); Ok(()) };
     SIGNED: "SIGNED BY", "SIGNED BY 'key.pub'",
         "the file of the public key that the manifest of the release must be signed with", "SIGNED BY 'release.pub'",
         |c, s| { s.signed_by = Some(c.string("the path of a public key in quotes")?); Ok(()) };
@@ -268,6 +259,8 @@ pub(crate) fn read(c: &mut Cursor, what: &str, allowed: &[&Clause], required: &[
         (clause.read)(c, &mut clauses)?;
     }
     match required.iter().find(|r| !seen.contains(&r.start)) {
+        // The policy has them.
+        Some(_) if clauses.using.is_some() => Ok(clauses),
         Some(missing) => Err(c.error(format_args!(
             "{what} needs {}; example: {}",
             missing.start, missing.example

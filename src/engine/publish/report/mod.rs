@@ -65,6 +65,7 @@ impl Facts<'_> {
                     false => job.statement.clone(),
                 },
                 statement_sha256: job.statement_sha256.clone(),
+                policy: job.policy.clone(),
                 inputs: staged.map_or_else(Vec::new, |s| s.manifest.input.iter().map(input).collect()),
             },
             release: report::Released {

@@ -1,15 +1,10 @@
 //! A parsed ANONYMIZE as plain data that prints back as SQL. Other statements contain one too.
 
-use crate::catalogue::Value;
 use crate::error::Result;
 use crate::quoting::ident;
 use crate::sql::clause::list::{self as clause, Clause, Clauses};
-use crate::sql::clause::{
-    ChoiceClause, ConstraintClause, FileClause, GoalClause, IdentifierClause, LimitClause, QuasiIdentifierClause,
-    RecodingClause, SensitiveClause, SourceClause, TargetClause, constraint, options, roles, source,
-};
+use crate::sql::clause::{FileClause, PolicyClause, SourceClause, TargetClause, policy, source};
 use crate::sql::cursor::Cursor;
-use crate::sql::name::{list, names};
 use std::fmt::{self, Display};
 
 /// `ANONYMIZE source ...`
@@ -19,59 +14,13 @@ pub struct AnonymizeSpec {
     pub source: SourceClause,
     /// TO: the target; without it the statement returns the rows.
     pub target: Option<TargetClause>,
-    /// IDENTIFIERS: the columns that are dropped or masked.
-    pub identifiers: Vec<IdentifierClause>,
-    /// QUASI IDENTIFIERS: the columns that are generalized.
-    pub quasi_identifiers: Vec<QuasiIdentifierClause>,
-    /// SENSITIVE: the sensitive attributes.
-    pub sensitive: Vec<SensitiveClause>,
-    /// CLASS: the class label.
-    pub class: Option<String>,
-    /// KEEP: the columns that are released as they are.
-    pub keep: Vec<String>,
-    /// ENTITY: the column that identifies a person.
-    pub entity: Option<String>,
-    /// POPULATION: the table in which models such as k_map count.
-    pub population: Option<SourceClause>,
-    /// SATISFYING: the constraints.
-    pub satisfying: Vec<ConstraintClause>,
-    /// SUPPRESSING AT MOST: the suppression limit.
-    pub limit: Option<LimitClause>,
-    /// SUPPRESSED ROWS: `Some(true)` is STARRED, `Some(false)` DROPPED.
-    pub starred: Option<bool>,
-    /// MINIMIZING: one metric, or the terms of a weighted sum; empty if not given.
-    pub minimizing: Vec<GoalClause>,
-    /// RECODING: whether equal values get equal labels in every row.
-    pub recoding: Option<RecodingClause>,
-    /// SEARCH USING, AT NODE or USING MANIFEST.
-    pub choice: ChoiceClause,
-    /// WITH: the options of the run.
-    pub options: Vec<(String, Value)>,
-    /// ACCEPTING WARNINGS ON: the columns whose warnings are accepted.
-    pub accepting: Vec<String>,
+    /// USING POLICY: the name of the policy that has the roles, the models and the limits.
+    pub using: Option<String>,
+    /// The clauses that a policy can have; with a policy, those that it leaves to the statement.
+    pub policy: PolicyClause,
     /// REPORT TO: the path of the report.
     pub report: Option<FileClause>,
 }
-
-const BASE: &[Clause] = &[
-    clause::IDENTIFIERS,
-    clause::QUASI,
-    clause::SENSITIVE,
-    clause::CLASS,
-    clause::KEEP,
-    clause::ENTITY,
-    clause::POPULATION,
-    clause::SATISFYING,
-    clause::SUPPRESSING,
-    clause::SUPPRESSED,
-    clause::MINIMIZING,
-    clause::RECODING,
-    clause::SEARCH,
-    clause::NODE,
-    clause::MANIFEST,
-    clause::WITH,
-    clause::ACCEPTING,
-];
 
 /// Parses what follows the word ANONYMIZE: the clauses that all its forms share, and those of
 /// `more`. Returns the spec and the parsed clauses, in which the values of `more` and lists of
@@ -83,30 +32,20 @@ pub(in crate::session) fn read(
     satisfying: bool,
 ) -> Result<(AnonymizeSpec, Clauses)> {
     let source = source::read(c)?;
-    let allowed: Vec<&Clause> = BASE.iter().chain(more).collect();
+    let allowed: Vec<&Clause> = policy::CLAUSES.iter().chain([&clause::POLICY]).chain(more).collect();
     let mut required = vec![&clause::QUASI];
     if satisfying {
         required.push(&clause::SATISFYING);
     }
     let mut s = clause::read(c, what, &allowed, &required)?;
+    if let Some(name) = &s.using {
+        s.policy.leaves_to(name).map_err(|e| c.error(e.message()))?;
+    }
     let anonymize = AnonymizeSpec {
         source,
         target: s.target.take(),
-        identifiers: std::mem::take(&mut s.identifiers),
-        quasi_identifiers: std::mem::take(&mut s.quasi_identifiers),
-        sensitive: std::mem::take(&mut s.sensitive),
-        class: s.class.take(),
-        keep: std::mem::take(&mut s.keep),
-        entity: s.entity.take(),
-        population: s.population.take(),
-        satisfying: std::mem::take(&mut s.satisfying),
-        limit: s.limit,
-        starred: s.starred,
-        minimizing: std::mem::take(&mut s.minimizing),
-        recoding: s.recoding,
-        choice: std::mem::take(&mut s.choice),
-        options: std::mem::take(&mut s.options),
-        accepting: std::mem::take(&mut s.accepting),
+        using: s.using.take(),
+        policy: std::mem::take(&mut s.policy),
         report: s.report.take(),
     };
     Ok((anonymize, s))
@@ -130,7 +69,7 @@ impl AnonymizeSpec {
     pub(in crate::session) fn redacted(&self) -> Self {
         Self {
             source: self.source.redacted(),
-            population: self.population.as_ref().map(SourceClause::redacted),
+            policy: self.policy.redacted(),
             ..self.clone()
         }
     }
@@ -144,50 +83,10 @@ impl Display for AnonymizeSpec {
         if let Some(target) = &self.target {
             write!(f, "{gap}{target}")?;
         }
-        if !self.identifiers.is_empty() {
-            write!(f, "{gap}IDENTIFIERS ({})", list(&self.identifiers, Display::fmt))?;
+        if let Some(name) = &self.using {
+            write!(f, "{gap}USING POLICY {}", ident(name))?;
         }
-        write!(f, "{gap}{}", roles::quasi_identifiers(&self.quasi_identifiers))?;
-        write!(f, "{}", roles::sensitives(&self.sensitive, gap))?;
-        if let Some(class) = &self.class {
-            write!(f, "{gap}CLASS ({})", ident(class))?;
-        }
-        if !self.keep.is_empty() {
-            write!(f, "{gap}KEEP ({})", names(&self.keep))?;
-        }
-        if let Some(entity) = &self.entity {
-            write!(f, "{gap}ENTITY ({})", ident(entity))?;
-        }
-        if let Some(population) = &self.population {
-            write!(f, "{gap}POPULATION {population}")?;
-        }
-        if !self.satisfying.is_empty() {
-            write!(f, "{gap}{}", constraint::written(&self.satisfying))?;
-        }
-        if let Some(limit) = &self.limit {
-            write!(f, "{gap}SUPPRESSING AT MOST {limit}")?;
-        }
-        if let Some(starred) = self.starred {
-            write!(
-                f,
-                "{gap}SUPPRESSED ROWS {}",
-                if starred { "STARRED" } else { "DROPPED" }
-            )?;
-        }
-        for (i, goal) in self.minimizing.iter().enumerate() {
-            f.write_str(if i == 0 { gap } else { " + " })?;
-            write!(f, "{}{goal}", if i == 0 { "MINIMIZING " } else { "" })?;
-        }
-        if let Some(recoding) = self.recoding {
-            write!(f, "{gap}RECODING {recoding}")?;
-        }
-        if self.choice != ChoiceClause::Default {
-            write!(f, "{gap}{}", self.choice)?;
-        }
-        write!(f, "{}", options::written_with(&self.options, gap))?;
-        if !self.accepting.is_empty() {
-            write!(f, "{gap}ACCEPTING WARNINGS ON ({})", names(&self.accepting))?;
-        }
+        write!(f, "{}", self.policy.written(gap))?;
         self.report
             .as_ref()
             .map_or(Ok(()), |path| write!(f, "{gap}REPORT TO {path}"))

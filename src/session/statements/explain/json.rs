@@ -36,7 +36,7 @@ pub(super) fn plan(job: &Job) -> Value {
     if !lattice.is_null() {
         queries["top"] = node_query(job, &top(job)).into();
     }
-    json!({
+    let mut plan = json!({
         "statement": job.statement,
         "source": job.source.name,
         "columns": columns(job),
@@ -50,7 +50,11 @@ pub(super) fn plan(job: &Job) -> Value {
         "choice": choice(job),
         "target": job.target.as_ref().map(|t| t.path.display().to_string()),
         "queries": queries,
-    })
+    });
+    if let Some(policy) = &job.policy {
+        plan["policy"] = json!(policy);
+    }
+    plan
 }
 
 /// Returns the mask of an identifier without its secret.

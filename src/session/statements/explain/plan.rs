@@ -24,6 +24,9 @@ type Rows = Vec<(String, String)>;
 pub(super) fn plan(job: &Job) -> Rows {
     let mut rows = [columns(job), choice(job)].concat();
     let mut add = |item: &str, detail: String| rows.push((item.to_string(), detail));
+    if let Some(policy) = &job.policy {
+        add("policy", format!("{}, SHA-256 {}", policy.name, policy.sha256));
+    }
     let population = job.population.iter();
     population.for_each(|p| add("population", format!("{}: classes count its rows too", p.name)));
     job.constraints.iter().for_each(|c| add("model", model(job, c)));

@@ -123,7 +123,8 @@ impl Run for Explore {
                 Ok(explorer)
             };
             let explorer = blocking("the lattice", write).await?;
-            answer(&self.page.path, &explorer)
+            let page = (!context.settings().dry_run).then_some(self.page.path.as_str());
+            answer(page, &explorer)
         })
     }
 }
@@ -131,13 +132,14 @@ impl Run for Explore {
 impl Explore {
     /// Returns the nodes of the front of k and the metrics; none if no node is anonymous.
     async fn front(&self, context: &AnonContext) -> Result<Vec<Node>> {
+        let (mut anonymize, _) = context.under_policy(&self.anonymize)?;
         let objective = |max: bool, property: Call| ObjectiveClause {
             max,
             property,
             on: None,
         };
         let mut objectives = vec![objective(true, Call::bare("k"))];
-        for goal in &self.anonymize.minimizing {
+        for goal in &anonymize.policy.minimizing {
             if objectives.iter().all(|o| o.property.name != goal.metric.name) {
                 objectives.push(objective(false, goal.metric.clone()));
             }
@@ -145,11 +147,8 @@ impl Explore {
         if objectives.len() == 1 {
             objectives.push(objective(false, Call::bare(metric::DEFAULT)));
         }
-        let anonymize = AnonymizeSpec {
-            minimizing: vec![],
-            choice: ChoiceClause::Default,
-            ..self.anonymize.clone()
-        };
+        anonymize.policy.minimizing.clear();
+        anonymize.policy.choice = ChoiceClause::Default;
         match context.front(Request::new(anonymize, objectives, vec![])?).await {
             Ok((_, front)) => Ok(front.points.into_iter().map(|p| Node::new(p.levels)).collect()),
             Err(e) if e.kind() == ErrorKind::Infeasible => Ok(vec![]),
@@ -159,28 +158,26 @@ impl Explore {
 
     /// Returns the statement that releases a node, without the clause AT NODE.
     fn released(&self, context: &AnonContext) -> String {
-        let statement = AnonymizeSpec {
-            target: Some(TargetClause {
-                path: "released".into(),
-                format: None,
-                partitioned_by: vec![],
-                exists: ExistsClause::Error,
-                options: vec![],
-            }),
-            choice: ChoiceClause::Default,
-            ..self.anonymize.redacted()
-        };
+        let mut statement = self.anonymize.redacted();
+        statement.target = Some(TargetClause {
+            path: "released".into(),
+            format: None,
+            partitioned_by: vec![],
+            exists: ExistsClause::Error,
+            options: vec![],
+        });
+        statement.policy.choice = ChoiceClause::Default;
         context.hidden.in_statement(format!("{statement:#}"))
     }
 }
 
-/// Returns one row: the page, and how many nodes there are, are on it, and hold.
-fn answer(page: &str, explorer: &Explorer) -> Result<Answer> {
-    let text = |text: &str| -> ArrayRef { Arc::new(StringArray::from(vec![text])) };
+/// Returns one row: the page, which is NULL in a dry run, and how many nodes there are, are on it, and hold.
+fn answer(page: Option<&str>, explorer: &Explorer) -> Result<Answer> {
+    let text = |text: Option<&str>| -> ArrayRef { Arc::new(StringArray::from(vec![text])) };
     let count = |n: usize| -> ArrayRef { Arc::new(UInt64Array::from(vec![n as u64])) };
     Answer::of(RecordBatch::try_from_iter([
         ("page", text(page)),
-        ("nodes", text(&explorer.size)),
+        ("nodes", text(Some(&explorer.size))),
         ("shown", count(explorer.k.len())),
         ("anonymous", count(explorer.holds.matches('1').count())),
     ])?)

@@ -86,6 +86,8 @@ pub(in crate::session) struct Request {
     anonymize: AnonymizeSpec,
     objectives: Vec<ObjectiveClause>,
     epsilon: Vec<f64>,
+    /// Whether the clauses of the request are those of a policy.
+    under_policy: bool,
 }
 
 impl Request {
@@ -95,12 +97,13 @@ impl Request {
         epsilon: Vec<f64>,
     ) -> Result<Self> {
         for objective in &mut objectives {
-            complete(objective, &anonymize.sensitive)?;
+            complete(objective, &anonymize.policy.sensitive)?;
         }
         Ok(Self {
             anonymize,
             objectives,
             epsilon,
+            under_policy: false,
         })
     }
 }
@@ -119,7 +122,7 @@ impl Pareto {
     /// Searches the front, and returns it as the rows of the answer and as a value. Draws it to the
     /// file of REPORT TO, if given.
     pub(in crate::session) async fn front(&self, context: &AnonContext) -> Result<(RecordBatch, ParetoFront)> {
-        let mut anonymize = self.anonymize.clone();
+        let (mut anonymize, policy) = context.under_policy(&self.anonymize)?;
         let report = anonymize.report.take();
         let overwrite = report.as_ref().is_some_and(|file| file.overwrite);
         let report = report.map(|file| drawing(file.path)).transpose()?;
@@ -136,7 +139,8 @@ impl Pareto {
         if let Some(path) = report.clone() {
             blocking("looking for the chart", move || check_replaced(&path, overwrite)).await?;
         }
-        let request = Request::new(anonymize, self.objectives.clone(), self.epsilon.clone())?;
+        let mut request = Request::new(anonymize, self.objectives.clone(), self.epsilon.clone())?;
+        request.under_policy = policy.is_some();
         let (batch, front) = context.front(request).await?;
         let chart = chart(&front, &self.objectives);
         if let Some(path) = report.filter(|_| !context.settings().dry_run) {
@@ -164,8 +168,9 @@ impl AnonContext {
             anonymize,
             objectives,
             epsilon,
-        } = request;
-        if !anonymize.minimizing.is_empty() {
+            ..
+        } = &request;
+        if !anonymize.policy.minimizing.is_empty() {
             return Err(Error::usage(
                 "PARETO FRONT OF takes what is optimized from OPTIMIZING; leave MINIMIZING out",
             ));
@@ -173,17 +178,14 @@ impl AnonContext {
         let registry = self.registry();
         let bound = objectives
             .iter()
-            .map(|o| bind_objective(&registry, o, &anonymize.sensitive));
+            .map(|o| bind_objective(&registry, o, &anonymize.policy.sensitive));
         let bound: Vec<Objective> = bound.collect::<Result<_>>()?;
-        let job = self.bind(&anonymize, Purpose::Front).await?;
+        let job = self.bind(anonymize, Purpose::Front).await?;
         weights_count(&job, &bound)?;
-        let named = anonymize.choice != ChoiceClause::Default;
+        let named = anonymize.policy.choice != ChoiceClause::Default;
         let columns: Vec<String> = job.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
-        let front = engine::front(job, bound, epsilon, named, Arc::clone(&self.observer)).await?;
-        let points = front
-            .rows
-            .into_iter()
-            .map(|row| point(row, &columns, &anonymize, &objectives));
+        let front = engine::front(job, bound, epsilon.clone(), named, Arc::clone(&self.observer)).await?;
+        let points = front.rows.into_iter().map(|row| point(row, &columns, &request));
         let front = ParetoFront {
             objectives: objectives.iter().map(column_of).collect(),
             points: points.collect(),
@@ -193,7 +195,7 @@ impl AnonContext {
             exact: front.exact,
             stopped: front.stopped,
         };
-        Ok((batch(&front, schema, &objectives)?, front))
+        Ok((batch(&front, schema, objectives)?, front))
     }
 }
 
@@ -238,7 +240,7 @@ pub(in crate::session) fn schema(request: &Request) -> Result<SchemaRef> {
         }
         fields.push(Field::new(unique, data_type, false));
     };
-    for q in &request.anonymize.quasi_identifiers {
+    for q in &request.anonymize.policy.quasi_identifiers {
         add(&q.column, DataType::UInt8);
     }
     for (i, o) in request.objectives.iter().enumerate() {
@@ -266,17 +268,20 @@ pub(in crate::session) fn schema(request: &Request) -> Result<SchemaRef> {
 }
 
 /// Returns a node of the front with the clauses that release it.
-fn point(row: Reached, columns: &[String], anonymize: &AnonymizeSpec, objectives: &[ObjectiveClause]) -> FrontPoint {
-    let models = satisfying(anonymize, objectives, &row);
-    let models: Vec<String> = models.iter().map(ToString::to_string).collect();
+fn point(row: Reached, columns: &[String], request: &Request) -> FrontPoint {
     let levels = row.node.levels().to_vec();
+    let at_node = format!("AT NODE ({})", node(columns, &levels));
     FrontPoint {
-        apply: format!(
-            "SATISFYING {} SUPPRESSING AT MOST {} ROWS AT NODE ({})",
-            models.join(" AND "),
-            row.suppressed,
-            node(columns, &levels)
-        ),
+        // The models and the limit are those of the policy, which a statement cannot say again.
+        apply: match request.under_policy {
+            true => at_node,
+            false => {
+                let models = satisfying(&request.anonymize, &request.objectives, &row);
+                let models: Vec<String> = models.iter().map(ToString::to_string).collect();
+                let (models, rows) = (models.join(" AND "), row.suppressed);
+                format!("SATISFYING {models} SUPPRESSING AT MOST {rows} ROWS {at_node}")
+            }
+        },
         levels,
         values: row.values,
         suppressed: row.suppressed,
@@ -325,7 +330,7 @@ fn batch(front: &ParetoFront, schema: SchemaRef, objectives: &[ObjectiveClause])
 /// Returns the models with which a node is released as it was measured: those of the statement, and
 /// those it reaches.
 fn satisfying(anonymize: &AnonymizeSpec, objectives: &[ObjectiveClause], row: &Reached) -> Vec<ConstraintClause> {
-    let mut all = anonymize.satisfying.clone();
+    let mut all = anonymize.policy.satisfying.clone();
     let constraint = |model: Call, sensitive: Option<&String>| ConstraintClause {
         model,
         sensitive: sensitive.cloned(),

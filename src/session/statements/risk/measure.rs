@@ -250,7 +250,7 @@ impl AnonContext {
                     let own = self.hierarchy(hierarchy)?;
                     manifest.require_hierarchy(&q.column, &own, "leave POPULATION out")?;
                     let value = match manifest.type_in_source(&q.column) {
-                        Some(data_type) => in_type(&rows, &q.column, &data_type)?.unalias(),
+                        Some(data_type) => in_type((&rows, "the population"), &q.column, &data_type)?.unalias(),
                         None => ident(&q.column),
                     };
                     let arguments = vec![lit(hierarchy), value, lit(i64::from(level))];
@@ -267,7 +267,7 @@ impl AnonContext {
 /// Returns a column of the population in the type of the table that is measured.
 fn as_measured(population: &DataFrame, column: &str, measured: &DataFrame) -> Result<Expr> {
     let (_, field) = measured.schema().qualified_field_with_unqualified_name(column)?;
-    in_type(population, column, plain_type(field.data_type()))
+    in_type((population, "the population"), column, plain_type(field.data_type()))
 }
 
 /// Returns the settings of the risk computation, and what the sampling fraction is computed from if

@@ -48,14 +48,14 @@ pub(super) fn read(c: &mut Cursor) -> Result<RiskSpec> {
     let s = clause::read(c, "RISK OF", &allowed, &[&clause::QUASI])?;
     Ok(RiskSpec {
         source,
-        quasi_identifiers: s.quasi_identifiers,
-        sensitive: s.sensitive,
-        entity: s.entity,
-        population: s.population,
+        quasi_identifiers: s.policy.quasi_identifiers,
+        sensitive: s.policy.sensitive,
+        entity: s.policy.entity,
+        population: s.policy.population,
         weight: s.weight,
-        keep: s.keep,
+        keep: s.policy.keep,
         per_row: s.per_row,
-        options: s.options,
+        options: s.policy.options,
     })
 }
 

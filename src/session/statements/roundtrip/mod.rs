@@ -1,13 +1,15 @@
 //! Properties of the parser: a printed statement parses to the same statement, and no input makes
 //! the parser panic.
 
+mod hierarchy;
 mod mask;
 
 use super::anonymize::spec::AnonymizeSpec;
 use super::check_hierarchy::CheckHierarchy;
-use super::compare::Compare;
-use super::create_hierarchy::CreateHierarchy;
+use super::compare::{Compare, ComparePolicies};
+use super::create_policy::CreatePolicy;
 use super::drop_hierarchy::DropHierarchy;
+use super::drop_policy::DropPolicy;
 use super::entry::Statement;
 use super::explain::Explain;
 use super::lattice::Lattice;
@@ -16,6 +18,7 @@ use super::pareto::Pareto;
 use super::parse::{keywords, parse};
 use super::restore_manifest::RestoreManifest;
 use super::risk::spec::RiskSpec;
+use super::save_policies::SavePolicies;
 use super::suggest::{ScriptFile, SuggestRoles};
 use super::utility::UtilitySpec;
 use super::vacuum::Vacuum;
@@ -25,10 +28,11 @@ use super::wrapped::Wrapped;
 use crate::catalogue::{Argument, Call, Value};
 use crate::drift::OnDrift;
 use crate::formats::{At, FORMATS};
-use crate::hierarchy::{Given, Item, KINDS, LabelForm, OnNull, OnUnmapped, Part, Takes};
+use crate::hierarchy::LabelForm;
 use crate::job::SuppressionLimit;
 use crate::sql::clause::*;
 use crate::sql::name::TableName;
+use hierarchy::create;
 use mask::mask;
 use proptest::collection::vec;
 use proptest::option::of;
@@ -214,7 +218,8 @@ fn choice() -> impl Strategy<Value = ChoiceClause> {
     ]
 }
 
-fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
+/// Generates what a policy says, or a statement without one.
+fn policy() -> impl Strategy<Value = PolicyClause> {
     let identifier = (name(), of(mask())).prop_map(|(column, mask)| IdentifierClause { column, mask });
     let percent =
         (0u64..=100, 0u32..1000).prop_filter_map("up to 100", |(a, b)| Percent::parse(&format!("{a}.{b:03}")));
@@ -239,14 +244,11 @@ fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
         (of(recoding()), choice()),
         options(),
         vec(name(), 0..3),
-        of(file()),
     );
-    (source(), of(target()), roles, constraints(), rest).prop_map(|(source, target, roles, satisfying, rest)| {
+    (roles, constraints(), rest).prop_map(|(roles, satisfying, rest)| {
         let (identifiers, quasi_identifiers, sensitive, class, keep, entity, population) = roles;
-        let (limit, starred, minimizing, (recoding, choice), options, accepting, report) = rest;
-        AnonymizeSpec {
-            source,
-            target,
+        let (limit, starred, minimizing, (recoding, choice), options, accepting) = rest;
+        PolicyClause {
             identifiers,
             quasi_identifiers,
             sensitive,
@@ -262,6 +264,25 @@ fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
             choice,
             options,
             accepting,
+        }
+    })
+}
+
+fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
+    let using = prop::option::weighted(0.2, name());
+    (source(), of(target()), using, policy(), of(file())).prop_map(|(source, target, using, policy, report)| {
+        // Beside a policy stands only what it leaves to the statement.
+        let left = |policy: PolicyClause| PolicyClause {
+            minimizing: policy.minimizing,
+            recoding: policy.recoding,
+            choice: policy.choice,
+            ..PolicyClause::default()
+        };
+        AnonymizeSpec {
+            source,
+            target,
+            policy: if using.is_some() { left(policy) } else { policy },
+            using,
             report,
         }
     })
@@ -269,79 +290,6 @@ fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
 
 fn file() -> impl Strategy<Value = FileClause> {
     (text(), any::<bool>()).prop_map(|(path, overwrite)| FileClause { path, overwrite })
-}
-
-/// Generates a definition of any kind of hierarchy from the description of its clause.
-fn definition() -> impl Strategy<Value = DefinitionClause> {
-    prop::sample::select(KINDS.to_vec()).prop_flat_map(|kind| {
-        let parts: Vec<BoxedStrategy<Option<(&'static str, Given)>>> = kind.clause.parts.iter().map(part).collect();
-        parts.prop_map(move |given| DefinitionClause {
-            kind,
-            given: given.into_iter().flatten().collect(),
-        })
-    })
-}
-
-fn part(part: &'static Part) -> BoxedStrategy<Option<(&'static str, Given)>> {
-    let named = |name: &'static str, takes: &Takes| given(takes).prop_map(move |given| (name, given));
-    match part {
-        Part::First(name, takes) => named(name, takes).prop_map(Some).boxed(),
-        Part::Maybe(start, takes) => of(named(start, takes)).boxed(),
-        Part::OneOf(all) => {
-            let all = all
-                .iter()
-                .map(|(start, takes)| named(start, takes).prop_map(Some).boxed());
-            prop::strategy::Union::new(all).boxed()
-        }
-    }
-}
-
-fn given(takes: &Takes) -> BoxedStrategy<Given> {
-    match takes {
-        Takes::One(of, _) => item(*of).prop_map(Given::Value).boxed(),
-        Takes::List(_, of, _) => vec(item(*of), 1..4).prop_map(Given::Values).boxed(),
-        Takes::Rows(_, of, _) => vec(vec(item(*of), 1..4), 1..3).prop_map(Given::Rows).boxed(),
-        Takes::Options => options()
-            .prop_filter("some", |all| !all.is_empty())
-            .prop_map(Given::Options)
-            .boxed(),
-        Takes::Column => (table(), name())
-            .prop_map(|(table, column)| Given::Column { table: table.0, column })
-            .boxed(),
-        Takes::Query => query().prop_map(Given::Query).boxed(),
-    }
-}
-
-fn item(item: Item) -> BoxedStrategy<Value> {
-    match item {
-        Item::Whole => any::<u32>().prop_map(|n| Value::Integer(i64::from(n))).boxed(),
-        Item::Number => number().boxed(),
-        Item::Text | Item::Path => text().prop_map(Value::Text).boxed(),
-        Item::NumberOrText => prop_oneof![number(), text().prop_map(Value::Text)].boxed(),
-        Item::Word => "[a-z]{1,8}".prop_map(Value::Word).boxed(),
-        Item::Literal => prop_oneof![literal(), Just(Value::Word("null".into()))].boxed(),
-    }
-}
-
-fn create() -> impl Strategy<Value = Statement> {
-    let on_unmapped = of(prop::sample::select(vec![
-        OnUnmapped::Error,
-        OnUnmapped::Suppress,
-        OnUnmapped::Top,
-    ]));
-    let on_null = of(prop::sample::select(vec![OnNull::Value, OnNull::Top, OnNull::Error]));
-    (any::<(bool, bool)>(), name(), definition(), on_unmapped, on_null).prop_map(
-        |((or_replace, if_not_exists), name, definition, on_unmapped, on_null)| {
-            Statement::new(CreateHierarchy {
-                or_replace,
-                if_not_exists,
-                name,
-                definition,
-                on_unmapped,
-                on_null,
-            })
-        },
-    )
 }
 
 fn statement() -> impl Strategy<Value = Statement> {
@@ -366,7 +314,9 @@ fn statement() -> impl Strategy<Value = Statement> {
             Statement::new(Pareto { anonymize: inner(a), objectives, epsilon: if with { epsilon } else { vec![] } })
         }),
         1 => (anonymize(), vec(recoding(), 0..3), vec(call(), 1..3)).prop_map(move |(a, recodings, searches)| {
-            let anonymize = AnonymizeSpec { recoding: None, choice: ChoiceClause::Default, ..inner(a) };
+            let mut anonymize = inner(a);
+            anonymize.policy.recoding = None;
+            anonymize.policy.choice = ChoiceClause::Default;
             Statement::new(Compare { anonymize, recodings, searches })
         }),
         1 => anonymize().prop_map(move |a| Statement::new(Wrapped {
@@ -402,6 +352,12 @@ fn statement() -> impl Strategy<Value = Statement> {
         })),
         1 => (text(), of(text()), any::<bool>()).prop_map(|(path, retain, dry_run)| Statement::new(Vacuum { path, retain, dry_run })),
         1 => (name(), any::<bool>()).prop_map(|(name, if_exists)| Statement::new(DropHierarchy { name, if_exists })),
+        1 => (any::<(bool, bool)>(), name(), policy()).prop_map(|((or_replace, if_not_exists), name, clauses)| {
+            Statement::new(CreatePolicy { or_replace, if_not_exists, name, clauses })
+        }),
+        1 => (name(), any::<bool>()).prop_map(|(name, if_exists)| Statement::new(DropPolicy { name, if_exists })),
+        1 => file().prop_map(|file| Statement::new(SavePolicies { file })),
+        1 => (name(), name(), source()).prop_map(|(a, b, source)| Statement::new(ComparePolicies { policies: [a, b], source })),
         1 => (name(), table(), name(), any::<bool>()).prop_map(|(name, table, column, lists)| Statement::new(CheckHierarchy { name, table, column, lists })),
     ]
 }

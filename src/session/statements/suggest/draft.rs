@@ -9,8 +9,8 @@ use crate::session::context::AnonContext;
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
 use crate::session::statements::verify::spec::{Claimed, Verify};
 use crate::sql::clause::{
-    ChoiceClause, ConstraintClause, ExistsClause, IdentifierClause, LimitClause, Percent, QuasiIdentifierClause,
-    RecodingClause, ScopeClause, SensitiveClause, SourceClause, TargetClause,
+    ChoiceClause, ConstraintClause, ExistsClause, IdentifierClause, LimitClause, Percent, PolicyClause,
+    QuasiIdentifierClause, RecodingClause, ScopeClause, SensitiveClause, SourceClause, TargetClause,
 };
 use crate::suggest::{Facts, Proposal, Role};
 
@@ -95,30 +95,28 @@ impl Draft {
 
     /// Returns the same statements with this search.
     pub(super) fn searching(&self, search: &str) -> AnonymizeSpec {
-        AnonymizeSpec {
-            choice: ChoiceClause::Search(Call::bare(search)),
-            ..self.anonymize.clone()
-        }
+        let mut anonymize = self.anonymize.clone();
+        anonymize.policy.choice = ChoiceClause::Search(Call::bare(search));
+        anonymize
     }
 
     /// Returns the same statements with RECODING LOCAL.
     pub(super) fn recoded_locally(&self) -> AnonymizeSpec {
-        AnonymizeSpec {
-            recoding: Some(RecodingClause::Local),
-            choice: ChoiceClause::Default,
-            ..self.anonymize.clone()
-        }
+        let mut anonymize = self.anonymize.clone();
+        anonymize.policy.recoding = Some(RecodingClause::Local);
+        anonymize.policy.choice = ChoiceClause::Default;
+        anonymize
     }
 
     /// Removes the models of sensitive columns.
     pub(super) fn without_diversity(&mut self) {
-        self.anonymize.satisfying.retain(|c| c.sensitive.is_none());
+        self.anonymize.policy.satisfying.retain(|c| c.sensitive.is_none());
     }
 
     /// Returns the check of what the release writes.
     pub(super) fn verify(&self) -> Verify {
         let anonymize = &self.anonymize;
-        let columns = anonymize.quasi_identifiers.iter();
+        let columns = anonymize.policy.quasi_identifiers.iter();
         Verify {
             source: SourceClause::path(anonymize.target.as_ref().map_or("", |t| &t.path)),
             claimed: Some(Claimed {
@@ -130,11 +128,11 @@ impl Draft {
                         ..q.clone()
                     })
                     .collect(),
-                sensitive: anonymize.sensitive.clone(),
+                sensitive: anonymize.policy.sensitive.clone(),
                 // The column that tells people apart is not released; a class of 5 people has at
                 // least 5 rows.
                 entity: None,
-                satisfying: anonymize.satisfying.clone(),
+                satisfying: anonymize.policy.satisfying.clone(),
             }),
             // Rows, levels and distributions are compared with those of the source.
             against: Some(anonymize.source.clone()),
@@ -199,34 +197,32 @@ fn anonymize(
             exists: ExistsClause::Overwrite,
             options: vec![],
         }),
-        identifiers: of(Role::Identifier)
-            .map(|f| IdentifierClause {
-                column: f.name.clone(),
-                mask: None,
-            })
-            .collect(),
-        quasi_identifiers,
-        sensitive: of(Role::Sensitive)
-            .map(|f| SensitiveClause {
-                column: f.name.clone(),
-                hierarchy: None,
-                randomized: None,
-            })
-            .collect(),
-        class,
-        keep,
-        entity: people.min_by_key(|f| f.distinct).map(|f| f.name.clone()),
-        population: None,
-        satisfying: std::iter::once(on(model("k_anonymity", K), None))
-            .chain(diverse)
-            .collect(),
-        limit: Percent::parse("5").map(LimitClause::Percent),
-        starred: None,
-        minimizing: vec![],
-        recoding: None,
-        choice: ChoiceClause::Default,
-        options: vec![("time_limit".into(), Value::Text(TIME_LIMIT.into()))],
-        accepting: vec![],
+        using: None,
+        policy: PolicyClause {
+            identifiers: of(Role::Identifier)
+                .map(|f| IdentifierClause {
+                    column: f.name.clone(),
+                    mask: None,
+                })
+                .collect(),
+            quasi_identifiers,
+            sensitive: of(Role::Sensitive)
+                .map(|f| SensitiveClause {
+                    column: f.name.clone(),
+                    hierarchy: None,
+                    randomized: None,
+                })
+                .collect(),
+            class,
+            keep,
+            entity: people.min_by_key(|f| f.distinct).map(|f| f.name.clone()),
+            satisfying: std::iter::once(on(model("k_anonymity", K), None))
+                .chain(diverse)
+                .collect(),
+            limit: Percent::parse("5").map(LimitClause::Percent),
+            options: vec![("time_limit".into(), Value::Text(TIME_LIMIT.into()))],
+            ..PolicyClause::default()
+        },
         report: None,
     }
 }

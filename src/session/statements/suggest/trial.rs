@@ -110,7 +110,7 @@ impl Outcome {
 /// Tries a draft and gives it a search. Fails with `ErrorKind::Infeasible` if nothing can be
 /// released.
 pub(super) async fn choose(context: &AnonContext, survey: &Survey, draft: &mut Draft) -> Result<Outcome> {
-    if draft.anonymize.quasi_identifiers.is_empty() {
+    if draft.anonymize.policy.quasi_identifiers.is_empty() {
         return Err(Error::infeasible(
             "no column is proposed as a quasi-identifier, and a release without one protects nobody",
         ));
@@ -121,7 +121,7 @@ pub(super) async fn choose(context: &AnonContext, survey: &Survey, draft: &mut D
     }
     let mut is_without_diversity = false;
     let local = match attempt(&own, &survey.sample, draft, LOCAL).await {
-        Err(e) if e.kind() == ErrorKind::Infeasible && draft.anonymize.satisfying.len() > 1 => {
+        Err(e) if e.kind() == ErrorKind::Infeasible && draft.anonymize.policy.satisfying.len() > 1 => {
             draft.without_diversity();
             is_without_diversity = true;
             attempt(&own, &survey.sample, draft, LOCAL).await?
@@ -167,23 +167,19 @@ fn apart(context: &AnonContext, sample: &RecordBatch) -> Result<AnonContext> {
 
 /// Decides a release of the sampled rows, and measures it.
 async fn attempt(own: &AnonContext, sample: &RecordBatch, draft: &Draft, search: &str) -> Result<Trial> {
-    let proposed = draft.searching(search);
-    let spec = AnonymizeSpec {
+    let mut spec = AnonymizeSpec {
         source: SourceClause::Table(TableName(vec![TABLE.into()])),
         target: None,
-        // Identifiers that cannot be generalized are not in the sample.
-        identifiers: {
-            let dropped = proposed.identifiers.into_iter();
-            let sampled = dropped.filter(|i| sample.column_by_name(&i.column).is_some());
-            sampled.collect()
-        },
-        options: std::iter::once(("time_limit", Value::Text(TIME_LIMIT.into())))
-            // Only a search over the lattice assesses nodes.
-            .chain((search == GLOBAL).then_some(("node_limit", Value::Integer(NODES))))
-            .map(|(name, value)| (name.to_string(), value))
-            .collect(),
-        ..proposed
+        ..draft.searching(search)
     };
+    // Identifiers that cannot be generalized are not in the sample.
+    let is_sampled = |column: &str| sample.column_by_name(column).is_some();
+    spec.policy.identifiers.retain(|i| is_sampled(&i.column));
+    spec.policy.options = std::iter::once(("time_limit", Value::Text(TIME_LIMIT.into())))
+        // Only a search over the lattice assesses nodes.
+        .chain((search == GLOBAL).then_some(("node_limit", Value::Integer(NODES))))
+        .map(|(name, value)| (name.to_string(), value))
+        .collect();
     let job = Arc::new(own.bind(&spec, Purpose::Decide).await?);
     let decision = decide_job(&job, &own.observer).await?;
     let (evaluator, classes, verdict) = (&decision.evaluator, &decision.classes, &decision.verdict);

@@ -35,7 +35,7 @@ pub(super) fn read(c: &mut Cursor) -> Result<UtilitySpec> {
         &clause::REPORT,
     ];
     let s = clause::read(c, "UTILITY OF", &allowed, &[&clause::AGAINST])?;
-    if s.testing.is_some() && s.class.is_none() {
+    if s.testing.is_some() && s.policy.class.is_none() {
         return Err(c.error("TESTING ON needs CLASS (c): the class label that classifiers are trained to find"));
     }
     let Some(source) = s.against else {
@@ -44,8 +44,8 @@ pub(super) fn read(c: &mut Cursor) -> Result<UtilitySpec> {
     Ok(UtilitySpec {
         release,
         source,
-        quasi_identifiers: s.quasi_identifiers,
-        class: s.class,
+        quasi_identifiers: s.policy.quasi_identifiers,
+        class: s.policy.class,
         testing: s.testing,
         report: s.report,
     })

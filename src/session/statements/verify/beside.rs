@@ -37,14 +37,14 @@ pub(in crate::session) struct Beside {
 pub(super) fn read(c: &mut Cursor, first: SourceClause) -> Result<Beside> {
     let second = source::read(c)?;
     let s = clause::read(c, "VERIFY ... BESIDE", &[&clause::AGAINST, &clause::ENTITY], &[])?;
-    if s.entity.is_some() && s.against.is_none() {
+    if s.policy.entity.is_some() && s.against.is_none() {
         return Err(c.error("ENTITY counts the people of the source, and needs AGAINST; example: AGAINST people"));
     }
     Ok(Beside {
         first,
         second,
         against: s.against,
-        entity: s.entity,
+        entity: s.policy.entity,
     })
 }
 
@@ -112,7 +112,7 @@ impl AnonContext {
         let stated = statement(&evidence.manifest().statement)
             .ok_or_else(|| Error::data(format!("{} does not parse; VERIFY the release alone", of_manifest())))?;
         // The constraints name columns, and their hierarchies may not be in this session.
-        let named = stated.quasi_identifiers.iter().map(|q| QuasiIdentifierClause {
+        let named = stated.policy.quasi_identifiers.iter().map(|q| QuasiIdentifierClause {
             hierarchy: None,
             ..q.clone()
         });
@@ -122,9 +122,9 @@ impl AnonContext {
             .map_err(|e| e.context(of_manifest()))?;
         let constraints = constraints(
             &self.registry(),
-            &stated.satisfying,
+            &stated.policy.satisfying,
             (&quasi_identifiers, &item_sets),
-            &stated.sensitive,
+            &stated.policy.sensitive,
         )
         .map_err(|e| e.context(of_manifest()))?;
         Ok(Side {

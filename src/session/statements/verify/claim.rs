@@ -184,6 +184,7 @@ fn check(
 fn stated(text: &str) -> Option<Stated> {
     let spec = statement(text)?;
     let masked = spec
+        .policy
         .identifiers
         .iter()
         .filter_map(|i| Some((&i.column, i.mask.as_ref()?)));
@@ -191,17 +192,18 @@ fn stated(text: &str) -> Option<Stated> {
     let forms = masked
         .clone()
         .filter_map(|(column, mask)| Some((column.clone(), form(mask)?)));
-    let randomized = spec.sensitive.iter().filter(|s| s.randomized.is_some());
+    let randomized = spec.policy.sensitive.iter().filter(|s| s.randomized.is_some());
     let roles = masked
         .map(|(column, _)| (column, Role::Identifier))
         .chain(
-            spec.quasi_identifiers
+            spec.policy
+                .quasi_identifiers
                 .iter()
                 .map(|q| (&q.column, Role::QuasiIdentifier)),
         )
-        .chain(spec.sensitive.iter().map(|s| (&s.column, Role::Sensitive)))
-        .chain(spec.class.iter().map(|c| (c, Role::Class)))
-        .chain(spec.keep.iter().map(|c| (c, Role::Keep)));
+        .chain(spec.policy.sensitive.iter().map(|s| (&s.column, Role::Sensitive)))
+        .chain(spec.policy.class.iter().map(|c| (c, Role::Class)))
+        .chain(spec.policy.keep.iter().map(|c| (c, Role::Keep)));
     Some(Stated {
         roles: roles.map(|(column, role)| (column.clone(), role)).collect(),
         randomized: randomized.map(|s| s.column.clone()).collect(),

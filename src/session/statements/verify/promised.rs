@@ -38,7 +38,7 @@ impl AnonContext {
             source: SourceClause::path(folder),
             claimed: Some(self.promise_of(&named, &manifest)?),
             against: None,
-            population: released.and_then(|released| released.population),
+            population: released.and_then(|released| released.policy.population),
             signed_by: None,
         }))
     }
@@ -50,14 +50,14 @@ impl AnonContext {
         let unread = || Error::data(format!("{release}: the statement of the manifest is not one ANONYMIZE"));
         let released = statement(&manifest.statement).ok_or_else(unread)?;
         let known = |name: &Option<String>| name.clone().filter(|name| self.hierarchies.read().contains_key(name));
-        let quasi_identifiers = released.quasi_identifiers.iter().map(|q| QuasiIdentifierClause {
+        let quasi_identifiers = released.policy.quasi_identifiers.iter().map(|q| QuasiIdentifierClause {
             column: q.column.clone(),
             hierarchy: known(&q.hierarchy),
             levels: None,
             weight: None,
             labels: None,
         });
-        let sensitive = released.sensitive.iter().map(|s| SensitiveClause {
+        let sensitive = released.policy.sensitive.iter().map(|s| SensitiveClause {
             column: s.column.clone(),
             hierarchy: known(&s.hierarchy),
             randomized: None,
@@ -72,8 +72,8 @@ impl AnonContext {
         Ok(Claimed {
             quasi_identifiers: quasi_identifiers.collect(),
             sensitive: sensitive.collect(),
-            entity: released.entity.clone(),
-            satisfying: released.satisfying,
+            entity: released.policy.entity.clone(),
+            satisfying: released.policy.satisfying,
         })
     }
 }

@@ -77,7 +77,7 @@ pub(super) fn read(c: &mut Cursor, source: SourceClause) -> Result<Verify> {
             source,
             claimed: None,
             against: s.against,
-            population: s.population,
+            population: s.policy.population,
             signed_by: s.signed_by,
         });
     }
@@ -86,13 +86,13 @@ pub(super) fn read(c: &mut Cursor, source: SourceClause) -> Result<Verify> {
     Ok(Verify {
         source,
         claimed: Some(Claimed {
-            quasi_identifiers: s.quasi_identifiers,
-            sensitive: s.sensitive,
-            entity: s.entity,
-            satisfying: s.satisfying,
+            quasi_identifiers: s.policy.quasi_identifiers,
+            sensitive: s.policy.sensitive,
+            entity: s.policy.entity,
+            satisfying: s.policy.satisfying,
         }),
         against: s.against,
-        population: s.population,
+        population: s.policy.population,
         signed_by: s.signed_by,
     })
 }

@@ -1,0 +1,108 @@
+//! Empty fields of CSV files. They are the empty text or NULL, and a reader sees NULL in both. A
+//! model that compares a class with the whole table tells the two apart: NULL stands last in an
+//! order, and a hierarchy places it by its own clause.
+
+use super::tables::{CHECKED, WHOLE, released_type};
+use crate::error::Result;
+use crate::hierarchy::{is_binary, plain_type};
+use crate::quoting::quote;
+use crate::recount::ReleasedTable;
+use crate::recount::count;
+use datafusion::functions::core::expr_fn::coalesce;
+use datafusion::logical_expr::{ident, lit};
+use datafusion::prelude::SessionContext;
+
+/// What the empty fields of the sensitive columns are.
+#[derive(Debug, Default)]
+pub(super) struct Empty {
+    /// The columns whose empty fields are empty texts, which they are now in the session's table.
+    pub(super) texts: Vec<String>,
+    /// The columns of which nothing tells.
+    pub(super) untold: Vec<String>,
+}
+
+impl Empty {
+    /// Finds what the empty fields of the columns `of_csv` are. The source tells, if it is there and
+    /// has only one of the two; then the session's table of the release gets empty texts.
+    pub(super) async fn of(session: &SessionContext, released: &ReleasedTable, of_csv: &[String]) -> Result<Self> {
+        let mut empty = Self::default();
+        for column in of_csv {
+            if !released_type(session, column).await?.is_string() {
+                continue;
+            }
+            let name = quote(column);
+            let is_null = format!("{name} IS NULL");
+            if count(session, &format!("SELECT count(*) FROM {CHECKED} WHERE {is_null}")).await? == 0 {
+                continue;
+            }
+            let Some(is_empty) = is_empty(session, released, column).await? else {
+                empty.untold.push(column.clone());
+                continue;
+            };
+            let whole = quote(WHOLE);
+            let texts = count(session, &format!("SELECT count(*) FROM {whole} WHERE {is_empty}")).await?;
+            let nulls = count(session, &format!("SELECT count(*) FROM {whole} WHERE {is_null}")).await?;
+            match (texts > 0, nulls > 0 || released.starred > 0) {
+                (false, _) => {}
+                (true, false) => empty.texts.push(column.clone()),
+                (true, true) => empty.untold.push(column.clone()),
+            }
+        }
+        if !empty.texts.is_empty() {
+            let rows = session.table(CHECKED).await?;
+            let select = rows
+                .schema()
+                .fields()
+                .iter()
+                .map(|field| match empty.texts.contains(field.name()) {
+                    true => coalesce(vec![ident(field.name()), lit("")]).alias(field.name()),
+                    false => ident(field.name()),
+                });
+            let select: Vec<_> = select.collect();
+            let rows = rows.select(select)?.into_view();
+            session.deregister_table(CHECKED)?;
+            session.register_table(CHECKED, rows)?;
+        }
+        Ok(empty)
+    }
+}
+
+/// Returns those of the columns `of_csv` in which a table has both the empty text and NULL: classes
+/// with the one cannot be told from classes with the other.
+pub(super) async fn mixed(
+    session: &SessionContext,
+    table: &str,
+    of_csv: impl Iterator<Item = &String>,
+) -> Result<Vec<String>> {
+    let mut mixed = vec![];
+    let rows = session.table(table).await?;
+    for column in of_csv {
+        let field = rows.schema().field_with_unqualified_name(column).ok();
+        if field.is_none_or(|field| !plain_type(field.data_type()).is_string()) {
+            continue;
+        }
+        let (name, table) = (quote(column), quote(table));
+        let texts = count(session, &format!("SELECT count(*) FROM {table} WHERE {name} = ''")).await?;
+        let nulls = count(session, &format!("SELECT count(*) FROM {table} WHERE {name} IS NULL")).await?;
+        if texts > 0 && nulls > 0 {
+            mixed.push(column.clone());
+        }
+    }
+    Ok(mixed)
+}
+
+/// Returns the SQL condition that a value of the source is the empty text; `None` if the source is
+/// not there.
+async fn is_empty(session: &SessionContext, released: &ReleasedTable, column: &str) -> Result<Option<String>> {
+    let name = quote(column);
+    let whole = match &released.whole {
+        Some(_) => session.table(WHOLE).await?,
+        None => return Ok(None),
+    };
+    let field = whole.schema().field_with_unqualified_name(column).ok();
+    Ok(field.map(|field| match plain_type(field.data_type()) {
+        other if is_binary(other) => format!("encode(arrow_cast({name}, 'Binary'), 'hex') = ''"),
+        other if other.is_string() => format!("{name} = ''"),
+        _ => "false".into(),
+    }))
+}

@@ -1,0 +1,161 @@
+//! The policies of a session: the roles, the models and the limits of a release under a name.
+//!
+//! A statement that uses a policy cannot weaken it. It says neither roles nor models nor limits of
+//! its own, its hierarchies are those that the policy was made with, and its query only leaves out
+//! rows and columns.
+
+use super::context::AnonContext;
+use crate::error::{Error, Result};
+use crate::folder::{PolicySummary, sha256};
+use crate::hierarchy::Hierarchy;
+use crate::quoting::ident;
+use crate::session::statements::anonymize::spec::AnonymizeSpec;
+use crate::sql::clause::PolicyClause;
+use datafusion::logical_expr::{Expr, LogicalPlan};
+use parking_lot::RwLock;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The policies of a session, by name.
+pub(super) type Policies = Arc<RwLock<BTreeMap<String, Arc<Policy>>>>;
+
+/// A policy with the hierarchies that it was made with.
+#[derive(Debug)]
+pub(super) struct Policy {
+    pub(super) name: String,
+    pub(super) clauses: PolicyClause,
+    pub(super) hierarchies: Vec<Arc<Hierarchy>>,
+    sha256: String,
+}
+
+impl Policy {
+    /// Creates a policy. `hierarchies` are those that its clauses name.
+    pub(super) fn new(name: String, clauses: PolicyClause, hierarchies: Vec<Arc<Hierarchy>>) -> Result<Self> {
+        let mut text = written(&clauses);
+        let key = sha256(&text);
+        for hierarchy in &hierarchies {
+            let digest = hierarchy.digest(key.as_bytes())?;
+            text.push_str(&format!("\n{} {digest}", ident(hierarchy.name())));
+        }
+        Ok(Self {
+            sha256: sha256(&text),
+            name,
+            clauses,
+            hierarchies,
+        })
+    }
+
+    /// Returns the statement that makes the policy, with OR REPLACE if it `replaces`.
+    pub(super) fn statement(&self, replaces: bool) -> String {
+        let replace = if replaces { "OR REPLACE " } else { "" };
+        let (name, clauses) = (ident(&self.name), written(&self.clauses));
+        format!("CREATE {replace}POLICY {name} AS ({clauses})")
+    }
+
+    /// Returns the name and the digest of the policy: of its clauses, and of everything that its
+    /// hierarchies do.
+    pub(super) fn summary(&self) -> PolicySummary {
+        PolicySummary::new(self.name.clone(), self.sha256.clone())
+    }
+}
+
+/// Returns the clauses of a policy on one line.
+pub(super) fn written(clauses: &PolicyClause) -> String {
+    clauses.written(" ").to_string().trim_start().to_string()
+}
+
+impl AnonContext {
+    /// Returns the policy called `name`, or an error that suggests similar names.
+    pub(super) fn policy(&self, name: &str) -> Result<Arc<Policy>> {
+        let policies = self.policies.read();
+        let found = policies.get(name).cloned();
+        found.ok_or_else(|| Error::unknown("policy", name, policies.keys().map(String::as_str)))
+    }
+
+    /// Fails with a usage error if a hierarchy that a policy was made with is another one now.
+    pub(super) fn is_unchanged(&self, hierarchy: &Arc<Hierarchy>) -> Result<()> {
+        let today = self.hierarchy(hierarchy.name())?;
+        match Arc::ptr_eq(&today, hierarchy) || today.digest(&[])? == hierarchy.digest(&[])? {
+            true => Ok(()),
+            false => Err(Error::usage(format!(
+                "hierarchy {} is not the one that the policy was made with; make the hierarchy as it was, or the policy again \
+                 (CREATE OR REPLACE POLICY)",
+                hierarchy.name()
+            ))),
+        }
+    }
+
+    /// Returns a statement with the clauses of the policy that it uses, as if it said them itself,
+    /// and the policy. Fails with a usage error if it says what is for the policy to say, or if a hierarchy of the
+    /// policy is another one now.
+    pub(super) fn under_policy(&self, statement: &AnonymizeSpec) -> Result<(AnonymizeSpec, Option<Arc<Policy>>)> {
+        let Some(name) = &statement.using else {
+            return Ok((statement.clone(), None));
+        };
+        let policy = self.policy(name)?;
+        for hierarchy in &policy.hierarchies {
+            self.is_unchanged(hierarchy)
+                .map_err(|e| e.context(format!("policy {name}")))?;
+        }
+        let statement = AnonymizeSpec {
+            using: None,
+            policy: policy.clauses.with(&statement.policy, name)?,
+            ..statement.clone()
+        };
+        Ok((statement, Some(policy)))
+    }
+}
+
+/// Fails with a usage error if a source that a statement under the policy `name` reads does more
+/// than leave out rows and columns: what computes, joins or repeats rows can change what the roles
+/// and the models of the policy mean.
+pub(super) fn check_selects(plan: &LogicalPlan, name: &str) -> Result<()> {
+    let Some(does) = more_than_selects(plan) else {
+        return Ok(());
+    };
+    Err(Error::usage(format!(
+        "policy {name}: the query or view {does}, which can change what the policy means; under a policy, a query leaves out \
+         rows and columns: (SELECT a, b FROM t WHERE c > 1). Write what it makes to files first, and anonymize those"
+    )))
+}
+
+/// Returns what a plan does beside leaving out rows and columns, if it does more.
+fn more_than_selects(plan: &LogicalPlan) -> Option<String> {
+    let input = match plan {
+        LogicalPlan::TableScan(scan) => {
+            let view = scan.source.get_logical_plan();
+            return view.and_then(|view| more_than_selects(&view));
+        }
+        LogicalPlan::Projection(projection) => {
+            let computed = projection.expr.iter().find(|expr| !is_column(expr));
+            if let Some(computed) = computed {
+                return Some(match computed {
+                    Expr::Alias(alias) if matches!(alias.expr.as_ref(), Expr::Column(_)) => {
+                        format!("calls a column {}", alias.name)
+                    }
+                    _ => "computes values".into(),
+                });
+            }
+            &projection.input
+        }
+        LogicalPlan::Filter(filter) => &filter.input,
+        LogicalPlan::Sort(sort) => &sort.input,
+        LogicalPlan::Limit(limit) => &limit.input,
+        LogicalPlan::SubqueryAlias(alias) => &alias.input,
+        LogicalPlan::Aggregate(_) | LogicalPlan::Distinct(_) => return Some("groups rows".into()),
+        LogicalPlan::Join(_) => return Some("joins tables".into()),
+        LogicalPlan::Union(_) => return Some("puts tables together".into()),
+        LogicalPlan::Window(_) => return Some("computes values".into()),
+        _ => return Some("does more than select rows".into()),
+    };
+    more_than_selects(input)
+}
+
+/// Returns true for a column under its own name.
+fn is_column(expr: &Expr) -> bool {
+    match expr {
+        Expr::Column(_) => true,
+        Expr::Alias(alias) => matches!(alias.expr.as_ref(), Expr::Column(column) if column.name == alias.name),
+        _ => false,
+    }
+}

@@ -1,0 +1,111 @@
+//! `CREATE POLICY`: names the roles, the models and the limits of a release.
+
+use super::entry::{Entry, Run, Statement};
+use crate::catalogue::Arguments;
+use crate::error::{Error, Result};
+use crate::quoting::ident;
+use crate::session::answer::Answer;
+use crate::session::bind::RUN_OPTIONS;
+use crate::session::context::AnonContext;
+use crate::session::policies::{Policy, written};
+use crate::sql::clause::{ChoiceClause, PolicyClause, policy};
+use futures::future::BoxFuture;
+use std::fmt;
+use std::sync::Arc;
+
+/// `CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name AS (clause ...)`
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CreatePolicy {
+    /// Whether OR REPLACE is given.
+    pub(super) or_replace: bool,
+    /// Whether IF NOT EXISTS is given.
+    pub(super) if_not_exists: bool,
+    /// The name of the policy.
+    pub(super) name: String,
+    /// The clauses of the policy.
+    pub(super) clauses: PolicyClause,
+}
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "CREATE POLICY",
+    starts: &["CREATE POLICY", "CREATE OR REPLACE POLICY"],
+    summary: "names the roles, the models and the limits that a release must keep to",
+    syntax: "CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name AS (
+  [IDENTIFIERS (...)] QUASI IDENTIFIERS (...) [SENSITIVE (...)] [CLASS (c)] [KEEP (c, ...)] [ENTITY (c)] [POPULATION table]
+  SATISFYING model ... [SUPPRESSING AT MOST ...] [SUPPRESSED ROWS ...] [MINIMIZING metric] [RECODING GLOBAL | LOCAL]
+  [SEARCH USING ... | AT NODE ... | USING MANIFEST ...] [WITH (...)] [ACCEPTING WARNINGS ON (c, ...)])",
+    example: "CREATE POLICY patients_v1 AS (IDENTIFIERS (name) QUASI IDENTIFIERS (age USING age, zip) SATISFYING k_anonymity(5))",
+    answers: false,
+    read: |c, form| {
+        let if_not_exists = c.take("IF NOT EXISTS");
+        let name = c.name("the name of the policy")?;
+        c.need("AS")?;
+        Ok(Statement::new(CreatePolicy {
+            or_replace: form == 1,
+            if_not_exists,
+            name,
+            clauses: policy::read(c)?,
+        }))
+    },
+};
+
+impl fmt::Display for CreatePolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let replace = if self.or_replace { "OR REPLACE " } else { "" };
+        let exists = if self.if_not_exists { "IF NOT EXISTS " } else { "" };
+        let (name, clauses) = (ident(&self.name), written(&self.clauses));
+        write!(f, "CREATE {replace}POLICY {exists}{name} AS ({clauses})")
+    }
+}
+
+impl CreatePolicy {
+    /// Makes the policy. Fails if a hierarchy, a model, a metric, a search or an option of it is
+    /// unknown.
+    fn made(&self, context: &AnonContext) -> Result<Policy> {
+        if !context.hidden.is_empty() {
+            return Err(Error::usage(
+                "a policy is printed and stored, and holds no value from the environment; write the value, or for the secret of \
+                 a mask the name of the variable: WITH SECRET 'env:NAME'",
+            ));
+        }
+        let (clauses, registry) = (&self.clauses, context.registry());
+        let hierarchies = clauses.hierarchies().into_iter().map(|name| context.hierarchy(name));
+        let hierarchies = hierarchies.collect::<Result<Vec<_>>>()?;
+        for constraint in &clauses.satisfying {
+            registry.model(&constraint.model)?;
+        }
+        for goal in &clauses.minimizing {
+            registry.metric(&goal.metric)?;
+        }
+        if let ChoiceClause::Search(call) = &clauses.choice {
+            registry.search(call)?;
+        }
+        Arguments::of_options(&RUN_OPTIONS, &clauses.options)?;
+        Policy::new(self.name.clone(), clauses.clone(), hierarchies)
+    }
+}
+
+impl Run for CreatePolicy {
+    fn kind(&self) -> &'static str {
+        "create policy"
+    }
+
+    fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            let name = &self.name;
+            let exists = context.policies.read().contains_key(name);
+            if exists && self.if_not_exists {
+                return Answer::done(format!("policy {name} exists already"));
+            }
+            if exists && !self.or_replace {
+                return Err(Error::usage(format!(
+                    "policy {name} exists already; use CREATE OR REPLACE POLICY or IF NOT EXISTS"
+                )));
+            }
+            let policy = self.made(context).map_err(|e| e.context(format!("policy {name}")))?;
+            let sha256 = policy.summary().sha256;
+            context.policies.write().insert(name.clone(), Arc::new(policy));
+            Answer::done(format!("policy {name} created: SHA-256 {sha256}"))
+        })
+    }
+}

@@ -1,0 +1,47 @@
+//! Writes a script that makes things of a session again.
+
+use crate::error::{Error, Result};
+use crate::location::{expanded, is_url};
+use crate::pool::blocking;
+use crate::sealed::{Form, check_replaced, sealed};
+use crate::session::answer::Answer;
+use crate::session::context::AnonContext;
+use crate::sql::clause::FileClause;
+use crate::staging::StagedReport;
+use std::path::{Path, PathBuf};
+
+/// Writes these statements as a script to a local file, with what was written in place of hidden
+/// values. `statement` is the name of the statement that does so, and `what` says what is saved.
+pub(super) async fn save_script(
+    context: &AnonContext,
+    file: &FileClause,
+    (statement, what): (&str, &str),
+    statements: Vec<String>,
+) -> Result<Answer> {
+    let path = expanded(&file.path)?;
+    if is_url(&path) {
+        return Err(Error::usage(format!(
+            "{statement} TO {path:?}: a script is a local file; write it here and copy it"
+        )));
+    }
+    let (path, overwrite) = (PathBuf::from(path.as_ref()), file.overwrite);
+    let folder = path.parent().filter(|f| *f != Path::new("") && !f.is_dir());
+    if let Some(folder) = folder {
+        return Err(Error::usage(format!(
+            "{statement} TO: there is no folder {}; create it first",
+            folder.display()
+        )));
+    }
+    let place = path.clone();
+    blocking("looking for the script", move || check_replaced(&place, overwrite)).await?;
+    let seen = context.seen();
+    let script: String = statements.into_iter().map(|s| seen.in_statement(s)).collect();
+    if context.settings().dry_run {
+        return Answer::done(format!("dry run: nothing was written to {}", file.path));
+    }
+    blocking("writing the script", move || {
+        StagedReport::write(&path, sealed(script, Form::Sql), overwrite)?.publish()
+    })
+    .await?;
+    Answer::done(format!("{what} saved to {}", file.path))
+}

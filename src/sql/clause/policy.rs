@@ -1,0 +1,249 @@
+//! The clauses that a policy can have: the roles, the models, the limits, and how a release is
+//! searched. An ANONYMIZE says them itself, or names the policy that has them.
+
+use super::choice::{ChoiceClause, RecodingClause};
+use super::constraint::{self, ConstraintClause};
+use super::goal::GoalClause;
+use super::list::{self as clause, Clause};
+use super::options;
+use super::roles::{self, IdentifierClause, QuasiIdentifierClause, SensitiveClause};
+use super::source::SourceClause;
+use super::suppression::LimitClause;
+use crate::catalogue::Value;
+use crate::error::{Error, Result};
+use crate::quoting::ident;
+use crate::sql::cursor::Cursor;
+use crate::sql::name::{list, names};
+use datafusion::sql::sqlparser::tokenizer::Token;
+use std::fmt::{self, Display};
+
+/// The clauses that a policy can have.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PolicyClause {
+    /// IDENTIFIERS: the columns that are dropped or masked.
+    pub identifiers: Vec<IdentifierClause>,
+    /// QUASI IDENTIFIERS: the columns that are generalized.
+    pub quasi_identifiers: Vec<QuasiIdentifierClause>,
+    /// SENSITIVE: the sensitive attributes.
+    pub sensitive: Vec<SensitiveClause>,
+    /// CLASS: the class label.
+    pub class: Option<String>,
+    /// KEEP: the columns that are released as they are.
+    pub keep: Vec<String>,
+    /// ENTITY: the column that identifies a person.
+    pub entity: Option<String>,
+    /// POPULATION: the table in which models such as k_map count.
+    pub population: Option<SourceClause>,
+    /// SATISFYING: the constraints.
+    pub satisfying: Vec<ConstraintClause>,
+    /// SUPPRESSING AT MOST: the suppression limit.
+    pub limit: Option<LimitClause>,
+    /// SUPPRESSED ROWS: `Some(true)` is STARRED, `Some(false)` DROPPED.
+    pub starred: Option<bool>,
+    /// MINIMIZING: one metric, or the terms of a weighted sum; empty if not given.
+    pub minimizing: Vec<GoalClause>,
+    /// RECODING: whether equal values get equal labels in every row.
+    pub recoding: Option<RecodingClause>,
+    /// SEARCH USING, AT NODE or USING MANIFEST.
+    pub choice: ChoiceClause,
+    /// WITH: the options of the run.
+    pub options: Vec<(String, Value)>,
+    /// ACCEPTING WARNINGS ON: the columns whose warnings are accepted.
+    pub accepting: Vec<String>,
+}
+
+/// The clauses that a policy can have.
+pub(crate) const CLAUSES: &[Clause] = &[
+    clause::IDENTIFIERS,
+    clause::QUASI,
+    clause::SENSITIVE,
+    clause::CLASS,
+    clause::KEEP,
+    clause::ENTITY,
+    clause::POPULATION,
+    clause::SATISFYING,
+    clause::SUPPRESSING,
+    clause::SUPPRESSED,
+    clause::MINIMIZING,
+    clause::RECODING,
+    clause::SEARCH,
+    clause::NODE,
+    clause::MANIFEST,
+    clause::WITH,
+    clause::ACCEPTING,
+];
+
+/// What the clauses SEARCH USING, AT NODE and USING MANIFEST say.
+const CHOICE: &str = "the search or the node";
+
+/// The clauses that a statement may give beside its policy: whatever they say, the release holds
+/// the models of the policy.
+const OPEN: &[&str] = &[clause::MINIMIZING.start, clause::RECODING.start, CHOICE];
+
+/// The options of WITH that a statement may give beside its policy, for the same reason.
+const OF_A_RUN: &[&str] = &["seed", "time_limit", "node_limit"];
+
+/// Parses `(clause ...)`.
+pub(crate) fn read(c: &mut Cursor) -> Result<PolicyClause> {
+    let open = c.position();
+    if !c.looks_at_token(&Token::LParen) {
+        return Err(c.expected("the clauses of the policy in parentheses", []));
+    }
+    let close = c.closing(open).ok_or_else(|| c.error("this \"(\" is not closed"))?;
+    let mut inner = c.within(open + 1..close);
+    let allowed: Vec<&Clause> = CLAUSES.iter().collect();
+    let mut clauses = clause::read(
+        &mut inner,
+        "CREATE POLICY",
+        &allowed,
+        &[&clause::QUASI, &clause::SATISFYING],
+    )?;
+    if !clauses.recodings.is_empty() || !clauses.searches.is_empty() {
+        return Err(inner.error("a list of recodings or searches stands only in COMPARE ANONYMIZE; name one"));
+    }
+    c.skip_to(close + 1);
+    Ok(std::mem::take(&mut clauses.policy))
+}
+
+impl PolicyClause {
+    /// Returns the first keywords of the clauses that are given.
+    fn given(&self) -> Vec<&'static str> {
+        let given = [
+            (clause::IDENTIFIERS.start, !self.identifiers.is_empty()),
+            (clause::QUASI.start, !self.quasi_identifiers.is_empty()),
+            (clause::SENSITIVE.start, !self.sensitive.is_empty()),
+            (clause::CLASS.start, self.class.is_some()),
+            (clause::KEEP.start, !self.keep.is_empty()),
+            (clause::ENTITY.start, self.entity.is_some()),
+            (clause::POPULATION.start, self.population.is_some()),
+            (clause::SATISFYING.start, !self.satisfying.is_empty()),
+            (clause::SUPPRESSING.start, self.limit.is_some()),
+            ("SUPPRESSED ROWS", self.starred.is_some()),
+            (clause::ACCEPTING.start, !self.accepting.is_empty()),
+            (clause::MINIMIZING.start, !self.minimizing.is_empty()),
+            (clause::RECODING.start, self.recoding.is_some()),
+            (CHOICE, self.choice != ChoiceClause::Default),
+        ];
+        let given = given.iter().filter(|(_, is_given)| *is_given);
+        given.map(|(start, _)| *start).collect()
+    }
+
+    /// Fails with a usage error if a statement that names the policy `name` says here what only a
+    /// policy does: it could be weaker than the policy.
+    pub(crate) fn leaves_to(&self, name: &str) -> Result<()> {
+        if let Some(clause) = self.given().into_iter().find(|clause| !OPEN.contains(clause)) {
+            return Err(Error::usage(format!(
+                "{clause} is for policy {name} to say; leave {clause} out, or change the policy (CREATE OR REPLACE POLICY)"
+            )));
+        }
+        match self
+            .options
+            .iter()
+            .find(|(option, _)| !OF_A_RUN.contains(&option.as_str()))
+        {
+            Some((option, _)) => Err(Error::usage(format!(
+                "WITH ({option} = ...) is for policy {name} to say; a statement that uses it gives {}",
+                OF_A_RUN.join(", ")
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the clauses of this policy, called `name`, and of a statement that uses it. Fails
+    /// with a usage error that names the clause if both have it.
+    pub(crate) fn with(&self, statement: &Self, name: &str) -> Result<Self> {
+        statement.leaves_to(name)?;
+        let (own, more) = (self.given(), statement.given());
+        let clause = more.iter().find(|clause| own.contains(clause)).map(ToString::to_string);
+        let is_own = |option: &str| self.options.iter().any(|(own, _)| own == option);
+        let option = statement.options.iter().find(|(option, _)| is_own(option));
+        let option = option.map(|(option, _)| format!("WITH ({option} = ...)"));
+        if let Some(clause) = clause.or(option) {
+            return Err(Error::usage(format!(
+                "policy {name} says {clause}; leave it out, or change the policy (CREATE OR REPLACE POLICY)"
+            )));
+        }
+        let statement = statement.clone();
+        Ok(Self {
+            minimizing: [self.minimizing.clone(), statement.minimizing].concat(),
+            recoding: self.recoding.or(statement.recoding),
+            choice: match &self.choice {
+                ChoiceClause::Default => statement.choice,
+                own => own.clone(),
+            },
+            options: [self.options.clone(), statement.options].concat(),
+            ..self.clone()
+        })
+    }
+
+    /// Returns the names of the hierarchies of its columns.
+    pub(crate) fn hierarchies(&self) -> Vec<&str> {
+        let quasi = self.quasi_identifiers.iter().filter_map(|q| q.hierarchy.as_deref());
+        let sensitive = self.sensitive.iter().filter_map(|s| s.hierarchy.as_deref());
+        let mut all: Vec<&str> = quasi.chain(sensitive).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Returns the same clauses without the literals of their queries.
+    pub(crate) fn redacted(&self) -> Self {
+        Self {
+            population: self.population.as_ref().map(SourceClause::redacted),
+            ..self.clone()
+        }
+    }
+
+    /// Prints the clauses, each after `gap`.
+    pub(crate) fn written<'a>(&'a self, gap: &'a str) -> impl Display + 'a {
+        fmt::from_fn(move |f| self.write(f, gap))
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>, gap: &str) -> fmt::Result {
+        // One function: every clause, in the order of the syntax.
+        if !self.identifiers.is_empty() {
+            write!(f, "{gap}IDENTIFIERS ({})", list(&self.identifiers, Display::fmt))?;
+        }
+        if !self.quasi_identifiers.is_empty() {
+            write!(f, "{gap}{}", roles::quasi_identifiers(&self.quasi_identifiers))?;
+        }
+        write!(f, "{}", roles::sensitives(&self.sensitive, gap))?;
+        if let Some(class) = &self.class {
+            write!(f, "{gap}CLASS ({})", ident(class))?;
+        }
+        if !self.keep.is_empty() {
+            write!(f, "{gap}KEEP ({})", names(&self.keep))?;
+        }
+        if let Some(entity) = &self.entity {
+            write!(f, "{gap}ENTITY ({})", ident(entity))?;
+        }
+        if let Some(population) = &self.population {
+            write!(f, "{gap}POPULATION {population}")?;
+        }
+        if !self.satisfying.is_empty() {
+            write!(f, "{gap}{}", constraint::written(&self.satisfying))?;
+        }
+        if let Some(limit) = &self.limit {
+            write!(f, "{gap}SUPPRESSING AT MOST {limit}")?;
+        }
+        if let Some(starred) = self.starred {
+            let fate = if starred { "STARRED" } else { "DROPPED" };
+            write!(f, "{gap}SUPPRESSED ROWS {fate}")?;
+        }
+        for (i, goal) in self.minimizing.iter().enumerate() {
+            f.write_str(if i == 0 { gap } else { " + " })?;
+            write!(f, "{}{goal}", if i == 0 { "MINIMIZING " } else { "" })?;
+        }
+        if let Some(recoding) = self.recoding {
+            write!(f, "{gap}RECODING {recoding}")?;
+        }
+        if self.choice != ChoiceClause::Default {
+            write!(f, "{gap}{}", self.choice)?;
+        }
+        write!(f, "{}", options::written_with(&self.options, gap))?;
+        match self.accepting.is_empty() {
+            true => Ok(()),
+            false => write!(f, "{gap}ACCEPTING WARNINGS ON ({})", names(&self.accepting)),
+        }
+    }
+}
