@@ -329,6 +329,10 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
         how = "" if on_drift is None else f" ON DRIFT {_sql.word(on_drift, ('ERROR', 'WARN', 'SEARCH'))}"
         return self._clause("SEARCH", f"USING MANIFEST {_sql.path(of, 'out/people/')}{how}")
 
+    def using_policy(self, name: str) -> Anonymize:
+        """Take the roles, the models and the limits of a policy (CREATE POLICY)."""
+        return self._clause("POLICY", f"USING POLICY {_sql.name(name)}")
+
     def options(self, **options: object) -> Anonymize:
         """Set options of the run: ``seed``, ``time_limit``, ``threads`` and others of WITH."""
         return replace(self, _options={**self._options, **options})
@@ -430,6 +434,7 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
         parts = [
             f"ANONYMIZE {self._source}",
             self._target,
+            clauses.get("POLICY", ""),
             f"IDENTIFIERS ({', '.join(self._identifiers)})" if self._identifiers else "",
             quasi_clause(self._quasi) if self._quasi else "",
             f"SENSITIVE ({', '.join(self._sensitive)})" if self._sensitive else "",

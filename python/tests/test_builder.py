@@ -68,6 +68,9 @@ def test_every_clause(con: anonsql.Connection) -> None:
     people = con.anonymize("people").quasi("age").satisfying(k_anonymity=2)
     assert str(people.at_node(age=1)).endswith("AT NODE (age 1)")
     assert str(people.using_manifest("out", on_drift="warn")).endswith("USING MANIFEST 'out' ON DRIFT WARN")
+    assert str(con.anonymize("people").using_policy("P 1").options(seed=3)) == (
+        'ANONYMIZE people USING POLICY "P 1" WITH (seed = 3)'
+    )
     assert str(people.suppress(3).suppress("0.5%")).endswith("AT MOST 0.5 PERCENT"), "the last one counts"
     assert str(people.search("genetic", iterations=5)).endswith("SEARCH USING genetic(iterations => 5)")
 

@@ -14,6 +14,7 @@ use super::tables::{CHECKED, WHOLE};
 use super::verification::Verification;
 use crate::error::Result;
 use crate::folder::Check;
+use crate::hierarchy::plain_type;
 use crate::quoting::quote;
 use crate::recount::{ReleasedTable, count, with_one_zero};
 use datafusion::prelude::SessionContext;
@@ -56,13 +57,19 @@ pub(super) async fn unchanged(
         let text = evidence.map_or(TEXT, |e| e.text(&column));
         let form = types.as_ref().and_then(|(here, there)| compared(here, there, text));
         let (Some((_, there)), Some(form)) = (&types, form) else {
-            let why = match &types {
-                Some((here, there)) => format!("{here} is not compared with {there}; cast one of them in a query"),
-                None => "the source or the release has no such column".into(),
-            };
-            found.gap(format!(
-                "whether the values of {column} are those of the source ({why})"
-            ));
+            let what = |why: &str| format!("whether the values of {column} are those of the source ({why})");
+            match &types {
+                // Nothing that is missing would make them comparable.
+                Some((here, there)) if plain_type(here) == plain_type(there) || plain_type(here).is_string() => {
+                    found.unchecked.push(what("values of this type are not compared"));
+                }
+                Some((here, there)) => {
+                    found.gap(what(&format!(
+                        "{here} is not compared with {there}; cast one of them in a query"
+                    )));
+                }
+                None => found.gap(what("the source or the release has no such column")),
+            }
             continue;
         };
         let name = quote(&column);
