@@ -39,8 +39,13 @@ impl AnonContext {
         };
         let pins = Pins::of(&self.session.state(), rows.logical_plan()).await?;
         let rows = spelled_once(claimless(rows)?)?;
+        // The name goes into reports. Of a query only the files are named there.
+        let named = match source {
+            SourceClause::Path(_) => source.redacted().to_string(),
+            SourceClause::Table(_) | SourceClause::Query(_) => source.to_string(),
+        };
         Ok(SourceTable {
-            name: self.hidden.in_statement(source.to_string()),
+            name: self.hidden.in_statement(named),
             depends: self.made.depends(rows.logical_plan())?,
             rows,
             files: pins.local_files(),

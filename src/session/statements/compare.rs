@@ -5,7 +5,7 @@ use super::anonymize::spec::{self, AnonymizeSpec};
 use super::entry::{Entry, Run, Statement};
 use crate::catalogue::Call;
 use crate::engine::{self, Evaluator, detail_requests};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::job::{Job, Purpose};
 use crate::metric::{self, Metric};
 use crate::observe::Release;
@@ -124,6 +124,24 @@ struct Row {
 }
 
 impl Row {
+    /// Returns the row of a job that no release holds.
+    fn refused(named: &str, job: &Job, why: &Error) -> Self {
+        Self {
+            named: named.into(),
+            outcome: Err(why.to_string()),
+            metrics: vec![],
+            models: models(job),
+        }
+    }
+
+    /// Returns the row with this name.
+    fn called(self, named: &str) -> Self {
+        Self {
+            named: named.into(),
+            ..self
+        }
+    }
+
     fn release(&self) -> Option<&Release> {
         self.outcome.as_ref().ok().map(|(release, _)| release)
     }
@@ -204,11 +222,11 @@ impl Run for ComparePolicies {
                 };
                 let job = context.bind(&anonymize, Purpose::Decide).await;
                 let job = Arc::new(job.map_err(|e| e.context(format!("policy {name}")))?);
-                let candidates = Candidates::of(context, &job).await?;
-                let found = candidates.row(context, &job, name.clone()).await?;
-                rows.push(Row {
-                    named: name.clone(),
-                    ..found
+                let candidates = Candidates::of(context, &job).await;
+                rows.push(match candidates {
+                    Ok(candidates) => candidates.row(context, &job, name.clone()).await?.called(name),
+                    Err(e) if e.kind() == ErrorKind::Infeasible => Row::refused(name, &job, &e),
+                    Err(e) => return Err(e),
                 });
             }
             answer("policy", &rows)
@@ -253,14 +271,19 @@ impl Candidates {
             Some(search) if search != named => format!("{named}: {search}"),
             _ => named,
         };
-        let models = job.constraints.iter().map(|c| c.describe(&job.quasi_identifiers));
         Ok(Row {
             named,
             outcome,
             metrics: self.metrics.iter().map(|(name, _)| name.clone()).collect(),
-            models: models.collect(),
+            models: models(job),
         })
     }
+}
+
+/// Returns the models of a job as they are written.
+fn models(job: &Job) -> Vec<String> {
+    let models = job.constraints.iter();
+    models.map(|c| c.describe(&job.quasi_identifiers)).collect()
 }
 
 /// Returns the metrics of the answer that the job has the columns for, by column name.
