@@ -355,7 +355,6 @@ mod tests {
                 DataType::Date32,
                 false,
             ),
-            (&["2020-01-31 10:00:00", "9999-12-31 00:00:01"], DataType::Date64, false),
             (
                 &["2020-01-31 10:00:00", "9999-12-31 23:59:59"],
                 stamp(TimeUnit::Second),
