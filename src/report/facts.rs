@@ -1,6 +1,5 @@
 //! The measured facts of a report; its JSON form is their serialisation.
 
-use crate::folder::PolicySummary;
 use crate::masks::MaskKind;
 use crate::utility::Utility;
 use crate::warning::Warning;
@@ -57,10 +56,19 @@ pub struct Record {
     pub statement_sha256: String,
     /// The policy that the statement used.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub policy: Option<PolicySummary>,
+    pub policy: Option<PolicyUsed>,
     /// The files and tables that were read; empty for a release without files.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub inputs: Vec<Input>,
+}
+
+/// The policy that a statement used.
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
+pub struct PolicyUsed {
+    /// The name of the policy.
+    pub name: String,
+    /// SHA-256 of its clauses and of everything that its hierarchies do.
+    pub sha256: String,
 }
 
 /// A file or a table that was read.

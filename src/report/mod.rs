@@ -33,7 +33,7 @@ pub use class_sizes::{class_sizes, risks};
 pub use explorer::{Explorer, Levels, Measured};
 pub use facts::{
     Attacker, Better, Bin, Choice, Classes, Column, Comparison, Disclosure, Files, Front, Gap, Generalization, Input,
-    Measure, Objective, Point, Promise, Record, Released, Report, Risk, Role, Suppression, VERSION,
+    Measure, Objective, Point, PolicyUsed, Promise, Record, Released, Report, Risk, Role, Suppression, VERSION,
 };
 pub use front::{Axis, FrontChart};
 pub use gaps::not_covered;

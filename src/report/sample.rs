@@ -1,7 +1,6 @@
 //! A report with a value in every field, for tests.
 
 use super::*;
-use crate::folder::PolicySummary;
 use crate::utility::{self, Figure, Utility};
 
 /// Returns the report of an invented release; some names contain markup.
@@ -81,7 +80,7 @@ pub(crate) fn report() -> Report {
         record: Record {
             statement: "ANONYMIZE patients TO 'out/patients_k5' QUASI IDENTIFIERS (age, \"zip <b>|`*\") SATISFYING k_anonymity(5)".into(),
             statement_sha256: "1e".repeat(32),
-            policy: Some(PolicySummary::new("patients_v1".into(), "77d1".repeat(16))),
+            policy: Some(PolicyUsed { name: "patients_v1".into(), sha256: "77d1".repeat(16) }),
             inputs: vec![Input {
                 name: "patients.parquet".into(),
                 bytes: 123_456,

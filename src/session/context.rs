@@ -1,7 +1,7 @@
 //! The context in which statements run: a DataFusion session, its hierarchies and an observer.
 
 use super::hiding::HidingTables;
-use super::policies::Policies;
+use super::policy::Policies;
 use super::registry::Registry;
 use super::sources::depends::Made;
 use crate::error::{Error, Result};

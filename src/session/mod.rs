@@ -17,6 +17,7 @@ mod numbers;
 mod options;
 mod planning;
 mod policies;
+mod policy;
 mod register;
 mod registry;
 mod run;

@@ -1,5 +1,6 @@
 //! `CREATE POLICY`: names the roles, the models and the limits of a release.
 
+use super::anonymize::spec::OF_A_POLICY;
 use super::entry::{Entry, Run, Statement};
 use crate::catalogue::Arguments;
 use crate::error::{Error, Result};
@@ -7,8 +8,11 @@ use crate::quoting::ident;
 use crate::session::answer::Answer;
 use crate::session::bind::RUN_OPTIONS;
 use crate::session::context::AnonContext;
-use crate::session::policies::{Policy, written};
-use crate::sql::clause::{ChoiceClause, PolicyClause, policy};
+use crate::session::policy::{Policy, written};
+use crate::sql::clause::list as clause;
+use crate::sql::clause::{ChoiceClause, PolicyClause};
+use crate::sql::cursor::Cursor;
+use datafusion::sql::sqlparser::tokenizer::Token;
 use futures::future::BoxFuture;
 use std::fmt;
 use std::sync::Arc;
@@ -44,10 +48,28 @@ pub(super) const ENTRY: Entry = Entry {
             or_replace: form == 1,
             if_not_exists,
             name,
-            clauses: policy::read(c)?,
+            clauses: clauses(c)?,
         }))
     },
 };
+
+/// Parses `(clause ...)`.
+fn clauses(c: &mut Cursor) -> Result<PolicyClause> {
+    let open = c.position();
+    if !c.looks_at_token(&Token::LParen) {
+        return Err(c.expected("the clauses of the policy in parentheses", []));
+    }
+    let close = c.closing(open).ok_or_else(|| c.error("this \"(\" is not closed"))?;
+    let mut inner = c.within(open + 1..close);
+    let allowed: Vec<&clause::Clause> = OF_A_POLICY.iter().collect();
+    let required = [&clause::QUASI, &clause::SATISFYING];
+    let mut read = clause::read(&mut inner, "CREATE POLICY", &allowed, &required)?;
+    if !read.recodings.is_empty() || !read.searches.is_empty() {
+        return Err(inner.error("a list of recodings or searches stands only in COMPARE ANONYMIZE; name one"));
+    }
+    c.skip_to(close + 1);
+    Ok(std::mem::take(&mut read.policy))
+}
 
 impl fmt::Display for CreatePolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

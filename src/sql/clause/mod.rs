@@ -10,7 +10,7 @@ mod goal;
 pub mod list;
 mod mask;
 pub(crate) mod options;
-pub(crate) mod policy;
+mod policy;
 pub(crate) mod roles;
 pub(crate) mod source;
 mod suppression;

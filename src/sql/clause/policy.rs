@@ -4,7 +4,6 @@
 use super::choice::{ChoiceClause, RecodingClause};
 use super::constraint::{self, ConstraintClause};
 use super::goal::GoalClause;
-use super::list::{self as clause, Clause};
 use super::options;
 use super::roles::{self, IdentifierClause, QuasiIdentifierClause, SensitiveClause};
 use super::source::SourceClause;
@@ -12,9 +11,7 @@ use super::suppression::LimitClause;
 use crate::catalogue::Value;
 use crate::error::{Error, Result};
 use crate::quoting::ident;
-use crate::sql::cursor::Cursor;
 use crate::sql::name::{list, names};
-use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt::{self, Display};
 
 /// The clauses that a policy can have.
@@ -52,76 +49,33 @@ pub struct PolicyClause {
     pub accepting: Vec<String>,
 }
 
-/// The clauses that a policy can have.
-pub(crate) const CLAUSES: &[Clause] = &[
-    clause::IDENTIFIERS,
-    clause::QUASI,
-    clause::SENSITIVE,
-    clause::CLASS,
-    clause::KEEP,
-    clause::ENTITY,
-    clause::POPULATION,
-    clause::SATISFYING,
-    clause::SUPPRESSING,
-    clause::SUPPRESSED,
-    clause::MINIMIZING,
-    clause::RECODING,
-    clause::SEARCH,
-    clause::NODE,
-    clause::MANIFEST,
-    clause::WITH,
-    clause::ACCEPTING,
-];
-
 /// What the clauses SEARCH USING, AT NODE and USING MANIFEST say.
 const CHOICE: &str = "the search or the node";
 
 /// The clauses that a statement may give beside its policy: whatever they say, the release holds
 /// the models of the policy.
-const OPEN: &[&str] = &[clause::MINIMIZING.start, clause::RECODING.start, CHOICE];
+const OPEN: &[&str] = &["MINIMIZING", "RECODING", CHOICE];
 
 /// The options of WITH that a statement may give beside its policy, for the same reason.
 const OF_A_RUN: &[&str] = &["seed", "time_limit", "node_limit"];
-
-/// Parses `(clause ...)`.
-pub(crate) fn read(c: &mut Cursor) -> Result<PolicyClause> {
-    let open = c.position();
-    if !c.looks_at_token(&Token::LParen) {
-        return Err(c.expected("the clauses of the policy in parentheses", []));
-    }
-    let close = c.closing(open).ok_or_else(|| c.error("this \"(\" is not closed"))?;
-    let mut inner = c.within(open + 1..close);
-    let allowed: Vec<&Clause> = CLAUSES.iter().collect();
-    let mut clauses = clause::read(
-        &mut inner,
-        "CREATE POLICY",
-        &allowed,
-        &[&clause::QUASI, &clause::SATISFYING],
-    )?;
-    if !clauses.recodings.is_empty() || !clauses.searches.is_empty() {
-        return Err(inner.error("a list of recodings or searches stands only in COMPARE ANONYMIZE; name one"));
-    }
-    c.skip_to(close + 1);
-    Ok(std::mem::take(&mut clauses.policy))
-}
 
 impl PolicyClause {
     /// Returns the first keywords of the clauses that are given.
     fn given(&self) -> Vec<&'static str> {
         let given = [
-            (clause::IDENTIFIERS.start, !self.identifiers.is_empty()),
-            (clause::QUASI.start, !self.quasi_identifiers.is_empty()),
-            (clause::SENSITIVE.start, !self.sensitive.is_empty()),
-            (clause::CLASS.start, self.class.is_some()),
-            (clause::KEEP.start, !self.keep.is_empty()),
-            (clause::ENTITY.start, self.entity.is_some()),
-            (clause::POPULATION.start, self.population.is_some()),
-            (clause::SATISFYING.start, !self.satisfying.is_empty()),
-            (clause::SUPPRESSING.start, self.limit.is_some()),
+            ("IDENTIFIERS", !self.identifiers.is_empty()),
+            ("QUASI IDENTIFIERS", !self.quasi_identifiers.is_empty()),
+            ("SENSITIVE", !self.sensitive.is_empty()),
+            ("CLASS", self.class.is_some()),
+            ("KEEP", !self.keep.is_empty()),
+            ("ENTITY", self.entity.is_some()),
+            ("POPULATION", self.population.is_some()),
+            ("SATISFYING", !self.satisfying.is_empty()),
+            ("SUPPRESSING", self.limit.is_some()),
             ("SUPPRESSED ROWS", self.starred.is_some()),
-            (clause::ACCEPTING.start, !self.accepting.is_empty()),
-            (clause::MINIMIZING.start, !self.minimizing.is_empty()),
-            (clause::RECODING.start, self.recoding.is_some()),
+            ("ACCEPTING", !self.accepting.is_empty()),
+            ("MINIMIZING", !self.minimizing.is_empty()),
+            ("RECODING", self.recoding.is_some()),
             (CHOICE, self.choice != ChoiceClause::Default),
         ];
         let given = given.iter().filter(|(_, is_given)| *is_given);

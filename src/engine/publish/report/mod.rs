@@ -65,7 +65,10 @@ impl Facts<'_> {
                     false => job.statement.clone(),
                 },
                 statement_sha256: job.statement_sha256.clone(),
-                policy: job.policy.clone(),
+                policy: job.policy.as_ref().map(|policy| report::PolicyUsed {
+                    name: policy.name.clone(),
+                    sha256: policy.sha256.clone(),
+                }),
                 inputs: staged.map_or_else(Vec::new, |s| s.manifest.input.iter().map(input).collect()),
             },
             release: report::Released {

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::quoting::ident;
 use crate::sql::clause::list::{self as clause, Clause, Clauses};
-use crate::sql::clause::{FileClause, PolicyClause, SourceClause, TargetClause, policy, source};
+use crate::sql::clause::{FileClause, PolicyClause, SourceClause, TargetClause, source};
 use crate::sql::cursor::Cursor;
 use std::fmt::{self, Display};
 
@@ -22,6 +22,27 @@ pub struct AnonymizeSpec {
     pub report: Option<FileClause>,
 }
 
+/// The clauses that a policy can have.
+pub(in crate::session) const OF_A_POLICY: &[Clause] = &[
+    clause::IDENTIFIERS,
+    clause::QUASI,
+    clause::SENSITIVE,
+    clause::CLASS,
+    clause::KEEP,
+    clause::ENTITY,
+    clause::POPULATION,
+    clause::SATISFYING,
+    clause::SUPPRESSING,
+    clause::SUPPRESSED,
+    clause::MINIMIZING,
+    clause::RECODING,
+    clause::SEARCH,
+    clause::NODE,
+    clause::MANIFEST,
+    clause::WITH,
+    clause::ACCEPTING,
+];
+
 /// Parses what follows the word ANONYMIZE: the clauses that all its forms share, and those of
 /// `more`. Returns the spec and the parsed clauses, in which the values of `more` and lists of
 /// recodings or searches remain.
@@ -32,7 +53,7 @@ pub(in crate::session) fn read(
     satisfying: bool,
 ) -> Result<(AnonymizeSpec, Clauses)> {
     let source = source::read(c)?;
-    let allowed: Vec<&Clause> = policy::CLAUSES.iter().chain([&clause::POLICY]).chain(more).collect();
+    let allowed: Vec<&Clause> = OF_A_POLICY.iter().chain([&clause::POLICY]).chain(more).collect();
     let mut required = vec![&clause::QUASI];
     if satisfying {
         required.push(&clause::SATISFYING);

@@ -1,0 +1,59 @@
+//! A policy: the roles, the models and the limits of a release, with the hierarchies that it was made
+//! with.
+
+use crate::error::Result;
+use crate::folder::{PolicySummary, sha256};
+use crate::hierarchy::Hierarchy;
+use crate::quoting::ident;
+use crate::sql::clause::PolicyClause;
+use parking_lot::RwLock;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The policies of a session, by name.
+pub(super) type Policies = Arc<RwLock<BTreeMap<String, Arc<Policy>>>>;
+
+/// A policy with the hierarchies that it was made with.
+#[derive(Debug)]
+pub(super) struct Policy {
+    pub(super) name: String,
+    pub(super) clauses: PolicyClause,
+    pub(super) hierarchies: Vec<Arc<Hierarchy>>,
+    sha256: String,
+}
+
+impl Policy {
+    /// Creates a policy. `hierarchies` are those that its clauses name.
+    pub(super) fn new(name: String, clauses: PolicyClause, hierarchies: Vec<Arc<Hierarchy>>) -> Result<Self> {
+        let mut text = written(&clauses);
+        let key = sha256(&text);
+        for hierarchy in &hierarchies {
+            let digest = hierarchy.digest(key.as_bytes())?;
+            text.push_str(&format!("\n{} {digest}", ident(hierarchy.name())));
+        }
+        Ok(Self {
+            sha256: sha256(&text),
+            name,
+            clauses,
+            hierarchies,
+        })
+    }
+
+    /// Returns the statement that makes the policy, with OR REPLACE if it `replaces`.
+    pub(super) fn statement(&self, replaces: bool) -> String {
+        let replace = if replaces { "OR REPLACE " } else { "" };
+        let (name, clauses) = (ident(&self.name), written(&self.clauses));
+        format!("CREATE {replace}POLICY {name} AS ({clauses})")
+    }
+
+    /// Returns the name and the digest of the policy: of its clauses, and of everything that its
+    /// hierarchies do.
+    pub(super) fn summary(&self) -> PolicySummary {
+        PolicySummary::new(self.name.clone(), self.sha256.clone())
+    }
+}
+
+/// Returns the clauses of a policy on one line.
+pub(super) fn written(clauses: &PolicyClause) -> String {
+    clauses.written(" ").to_string().trim_start().to_string()
+}
