@@ -83,7 +83,8 @@ impl DriftKind {
             Self::Hierarchy => "make the hierarchy as it was, or say ON DRIFT SEARCH",
             Self::Values => {
                 "CHECK HIERARCHY lists the values; add them to the hierarchy and say ON DRIFT SEARCH once, because the levels of \
-                 the old one mean something else; or say ON DRIFT WARN, which suppresses the rows within SUPPRESSING AT MOST"
+                 the old one mean something else; or say ON DRIFT WARN, which suppresses the rows of quasi-identifiers \
+                 within SUPPRESSING AT MOST"
             }
             Self::Classes | Self::Suppression => {
                 "ON DRIFT SEARCH looks for another node; SUPPRESSING AT MOST lets more rows be suppressed"
