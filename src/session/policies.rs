@@ -7,7 +7,8 @@ use super::policy::Policy;
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
-use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::common::Column;
+use datafusion::logical_expr::{Expr, LogicalPlan, UNNAMED_TABLE};
 use std::sync::Arc;
 
 impl AnonContext {
@@ -73,7 +74,8 @@ fn more_than_selects(plan: &LogicalPlan) -> Option<String> {
             return view.and_then(|view| more_than_selects(&view));
         }
         LogicalPlan::Projection(projection) => {
-            let computed = projection.expr.iter().find(|expr| !is_column(expr));
+            let is_read = is_of_files(&projection.input);
+            let computed = projection.expr.iter().find(|expr| !is_column(expr, is_read));
             if let Some(computed) = computed {
                 return Some(match computed {
                     Expr::Alias(alias) if matches!(alias.expr.as_ref(), Expr::Column(_)) => {
@@ -97,11 +99,32 @@ fn more_than_selects(plan: &LogicalPlan) -> Option<String> {
     more_than_selects(input)
 }
 
-/// Returns true for a column under its own name.
-fn is_column(expr: &Expr) -> bool {
+/// The functions that the readers of files put around a column: it keeps its values. No statement can
+/// name them.
+const OF_READERS: [&str; 2] = ["one_spelling", "typed"];
+
+/// Returns true if a plan reads files that have no name in the session, so that what stands above it
+/// is of their reader.
+fn is_of_files(plan: &LogicalPlan) -> bool {
+    matches!(plan, LogicalPlan::TableScan(scan) if scan.table_name.table() == UNNAMED_TABLE)
+}
+
+/// Returns true for a column under its own name, as it is read.
+fn is_column(expr: &Expr, is_read: bool) -> bool {
     match expr {
         Expr::Column(_) => true,
-        Expr::Alias(alias) => matches!(alias.expr.as_ref(), Expr::Column(column) if column.name == alias.name),
+        Expr::Alias(alias) => column(&alias.expr, is_read).is_some_and(|column| column.name == alias.name),
         _ => false,
+    }
+}
+
+/// Returns the column whose values an expression has, if it has those of one.
+fn column(expr: &Expr, is_read: bool) -> Option<&Column> {
+    match expr {
+        Expr::Column(column) => Some(column),
+        Expr::ScalarFunction(call) if OF_READERS.contains(&call.name()) => column(call.args.first()?, is_read),
+        // A reader gives the names of folders their types.
+        Expr::Cast(cast) if is_read => column(&cast.expr, is_read),
+        _ => None,
     }
 }
