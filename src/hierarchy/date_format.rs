@@ -51,7 +51,7 @@ impl DateFormat {
         parse(&mut parsed, text.trim(), self.items.iter()).ok()?;
         let date = parsed.to_naive_date().ok()?;
         // %Y reads fewer digits than it writes: 20 is not the year 20.
-        if (0..1000).contains(&date.year()) && !text.contains(&format!("{:04}", date.year())) {
+        if date.year() < 1000 && (date.year() < 0 || !text.contains(&format!("{:04}", date.year()))) {
             return None;
         }
         Some(date.and_time(parsed.to_naive_time().unwrap_or(NaiveTime::MIN)))

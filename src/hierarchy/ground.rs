@@ -156,12 +156,18 @@ fn says_other(texts: &StringArray, values: &ArrayRef) -> Result<BooleanArray> {
     Ok(says_other)
 }
 
+/// Returns, for each text of a whole number, whether the float that was read from it is another
+/// number, both as it is and as it is written: 1e23 is written with zeros that it has not.
 fn rounds_whole(texts: &StringArray, values: &ArrayRef) -> Result<BooleanArray> {
-    let floats = cast(values, &DataType::Float64)?;
-    let both = texts.iter().zip(floats.as_primitive::<Float64Type>());
-    let rounds = |(text, float): (Option<&str>, Option<f64>)| {
+    let (floats, written) = (cast(values, &DataType::Float64)?, self::texts(values)?);
+    let both = texts
+        .iter()
+        .zip(written.iter())
+        .zip(floats.as_primitive::<Float64Type>());
+    let rounds = |((text, written), float): ((Option<&str>, Option<&str>), Option<f64>)| {
         let whole = Number::parse(text?)?.exact_at(0)?;
-        Some(float? as i128 != whole)
+        let is_written = Number::parse(written?).and_then(|n| n.exact_at(0)) == Some(whole);
+        Some(float? as i128 != whole && !is_written)
     };
     Ok(both.map(|pair| Some(rounds(pair).unwrap_or(false))).collect())
 }

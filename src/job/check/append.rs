@@ -109,6 +109,9 @@ fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
     if standing.partition.is_some() {
         return other("is local recoding");
     }
+    if job.policy.is_some() && job.policy != standing.policy {
+        return other("was not made under this policy");
+    }
     if standing.differential_privacy.is_some() {
         return other("is a random sample of its source");
     }

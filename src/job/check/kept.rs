@@ -42,9 +42,16 @@ impl Job {
     }
 }
 
+/// Returns what a release is if it was not made under the policy of the statement.
+fn other_policy(job: &Job, manifest: &Manifest) -> Option<String> {
+    let is_other = job.policy.is_some() && job.policy != manifest.policy;
+    is_other.then(|| "it was not made under this policy".to_string())
+}
+
 /// Returns in what a release is of another kind than the statement's, if it is.
 fn other_kind(job: &Job, target: &Target, manifest: &Manifest) -> Result<Option<String>> {
-    let unlike = other_files(target, manifest)
+    let unlike = other_policy(job, manifest)
+        .or_else(|| other_files(target, manifest))
         .or_else(|| other_columns(job, manifest))
         .or_else(|| other_counts(job, manifest))
         .or_else(|| other_values(job, manifest));

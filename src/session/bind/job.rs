@@ -16,6 +16,7 @@ use crate::observe::Phase;
 use crate::pool::blocking;
 use crate::session::context::AnonContext;
 use crate::session::policies::check_selects;
+use crate::session::sources::depends::{ANSWERED, COMPUTED};
 use crate::session::sources::repeatable::{check_repeatable, in_one_order};
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
 use crate::sql::clause::{ChoiceClause, LimitClause, SourceClause};
@@ -69,6 +70,10 @@ impl AnonContext {
             .filter(|_| !matches!(statement.source, SourceClause::Path(_)))
         {
             check_selects(source.rows.logical_plan(), &policy.name)?;
+            let of_others = source.depends.filter(|why| [COMPUTED, ANSWERED].contains(why));
+            if let Some(why) = of_others {
+                return Err(Error::usage(format!("policy {}: {why}", policy.name)));
+            }
         }
         let (mut state, plan) = source.rows.into_parts();
         observe_executors(state.config_mut(), &self.observer);

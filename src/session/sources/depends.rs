@@ -25,7 +25,7 @@ const JSON: &str = "the columns and types of JSON files are found by looking at 
 const FOLDERS: &str = "the types of columns that are folder names are found by looking at all names, so that a row that is not \
                        released may change them; give each such column a type with OPTIONS (hive_types 'year BIGINT') after \
                        the path, or take them all as text with OPTIONS (hive_types_autocast false)";
-const COMPUTED: &str = "a view over an ANONYMIZE, or over a function that counts a table, has rows that follow from all rows of \
+pub(in crate::session) const COMPUTED: &str = "a view over an ANONYMIZE, or over a function that counts a table, has rows that follow from all rows of \
                         that table; name the table itself";
 
 /// Why the rows of an answer such as that of RISK OF depend on others.

@@ -4,6 +4,7 @@ use super::anonymize::spec::OF_A_POLICY;
 use super::entry::{Entry, Run, Statement};
 use crate::catalogue::Arguments;
 use crate::error::{Error, Result};
+use crate::hierarchy::Hierarchy;
 use crate::quoting::ident;
 use crate::session::answer::Answer;
 use crate::session::bind::RUN_OPTIONS;
@@ -35,7 +36,7 @@ pub(super) const ENTRY: Entry = Entry {
     starts: &["CREATE POLICY", "CREATE OR REPLACE POLICY"],
     summary: "names the roles, the models and the limits that a release must keep to",
     syntax: "CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name AS (
-  [IDENTIFIERS (...)] QUASI IDENTIFIERS (...) [SENSITIVE (...)] [CLASS (c)] [KEEP (c, ...)] [ENTITY (c)] [POPULATION table]
+  [IDENTIFIERS (...)] QUASI IDENTIFIERS (...) [SENSITIVE (...)] [CLASS (c)] [KEEP (c, ...)] [ENTITY (c)]
   SATISFYING model ... [SUPPRESSING AT MOST ...] [SUPPRESSED ROWS ...] [MINIMIZING metric] [RECODING GLOBAL | LOCAL]
   [SEARCH USING ... | AT NODE ... | USING MANIFEST ...] [WITH (...)] [ACCEPTING WARNINGS ON (c, ...)])",
     example: "CREATE POLICY patients_v1 AS (IDENTIFIERS (name) QUASI IDENTIFIERS (age USING age, zip) SATISFYING k_anonymity(5))",
@@ -61,7 +62,8 @@ fn clauses(c: &mut Cursor) -> Result<PolicyClause> {
     }
     let close = c.closing(open).ok_or_else(|| c.error("this \"(\" is not closed"))?;
     let mut inner = c.within(open + 1..close);
-    let allowed: Vec<&clause::Clause> = OF_A_POLICY.iter().collect();
+    let allowed = OF_A_POLICY.iter().filter(|of| of.start != clause::POPULATION.start);
+    let allowed: Vec<&clause::Clause> = allowed.collect();
     let required = [&clause::QUASI, &clause::SATISFYING];
     let mut read = clause::read(&mut inner, "CREATE POLICY", &allowed, &required)?;
     if !read.recodings.is_empty() || !read.searches.is_empty() {
@@ -93,8 +95,27 @@ impl CreatePolicy {
         let (clauses, registry) = (&self.clauses, context.registry());
         let hierarchies = clauses.hierarchies().into_iter().map(|name| context.hierarchy(name));
         let hierarchies = hierarchies.collect::<Result<Vec<_>>>()?;
+        let seen = context.seen();
+        let hides = |hierarchy: &&Arc<Hierarchy>| {
+            let definition = hierarchy.definition();
+            seen.in_statement(definition.clone()) != definition
+        };
+        if let Some(hiding) = hierarchies.iter().find(hides) {
+            return Err(Error::usage(format!(
+                "hierarchy {} has a value from the environment, and a policy is printed and stored; write the value in the \
+                 hierarchy",
+                hiding.name()
+            )));
+        }
         for constraint in &clauses.satisfying {
-            registry.model(&constraint.model)?;
+            let (model, _) = registry.model(&constraint.model)?;
+            if model.reads().population {
+                return Err(Error::usage(format!(
+                    "{} counts in a population, and whoever fills that table decides what the model promises, so that no policy \
+                     holds it",
+                    constraint.model
+                )));
+            }
         }
         for goal in &clauses.minimizing {
             registry.metric(&goal.metric)?;

@@ -61,8 +61,8 @@ impl Run for SaveHierarchies {
     }
 }
 
-/// Returns the line of a script that makes a hierarchy again.
+/// Returns the statement that makes a hierarchy again.
 pub(super) fn created(hierarchy: &Hierarchy) -> String {
     let (name, definition) = (ident(hierarchy.name()), hierarchy.definition());
-    format!("CREATE OR REPLACE HIERARCHY {name} {definition};\n")
+    format!("CREATE OR REPLACE HIERARCHY {name} {definition}")
 }

@@ -55,7 +55,7 @@ impl Run for SavePolicies {
                 context.is_unchanged(hierarchy)?;
                 hierarchies.insert(hierarchy.name(), created(hierarchy));
             }
-            let made = policies.iter().map(|policy| format!("{};\n", policy.statement(true)));
+            let made = policies.iter().map(|policy| policy.statement(true));
             let saved = match policies.len() {
                 1 => "1 policy".to_string(),
                 n => format!("{n} policies"),

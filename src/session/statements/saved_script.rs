@@ -35,7 +35,8 @@ pub(super) async fn save_script(
     let place = path.clone();
     blocking("looking for the script", move || check_replaced(&place, overwrite)).await?;
     let seen = context.seen();
-    let script: String = statements.into_iter().map(|s| seen.in_statement(s)).collect();
+    let lines = statements.into_iter().map(|statement| seen.in_statement(statement));
+    let script: String = lines.map(|line| format!("{};\n", line.trim_end())).collect();
     if context.settings().dry_run {
         return Answer::done(format!("dry run: nothing was written to {}", file.path));
     }

@@ -45,8 +45,8 @@ impl Run for ShowHierarchies {
             let heights: UInt8Array = hierarchies.values().map(|h| Some(h.height())).collect();
             let statements: StringArray = hierarchies
                 .values()
-                .map(|h| format!("CREATE HIERARCHY {} {};", ident(h.name()), h.definition()))
-                .map(|statement| Some(seen.in_statement(statement)))
+                .map(|h| format!("CREATE HIERARCHY {} {}", ident(h.name()), h.definition()))
+                .map(|statement| Some(format!("{};", seen.in_statement(statement).trim_end())))
                 .collect();
             Answer::of(RecordBatch::try_from_iter([
                 ("name", Arc::new(names) as ArrayRef),

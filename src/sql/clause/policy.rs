@@ -90,6 +90,14 @@ impl PolicyClause {
                 "{clause} is for policy {name} to say; leave {clause} out, or change the policy (CREATE OR REPLACE POLICY)"
             )));
         }
+        if let ChoiceClause::Search(search) = &self.choice
+            && !search.args.is_empty()
+        {
+            return Err(Error::usage(format!(
+                "options of a search can change how values are released, and are for policy {name} to say; write SEARCH USING {}",
+                search.name
+            )));
+        }
         match self
             .options
             .iter()

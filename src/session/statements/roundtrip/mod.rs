@@ -275,7 +275,11 @@ fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
         let left = |policy: PolicyClause| PolicyClause {
             minimizing: policy.minimizing,
             recoding: policy.recoding,
-            choice: policy.choice,
+            choice: match policy.choice {
+                // Options of a search are for the policy to say.
+                ChoiceClause::Search(search) => ChoiceClause::Search(Call::bare(&search.name)),
+                other => other,
+            },
             ..PolicyClause::default()
         };
         AnonymizeSpec {
@@ -353,6 +357,7 @@ fn statement() -> impl Strategy<Value = Statement> {
         1 => (text(), of(text()), any::<bool>()).prop_map(|(path, retain, dry_run)| Statement::new(Vacuum { path, retain, dry_run })),
         1 => (name(), any::<bool>()).prop_map(|(name, if_exists)| Statement::new(DropHierarchy { name, if_exists })),
         1 => (any::<(bool, bool)>(), name(), policy()).prop_map(|((or_replace, if_not_exists), name, clauses)| {
+            let clauses = PolicyClause { population: None, ..clauses };
             Statement::new(CreatePolicy { or_replace, if_not_exists, name, clauses })
         }),
         1 => (name(), any::<bool>()).prop_map(|(name, if_exists)| Statement::new(DropPolicy { name, if_exists })),
