@@ -106,7 +106,11 @@ const OF_READERS: [&str; 2] = ["one_spelling", "typed"];
 /// Returns true if a plan reads files that have no name in the session, so that what stands above it
 /// is of their reader.
 fn is_of_files(plan: &LogicalPlan) -> bool {
-    matches!(plan, LogicalPlan::TableScan(scan) if scan.table_name.table() == UNNAMED_TABLE)
+    match plan {
+        LogicalPlan::TableScan(scan) => scan.table_name.table() == UNNAMED_TABLE,
+        LogicalPlan::Projection(projection) => is_of_files(&projection.input),
+        _ => false,
+    }
 }
 
 /// Returns true for a column under its own name, as it is read.

@@ -18,7 +18,7 @@ use datafusion::dataframe::DataFrame;
 use datafusion::error::Result as DfResult;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility, lit,
 };
 use datafusion::physical_plan::ExecutionPlan;
 use futures::StreamExt;
@@ -60,7 +60,8 @@ pub(crate) fn checked_digits(rows: DataFrame) -> Result<DataFrame> {
     Ok(rows.select(columns)?)
 }
 
-/// The function that returns its argument, or the error for a value of it.
+/// The function that returns its first argument, or the error for a value of it. The second is the
+/// name of the column.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct CheckedDigits {
     signature: Signature,
@@ -69,7 +70,7 @@ struct CheckedDigits {
 impl Default for CheckedDigits {
     fn default() -> Self {
         Self {
-            signature: Signature::any(1, Volatility::Immutable),
+            signature: Signature::any(2, Volatility::Immutable),
         }
     }
 }
@@ -95,7 +96,14 @@ impl ScalarUDFImpl for CheckedDigits {
         let values = args.args[0].to_array(args.number_rows)?;
         match fault(&values.to_data()) {
             None => Ok(ColumnarValue::Array(values)),
-            Some(fault) => Err(refused(&args.arg_fields[0], fault).into()),
+            Some(fault) => {
+                let name = match &args.args[1] {
+                    ColumnarValue::Scalar(name) => name.try_as_str().flatten().unwrap_or_default(),
+                    ColumnarValue::Array(_) => "",
+                };
+                let field = Field::new(name, values.data_type().clone(), true);
+                Err(refused(&field, fault).into())
+            }
         }
     }
 }
