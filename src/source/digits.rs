@@ -51,7 +51,7 @@ pub(crate) fn checked_digits(rows: DataFrame) -> Result<DataFrame> {
         let column = Expr::Column(Column::from((table, field)));
         match is_checked(field.data_type()) {
             true => function
-                .call(vec![column])
+                .call(vec![column, lit(field.name().as_str())])
                 .alias_qualified(table.cloned(), field.name()),
             false => column,
         }
