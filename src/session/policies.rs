@@ -33,8 +33,8 @@ impl AnonContext {
     }
 
     /// Returns a statement with the clauses of the policy that it uses, as if it said them itself,
-    /// and the policy. Fails with a usage error if it says what is for the policy to say, or if a hierarchy of the
-    /// policy is another one now.
+    /// and the policy. Fails with a usage error if it says what is for the policy to say, or if a
+    /// hierarchy of the policy is another one now.
     pub(super) fn under_policy(&self, statement: &AnonymizeSpec) -> Result<(AnonymizeSpec, Option<Arc<Policy>>)> {
         let Some(name) = &statement.using else {
             return Ok((statement.clone(), None));

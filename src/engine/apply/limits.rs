@@ -1,12 +1,15 @@
 //! Personal limits: preparing the second scan to keep the limit of each row.
 
 use crate::error::{Error, Result};
+use crate::hierarchy::Coverage;
 use crate::job::Job;
 use crate::pool::blocking;
 use crate::recode::personal::{Columns, Outcome, PersonalExec, Tree};
 use crate::source::select_columns;
+use arrow::array::Array;
 use arrow::compute::{SortOptions, cast, concat_batches, sort};
 use arrow::datatypes::DataType;
+use datafusion::logical_expr::ident;
 use datafusion::physical_plan::ExecutionPlan;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -44,6 +47,13 @@ impl Limits {
             descending: false,
             nulls_first: false,
         };
+        let nulls = match values.null_count() {
+            0 => 0,
+            _ => {
+                let rows = select_columns(&job.source.rows, &[column])?;
+                rows.filter(ident(column).is_null())?.count().await?
+            }
+        };
         let (hierarchy, name) = (Arc::clone(hierarchy), column.clone());
         let place = move || {
             let lookup = hierarchy
@@ -56,8 +66,11 @@ impl Limits {
                     lookup.unmapped_values()
                 )));
             }
-            let rows = vec![1; lookup.values().len()];
-            hierarchy.admit(&name, &lookup.coverage(&rows)?)?;
+            let coverage = Coverage {
+                rows_null: nulls as u64,
+                ..Coverage::default()
+            };
+            hierarchy.admit(&name, &coverage)?;
             Ok((Tree::new(&lookup)?, lookup))
         };
         let (tree, lookup) = blocking("placing the values of a column", place).await?;

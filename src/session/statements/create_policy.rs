@@ -11,7 +11,7 @@ use crate::session::bind::RUN_OPTIONS;
 use crate::session::context::AnonContext;
 use crate::session::policy::{Policy, written};
 use crate::sql::clause::list as clause;
-use crate::sql::clause::{ChoiceClause, PolicyClause};
+use crate::sql::clause::{ChoiceClause, PolicyClause, RandomizeClause, SensitiveClause};
 use crate::sql::cursor::Cursor;
 use datafusion::sql::sqlparser::tokenizer::Token;
 use futures::future::BoxFuture;
@@ -93,6 +93,14 @@ impl CreatePolicy {
             ));
         }
         let (clauses, registry) = (&self.clauses, context.registry());
+        let is_matrix = |s: &&SensitiveClause| matches!(s.randomized, Some(RandomizeClause::Matrix(_)));
+        if let Some(s) = clauses.sensitive.iter().find(is_matrix) {
+            return Err(Error::usage(format!(
+                "column {}: whoever fills the table of RANDOMIZED WITH MATRIX decides how far values are permuted, so that no \
+                 policy holds one",
+                s.column
+            )));
+        }
         let hierarchies = clauses.hierarchies().into_iter().map(|name| context.hierarchy(name));
         let hierarchies = hierarchies.collect::<Result<Vec<_>>>()?;
         let seen = context.seen();
