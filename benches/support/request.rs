@@ -46,6 +46,7 @@ pub fn job(
     Job {
         statement: String::new(),
         statement_sha256: String::new(),
+        policy: None,
         source,
         identifiers: vec![],
         quasi_identifiers: columns.iter().map(quasi_identifier).collect(),
