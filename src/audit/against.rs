@@ -13,13 +13,13 @@ use super::spelling::{TEXT, compared, converted};
 use super::tables::{CHECKED, WHOLE};
 use super::verification::Verification;
 use crate::error::Result;
-use crate::folder::Check;
+use crate::folder::{Check, Role};
 use crate::hierarchy::plain_type;
 use crate::quoting::quote;
 use crate::recount::{ReleasedTable, count, with_one_zero};
 use datafusion::prelude::SessionContext;
 
-/// A column that is released with the values of the source.
+/// A column that is released with the values of the source, in its rows or permuted.
 pub(super) struct Unchanged {
     pub(super) column: String,
     /// The SQL expression of the released value to compare.
@@ -46,12 +46,73 @@ pub(super) async fn unchanged(
         kept.filter(|column| !generalized.contains(&column.as_str())).collect()
     };
     let columns: Vec<String> = evidence.map_or_else(sensitive, Evidence::unchanged);
+    comparable(session, claim, columns, found).await
+}
+
+/// Checks that the source has the values of each permuted column, and each as often at least.
+pub(super) async fn check_permuted(
+    session: &SessionContext,
+    claim: &Claim,
+    found: &mut Verification,
+) -> Result<Vec<Check>> {
+    let claimed = || claim.sensitive.iter().filter(|s| s.randomized).map(|s| s.column.clone());
+    let permuted = match &claim.evidence {
+        Some(evidence) => evidence.permuted().into_iter().collect(),
+        None => claimed().collect(),
+    };
+    let mut checks = vec![];
+    for one in comparable(session, claim, permuted, found).await? {
+        let sql = format!(
+            "SELECT coalesce(sum(more), 0) FROM (SELECT sum(n) AS more FROM (SELECT {} AS v, 1 AS n FROM {} UNION ALL \
+             SELECT {} AS v, -1 AS n FROM {}) GROUP BY v) WHERE more > 0",
+            one.released,
+            quote(CHECKED),
+            one.of_source,
+            quote(WHOLE)
+        );
+        checks.push(none_of(
+            format!("values of {} that the source does not have", one.column),
+            count(session, &sql).await?,
+        ));
+    }
+    Ok(checks)
+}
+
+/// Notes in `found` which released columns are not compared with the source, whatever it is: masks,
+/// and the labels of an attribute that is generalized for the rows' own limits.
+pub(super) async fn uncompared(session: &SessionContext, claim: &Claim, found: &mut Verification) -> Result<()> {
+    let Some(manifest) = claim.evidence.as_ref().map(Evidence::manifest) else {
+        return Ok(());
+    };
+    let whole = session.table(WHOLE).await?;
+    let masked = manifest.columns_of(Role::Identifier).into_iter();
+    let masked = masked.map(|column| (column, "masks"));
+    let generalized = manifest.personal.iter().map(|p| (p.column.clone(), "labels"));
+    for (column, are) in masked.chain(generalized) {
+        let what = |why: &str| format!("whether the values of {column} are {are} of those of the source ({why})");
+        match whole.schema().field_with_unqualified_name(&column) {
+            Ok(_) => found.unchecked.push(what("they are not compared")),
+            Err(_) => found.gap(what("the source has no such column")),
+        }
+    }
+    Ok(())
+}
+
+/// Returns those of the columns that can be compared with the source, and notes the others in
+/// `found`.
+async fn comparable(
+    session: &SessionContext,
+    claim: &Claim,
+    columns: Vec<String>,
+    found: &mut Verification,
+) -> Result<Vec<Unchanged>> {
+    let evidence = claim.evidence.as_ref();
     let (released, whole) = (session.table(CHECKED).await?, session.table(WHOLE).await?);
     let field = |table: &datafusion::dataframe::DataFrame, column: &str| {
         let found = table.schema().qualified_field_with_unqualified_name(column).ok();
         found.map(|(_, field)| field.data_type().clone())
     };
-    let mut unchanged = vec![];
+    let mut both = vec![];
     for column in columns {
         let types = field(&released, &column).zip(field(&whole, &column));
         let text = evidence.map_or(TEXT, |e| e.text(&column));
@@ -73,13 +134,13 @@ pub(super) async fn unchanged(
             continue;
         };
         let name = quote(&column);
-        unchanged.push(Unchanged {
+        both.push(Unchanged {
             released: converted(&name, form),
             of_source: converted(&with_one_zero(&name, there), form),
             column,
         });
     }
-    Ok(unchanged)
+    Ok(both)
 }
 
 /// Counts the released rows that exceed those of the source. Returns `None` if no column can be

@@ -136,16 +136,21 @@ impl Evidence {
     /// Returns the columns that are released unchanged.
     pub(super) fn unchanged(&self) -> Vec<String> {
         let generalized = self.manifest.personal.as_ref().map(|p| &p.column);
-        let randomized: HashSet<&String> = match &self.stated {
-            Some(stated) => stated.randomized.iter().collect(),
-            None => self.manifest.randomized.iter().map(|r| &r.column).collect(),
-        };
-        let is_kept = |column: &String| !randomized.contains(column) && Some(column) != generalized;
+        let permuted = self.permuted();
+        let is_kept = |column: &String| !permuted.contains(column) && Some(column) != generalized;
         let mut columns = self.manifest.columns_of(Role::Sensitive);
         columns.retain(is_kept);
         columns.extend(self.manifest.columns_of(Role::Class));
         columns.extend(self.manifest.columns_of(Role::Keep));
         columns
+    }
+
+    /// Returns the columns whose values were permuted.
+    pub(super) fn permuted(&self) -> BTreeSet<String> {
+        match &self.stated {
+            Some(stated) => stated.randomized.iter().cloned().collect(),
+            None => self.manifest.randomized.iter().map(|r| r.column.clone()).collect(),
+        }
     }
 
     /// Checks every number and name of the manifest that can be recounted.

@@ -1,5 +1,5 @@
 //! Checks that the values of masked columns are of the form of their mask. Whether they are the
-//! masks of the source's values is known to whoever has the secret.
+//! masks of the source's values is known to whoever has the secret, and is not checked.
 
 use super::check::none_of;
 use super::claim::Claim;

@@ -15,7 +15,7 @@ use crate::folder::{MANIFEST, Manifest, Role, SuppressedRows, with_nulls};
 use crate::hierarchy::Hierarchy;
 use crate::job::Constraint;
 use crate::observe::{Observer, Phase};
-use crate::recount::{Answers, Generalized, Promise, ReleasedTable, bounds_as_text};
+use crate::recount::{Answers, Generalized, Promise, ReleasedTable, admit, bounds_as_text};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
@@ -107,6 +107,8 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
                 "whether values of {column} are true of the source (the source has no such column)"
             ));
         }
+        against::uncompared(&own, claim, &mut found).await?;
+        checks.extend(against::check_permuted(&own, claim, &mut found).await?);
         let unchanged = against::unchanged(&own, claim, &mut found).await?;
         checks.extend(against::check(&own, &released, &known, &unchanged).await?);
         let (covered, unread) = cover::check(&own, &released, &known, &unchanged).await?;
@@ -135,8 +137,15 @@ fn with_level(known: &Known) -> Option<Generalized> {
     })
 }
 
-/// Registers the population as a table, generalized like the release, and returns its name.
+/// Registers the population as a table, generalized like the release, and returns its name. Fails
+/// with `ErrorKind::Data` if a hierarchy rules out a value of it.
 async fn generalized_people(session: &SessionContext, known: &[Known]) -> Result<String> {
+    for known in known {
+        if let Some(hierarchy) = &known.hierarchy {
+            let admitted = admit(session, PEOPLE, &known.column, hierarchy).await;
+            admitted.map_err(|e| e.context("POPULATION"))?;
+        }
+    }
     let every: Vec<&Known> = known.iter().collect();
     let people = generalized(session, PEOPLE, &every).await?;
     let rows = session.sql(&format!("SELECT * FROM {people}")).await?;

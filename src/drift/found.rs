@@ -73,27 +73,32 @@ impl DriftKind {
             Self::Suppression => "suppression",
         }
     }
+}
 
-    /// Returns what to do about drift of this kind.
-    fn advice(self) -> &'static str {
-        match self {
-            Self::Schema => {
+impl Drift {
+    /// Returns what to do about it.
+    fn advice(&self) -> &'static str {
+        match (self.kind, self.values) {
+            (DriftKind::Schema, _) => {
                 "ON DRIFT WARN lets columns come and go that are not released; if the release is to change, say ON DRIFT SEARCH"
             }
-            Self::Hierarchy => "make the hierarchy as it was, or say ON DRIFT SEARCH",
-            Self::Values => {
+            (DriftKind::Hierarchy, _) => "make the hierarchy as it was, or say ON DRIFT SEARCH",
+            // NULL is no value that a hierarchy lists.
+            (DriftKind::Values, None) => {
+                "NULLS AS VALUE or NULLS AS TOP in the hierarchy lets NULL in, and then say ON DRIFT SEARCH once; or leave \
+                 those rows out in a query"
+            }
+            (DriftKind::Values, Some(_)) => {
                 "CHECK HIERARCHY lists the values; add them to the hierarchy and say ON DRIFT SEARCH once, because the levels of \
                  the old one mean something else; or say ON DRIFT WARN, which suppresses the rows of quasi-identifiers \
                  within SUPPRESSING AT MOST"
             }
-            Self::Classes | Self::Suppression => {
+            (DriftKind::Classes | DriftKind::Suppression, _) => {
                 "ON DRIFT SEARCH looks for another node; SUPPRESSING AT MOST lets more rows be suppressed"
             }
         }
     }
-}
 
-impl Drift {
     /// Creates a drift of this kind with nothing counted.
     pub(crate) fn new(kind: DriftKind, columns: Vec<String>, text: String) -> Self {
         Self {
@@ -118,8 +123,8 @@ pub(crate) fn told(drift: &[Drift]) -> String {
 pub(crate) fn refusal(kind: ErrorKind, drift: &[Drift]) -> Error {
     let mut advice: Vec<&str> = vec![];
     for drift in drift {
-        if !advice.contains(&drift.kind.advice()) {
-            advice.push(drift.kind.advice());
+        if !advice.contains(&drift.advice()) {
+            advice.push(drift.advice());
         }
     }
     let advice = advice.join("; ");
@@ -139,7 +144,10 @@ mod tests {
 
     #[test]
     fn the_error_names_every_drift_and_gives_each_advice_once() {
-        let drift = |column: &str| Drift::new(DriftKind::Values, vec![column.into()], format!("of column {column}"));
+        let drift = |column: &str| Drift {
+            values: Some(1),
+            ..Drift::new(DriftKind::Values, vec![column.into()], format!("of column {column}"))
+        };
         let error = refusal(ErrorKind::Drift, &[drift("age"), drift("zip")]);
         let text = error.to_string();
         assert!(

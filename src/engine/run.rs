@@ -1,6 +1,6 @@
 //! The path from a job to its release: one line per stage.
 
-use super::apply::rewrite;
+use super::apply::{foresee_rewrite, rewrite};
 use super::decide::{Decision, Evaluator, decide, join};
 use super::examine::{Findings, examine};
 use super::items::with_items;
@@ -168,6 +168,7 @@ pub async fn foresee(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Opt
     }
     let decision = decide_job(job, observer).await?;
     let findings = examine(job, &decision, observer).await?;
+    foresee_rewrite(job, &decision).await?;
     let release = Release::foreseen(job, (&decision, findings));
     observer.released(&release, job.target.as_ref().map(|t| t.path.as_path()));
     Ok(Some(release))

@@ -204,9 +204,13 @@ impl Error {
         self
     }
 
-    /// Returns the same error with a context before its message: `context: message`.
+    /// Returns the same error with a context before its message: `context: message`. A message that
+    /// begins with that context stays as it is.
     pub(crate) fn context(mut self, context: impl fmt::Display) -> Self {
-        self.message = format!("{}: {}", shown(context.to_string()), self.message);
+        let before = format!("{}: ", shown(context.to_string()));
+        if !self.message.starts_with(&before) {
+            self.message.insert_str(0, &before);
+        }
         self
     }
 

@@ -175,16 +175,20 @@ struct Contents {
 
 impl Contents {
     /// Looks at a folder. Another run may exchange it meanwhile: what belongs to one release is
-    /// nothing of the other, so the folder is looked at again until its manifest stays the same.
+    /// nothing of the other, so the folder is looked at again until its manifest stays the same,
+    /// and until strangers, which may be files of a release that came and went, are found twice.
     fn of(folder: &Path) -> io::Result<Self> {
         let mut text = manifest(folder)?;
+        let mut before = None;
         for _ in 0..ATTEMPTS {
             let contents = Self::by(text.as_deref(), folder);
             let now = manifest(folder)?;
-            if now == text {
+            let strangers = contents.as_ref().ok().map(|contents| contents.strangers.clone());
+            let is_sure = strangers.as_ref().is_none_or(BTreeSet::is_empty) || strangers == before;
+            if now == text && is_sure {
                 return contents;
             }
-            text = now;
+            (text, before) = (now, strangers);
         }
         Self::by(text.as_deref(), folder)
     }

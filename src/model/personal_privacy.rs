@@ -95,7 +95,7 @@ fn rows_above(relation: &Relation, limit: &str) -> String {
          (SELECT DISTINCT {keys}, o FROM audit_rows) AS d JOIN audit_counts AS c ON {same_dc} \
          JOIN audit_weights AS t ON (t.o IS NOT DISTINCT FROM d.o) AND (t.v IS NOT DISTINCT FROM c.v) GROUP BY {of_groups}, d.o) \
          SELECT count(*) FROM audit_rows AS r LEFT JOIN audit_leaks AS l ON {same_rl} AND (r.o IS NOT DISTINCT FROM l.o) \
-         WHERE r.p IS NULL OR coalesce(l.leak, 0.0) > r.p + 1e-9",
+         WHERE r.p IS NULL OR NOT (r.p BETWEEN 0.0 AND 1.0) OR coalesce(l.leak, 0.0) > r.p + 1e-9",
         of_r = of("r"),
         of_d = of("d"),
         of_groups = (0..relation.group.len())

@@ -18,8 +18,27 @@ pub(crate) async fn bind(
     column: &str,
     hierarchy: &Hierarchy,
 ) -> Result<(ArrayRef, Lookup)> {
+    let (values, lookup, _) = counted(session, table, column, hierarchy).await?;
+    Ok((values, lookup))
+}
+
+/// Fails with `ErrorKind::Data` if ON UNMAPPED ERROR or NULLS ERROR of the hierarchy rules out a
+/// column of `table`.
+pub(crate) async fn admit(session: &SessionContext, table: &str, column: &str, hierarchy: &Hierarchy) -> Result<()> {
+    let (_, lookup, counts) = counted(session, table, column, hierarchy).await?;
+    hierarchy.admit(column, &lookup.coverage(&counts)?)
+}
+
+/// Returns the distinct values of a column of `table`, the hierarchy bound to them, and the rows of
+/// each.
+async fn counted(
+    session: &SessionContext,
+    table: &str,
+    column: &str,
+    hierarchy: &Hierarchy,
+) -> Result<(ArrayRef, Lookup, Vec<u64>)> {
     let value = with_one_zero(&quote(column), &type_of(session, table, column).await?);
-    let (values, _) = distinct_values(session, &value, &quote(table)).await?;
+    let (values, counts) = distinct_values(session, &value, &quote(table)).await?;
     let values = match values.data_type() {
         DataType::Dictionary(_, inner) => cast(&values, inner)?,
         _ => values,
@@ -27,5 +46,5 @@ pub(crate) async fn bind(
     let lookup = hierarchy
         .bind(Arc::clone(&values))
         .map_err(|e| e.context(format!("column {column}")))?;
-    Ok((values, lookup))
+    Ok((values, lookup, counts))
 }

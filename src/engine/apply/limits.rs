@@ -9,7 +9,10 @@ use crate::source::select_columns;
 use arrow::array::Array;
 use arrow::compute::{SortOptions, cast, concat_batches, sort};
 use arrow::datatypes::DataType;
-use datafusion::logical_expr::ident;
+use datafusion::dataframe::DataFrame;
+use datafusion::functions::expr_fn::isnan;
+use datafusion::logical_expr::expr::Cast;
+use datafusion::logical_expr::{Expr, ident, lit};
 use datafusion::physical_plan::ExecutionPlan;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -54,6 +57,7 @@ impl Limits {
                 rows.filter(ident(column).is_null())?.count().await?
             }
         };
+        admit(&job.source.rows, limit).await?;
         let (hierarchy, name) = (Arc::clone(hierarchy), column.clone());
         let place = move || {
             let lookup = hierarchy
@@ -96,5 +100,28 @@ impl Limits {
     /// Returns the outcome of the personal limits, or `None` before all rows were read.
     pub(super) fn outcome(&self) -> Option<Outcome> {
         self.outcome.lock().clone()
+    }
+}
+
+/// Fails with `ErrorKind::Data` if a row has no limit, or one that is no probability: a limit of 20,
+/// meant as a percentage, would be none.
+async fn admit(rows: &DataFrame, limit: &str) -> Result<()> {
+    let limits = select_columns(rows, &[limit])?;
+    let value = || Expr::Cast(Cast::new(Box::new(ident(limit)), DataType::Float64));
+    let missing = value().is_null().or(isnan(value()));
+    match limits.clone().filter(missing)?.count().await? {
+        0 => {}
+        n => {
+            return Err(Error::data(format!(
+                "column {limit} has no number in {n} rows; a row without a limit of its own has limit 1: say so in a query, \
+                 coalesce({limit}, 1)"
+            )));
+        }
+    }
+    match limits.filter(value().not_between(lit(0.0), lit(1.0)))?.count().await? {
+        0 => Ok(()),
+        n => Err(Error::data(format!(
+            "column {limit} has a limit below 0 or above 1 in {n} rows; a limit is a probability: 0.2, not 20"
+        ))),
     }
 }

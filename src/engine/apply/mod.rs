@@ -10,7 +10,7 @@ mod tally;
 
 pub(in crate::engine) use order::{Ascending, AscendingExec};
 pub(in crate::engine) use recoding_plan::recoding_among;
-pub(in crate::engine) use rewrite::{Rewrite, rewrite};
+pub(in crate::engine) use rewrite::{Rewrite, foresee_rewrite, rewrite};
 
 #[cfg(test)]
 mod tests;

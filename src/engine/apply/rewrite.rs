@@ -31,6 +31,15 @@ pub(in crate::engine) struct Rewrite {
     measured: Option<Measured>,
 }
 
+/// Reads what the rewriting scan needs beside the rows, personal limits and matrices. Fails as that
+/// scan would.
+pub(in crate::engine) async fn foresee_rewrite(job: &Job, decision: &Decision) -> Result<()> {
+    let first: &[String] = job.target.as_ref().map_or(&[], |t| &t.partitioned_by);
+    draw(job, decision, first, false).await?;
+    Limits::of(job).await?;
+    Ok(())
+}
+
 /// Draws the permutations of the randomized columns and plans the rows. The rows come from the
 /// classes alone if those determine the released rows, and from a second scan if not. For a target,
 /// the mutual information of the randomized columns and the classes is measured too.

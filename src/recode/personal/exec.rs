@@ -8,7 +8,7 @@ use crate::hierarchy::{Lookup, plain_type};
 use crate::operator::{Input, Operator, OperatorExec, Rows};
 use crate::recode::ORDER_PREFIX;
 use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, DictionaryArray, Int32Array, RecordBatch, StringArray, UInt32Array,
+    Array, ArrayRef, AsArray, DictionaryArray, Int32Array, RecordBatch, StringArray, UInt32Array,
 };
 use arrow::compute::{SortOptions, cast, concat_batches, take, take_record_batch};
 use arrow::datatypes::{DataType, Field, Float64Type, Int32Type, Schema, SchemaRef, UInt64Type};
@@ -333,13 +333,11 @@ impl Run {
     fn limits(&self, chunk: &RecordBatch) -> Result<Vec<f64>> {
         let limits = cast(self.column(chunk, &self.columns.limit)?, &DataType::Float64)?;
         let limits = limits.as_primitive::<Float64Type>();
-        let missing: BooleanArray = limits.iter().map(|l| Some(l.is_none_or(f64::is_nan))).collect();
-        match missing.true_count() {
+        match limits.null_count() {
             0 => Ok(limits.values().to_vec()),
-            n => Err(Error::data(format!(
-                "column {} has no number in {n} rows or more; a row without a limit of its own has limit 1: say so in a \
-                 query, coalesce({}, 1)",
-                self.columns.limit, self.columns.limit
+            _ => Err(Error::data(format!(
+                "column {} changed while it was read: a row lost its limit; run the statement again",
+                self.columns.limit
             ))),
         }
     }

@@ -33,7 +33,7 @@ pub(super) fn table(
 pub(super) async fn schema(state: &SessionState, listing: &Listing, format: &Arc<dyn FileFormat>) -> Result<SchemaRef> {
     let merged = match format.infer_schema(state, &listing.store, &listing.files).await {
         Ok(schema) => schema,
-        Err(e) => return Err(blamed(state, listing, format, e).await),
+        Err(e) => one_by_one(state, listing, format, e).await?,
     };
     if listing.files.len() < 2 || merged.fields().iter().all(|field| field.is_nullable()) {
         return Ok(merged);
@@ -62,15 +62,17 @@ async fn has_mark(listing: &Listing, file: &ObjectMeta) -> bool {
     listing.format == Format::Json && first.is_ok_and(|bytes| bytes.starts_with(b"\xef\xbb\xbf"))
 }
 
-/// Returns the error of a schema that could not be inferred, with the file, or with the column and
-/// two files.
-async fn blamed(
+/// Returns the schema of files whose types are alike only when they are read: texts of two sizes.
+/// Fails with the file that cannot be read, or with the column and two files, if there is one, and
+/// otherwise with the error of the inference.
+async fn one_by_one(
     state: &SessionState,
     listing: &Listing,
     format: &Arc<dyn FileFormat>,
     error: DataFusionError,
-) -> Error {
+) -> Result<SchemaRef> {
     let mut known: BTreeMap<String, (Arc<Field>, &ObjectMeta)> = BTreeMap::new();
+    let mut schemas = vec![];
     for file in &listing.files {
         let schema = match format
             .infer_schema(state, &listing.store, std::slice::from_ref(file))
@@ -78,18 +80,18 @@ async fn blamed(
         {
             Ok(schema) => schema,
             Err(_) if has_mark(listing, file).await => {
-                return Error::data(format!(
+                return Err(Error::data(format!(
                     "{:?} begins with a byte order mark, which is not JSON; write the file again without it, as UTF-8",
                     listing.name(file)
-                ));
+                )));
             }
-            Err(e) => return Error::from_data(e).context(format!("cannot read {:?}", listing.name(file))),
+            Err(e) => return Err(Error::from_data(e).context(format!("cannot read {:?}", listing.name(file)))),
         };
         for field in schema.fields() {
             let (of_first, first) = known.entry(field.name().clone()).or_insert((Arc::clone(field), file));
             let types = (of_first.data_type(), field.data_type());
             if types.0 != types.1 && !types.0.is_null() && !types.1.is_null() {
-                return Error::data(format!(
+                return Err(Error::data(format!(
                     "column {:?} is {} in {:?} and {} in {:?}; read the files apart, and put them together with CAST and \
                      UNION ALL",
                     field.name(),
@@ -97,9 +99,13 @@ async fn blamed(
                     listing.name(first),
                     types.1,
                     listing.name(file)
-                ));
+                )));
             }
         }
+        schemas.push(schema.as_ref().clone());
     }
-    Error::from_data(error)
+    match Schema::try_merge(schemas) {
+        Ok(merged) => Ok(Arc::new(merged)),
+        Err(_) => Err(Error::from_data(error)),
+    }
 }

@@ -6,10 +6,10 @@ use super::spec::RiskSpec;
 use crate::catalogue::{Arguments, Info, Kind, Param};
 use crate::error::{Error, Result};
 use crate::folder::Manifest;
-use crate::hierarchy::plain_type;
+use crate::hierarchy::{Hierarchy, plain_type};
 use crate::job::{SourceTable, check_counted};
 use crate::observe::Phase;
-use crate::recount::{ReleasedTable, bounds_as_text, recounting_session};
+use crate::recount::{ReleasedTable, admit, bounds_as_text, recounting_session};
 use crate::risk::{ClassEstimate, Histogram, Individual, Risk, Settings, THRESHOLDS, subsets};
 use crate::session::context::AnonContext;
 use crate::source::in_type;
@@ -245,22 +245,37 @@ impl AnonContext {
         let mut columns = vec![];
         for q in &statement.quasi_identifiers {
             let level = manifest.node.get(&q.column).copied().unwrap_or(0);
-            columns.push(match &q.hierarchy {
-                Some(hierarchy) if level > 0 || self.hierarchy(hierarchy)?.rule().codes().is_some() => {
-                    let own = self.hierarchy(hierarchy)?;
+            let Some(hierarchy) = &q.hierarchy else {
+                columns.push(as_measured(&rows, &q.column, measured)?);
+                continue;
+            };
+            let own = self.hierarchy(hierarchy)?;
+            let value = match manifest.type_in_source(&q.column) {
+                Some(data_type) => in_type((&rows, "the population"), &q.column, &data_type)?.unalias(),
+                None => ident(&q.column),
+            };
+            self.admits(&rows, &q.column, &value, &own).await?;
+            columns.push(match level > 0 || own.rule().codes().is_some() {
+                true => {
                     manifest.require_hierarchy(&q.column, &own, "leave POPULATION out")?;
-                    let value = match manifest.type_in_source(&q.column) {
-                        Some(data_type) => in_type((&rows, "the population"), &q.column, &data_type)?.unalias(),
-                        None => ident(&q.column),
-                    };
                     let arguments = vec![lit(hierarchy), value, lit(i64::from(level))];
                     generalize.call(arguments).alias(&q.column)
                 }
-                _ => as_measured(&rows, &q.column, measured)?,
+                false => as_measured(&rows, &q.column, measured)?,
             });
         }
         columns.extend(statement.entity.iter().map(ident));
         Ok(rows.select(columns)?)
+    }
+
+    /// Fails with `ErrorKind::Data` if the hierarchy rules out a value of a column of the population.
+    async fn admits(&self, rows: &DataFrame, column: &str, value: &Expr, hierarchy: &Hierarchy) -> Result<()> {
+        let progress = self.observer.begin(Phase::Scan);
+        let session = recounting_session(&self.session.state(), progress);
+        let values = rows.clone().select(vec![value.clone().alias(column)])?;
+        session.register_table(POPULATION, values.into_view())?;
+        let admitted = admit(&session, POPULATION, column, hierarchy).await;
+        admitted.map_err(|e| e.context("POPULATION"))
     }
 }
 
