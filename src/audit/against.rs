@@ -55,7 +55,13 @@ pub(super) async fn check_permuted(
     claim: &Claim,
     found: &mut Verification,
 ) -> Result<Vec<Check>> {
-    let claimed = || claim.sensitive.iter().filter(|s| s.randomized).map(|s| s.column.clone());
+    let claimed = || {
+        claim
+            .sensitive
+            .iter()
+            .filter(|s| s.randomized)
+            .map(|s| s.column.clone())
+    };
     let permuted = match &claim.evidence {
         Some(evidence) => evidence.permuted().into_iter().collect(),
         None => claimed().collect(),

@@ -47,9 +47,14 @@ const LARGEST: u64 = 64 << 20;
 /// # }
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Manifest {
+    /// The version of the manifest's format, 1 in manifests that do not say it. `manifest.schema.json`
+    /// in the book describes it.
+    #[serde(default = "first_format")]
+    pub format: u32,
     /// The version of anonsql that wrote the manifest.
     pub version: String,
     /// SHA-256 of the manifest's text with an empty string as this value and without `signature`. By
@@ -150,6 +155,20 @@ pub struct Manifest {
     /// `sha256`, and of the files with their checksums.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub signature: Option<Envelope>,
+}
+
+/// The format of the manifests that are written. It grows by one when a field changes its meaning.
+pub(crate) const FORMAT: u32 = 1;
+
+/// Returns the format of manifests that do not say theirs.
+fn first_format() -> u32 {
+    1
+}
+
+/// What a manifest of any format says.
+#[derive(Deserialize)]
+struct AnyManifest {
+    format: u32,
 }
 
 /// Returns the key for the digests of a manifest's hierarchies.
@@ -351,6 +370,15 @@ impl Manifest {
 /// Reads a manifest that is called `path` in errors. Also returns whether its text is unchanged
 /// since it was written.
 pub(crate) fn parse(text: &[u8], path: &str) -> Result<(Manifest, bool)> {
+    if let Some(AnyManifest { format }) = serde_json::from_slice(text)
+        .ok()
+        .filter(|any: &AnyManifest| any.format > FORMAT)
+    {
+        return Err(Error::data(format!(
+            "{path} has format {format} of a manifest, and anonsql {} reads the formats up to {FORMAT}; use a newer version",
+            env!("CARGO_PKG_VERSION")
+        )));
+    }
     // The parser's error may quote the text, so it is not shown.
     let manifest: Manifest = serde_json::from_slice(text).map_err(|e| {
         Error::data(format!(

@@ -7,6 +7,8 @@ mod file;
 mod held;
 mod manifest;
 mod partitions;
+#[cfg(test)]
+mod schema;
 mod signed;
 mod summary;
 mod whole;
@@ -15,7 +17,7 @@ pub use batch::Batch;
 pub(crate) use contents::{Replacing, check as check_replaceable, check_folder, remove};
 pub use file::{FileSummary, sha256};
 pub(crate) use held::{create_private, hold};
-pub(crate) use manifest::parse as parse_manifest;
+pub(crate) use manifest::{FORMAT, parse as parse_manifest};
 pub use manifest::{Footer, MANIFEST, Manifest, hierarchy_key};
 pub(crate) use partitions::{NULL_FOLDER, check_column as check_partition_column, name as partition_name, with_nulls};
 pub(crate) use summary::DEFAULT_MASK;

@@ -7,7 +7,9 @@ use super::policy::Policy;
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
+use crate::source::has_columns_of_its_own;
 use datafusion::common::Column;
+use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::{Expr, LogicalPlan, UNNAMED_TABLE};
 use std::sync::Arc;
 
@@ -70,8 +72,12 @@ pub(super) fn check_selects(plan: &LogicalPlan, name: &str) -> Result<()> {
 fn more_than_selects(plan: &LogicalPlan) -> Option<String> {
     let input = match plan {
         LogicalPlan::TableScan(scan) => {
-            let view = scan.source.get_logical_plan();
-            return view.and_then(|view| more_than_selects(&view));
+            if let Some(view) = scan.source.get_logical_plan() {
+                return more_than_selects(&view);
+            }
+            let provider = source_as_provider(&scan.source).ok();
+            let is_other = provider.is_some_and(|provider| has_columns_of_its_own(provider.as_ref()));
+            return is_other.then(|| "reads an external table whose columns its statement names".into());
         }
         LogicalPlan::Projection(projection) => {
             let is_read = is_of_files(&projection.input);

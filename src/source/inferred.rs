@@ -30,6 +30,13 @@ pub(crate) fn inferred(provider: &dyn TableProvider) -> Option<Inferred> {
     looked_at(types, listing.options().format.as_ref())
 }
 
+/// Returns true for an external table whose columns CREATE EXTERNAL TABLE names: they have names and
+/// types that its files need not have.
+pub(crate) fn has_columns_of_its_own(provider: &dyn TableProvider) -> bool {
+    let listing = (provider as &dyn Any).downcast_ref::<ListingTable>();
+    listing.is_some_and(|listing| Types::of_definition(listing.get_table_definition()) == Types::Given)
+}
+
 fn looked_at(types: Types, format: &dyn FileFormat) -> Option<Inferred> {
     match (types, format.get_ext().as_str()) {
         (Types::Given, _) => None,

@@ -28,7 +28,7 @@ pub(crate) use digits::checked_digits;
 pub(crate) use files::FileTable;
 pub(crate) use guard::read_again;
 pub(crate) use guard::{GuardReaders, SOURCE, guard_readers, reading, source_plan};
-pub(crate) use inferred::{Inferred, inferred};
+pub(crate) use inferred::{Inferred, has_columns_of_its_own, inferred};
 pub(crate) use int96::read_in_microseconds;
 pub(crate) use noted::Noted;
 pub(crate) use pinned::PinnedRows;

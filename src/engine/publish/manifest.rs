@@ -5,7 +5,7 @@ use crate::engine::verify::type_name;
 use crate::engine::write::Written;
 use crate::error::Result;
 use crate::folder::{
-    DEFAULT_MASK, FileSummary, HierarchySummary, Manifest, PartitionSummary, Recoding, ReleasedColumn, Role,
+    DEFAULT_MASK, FORMAT, FileSummary, HierarchySummary, Manifest, PartitionSummary, Recoding, ReleasedColumn, Role,
     SearchSummary, SuppressedRows, hierarchy_key,
 };
 use crate::hierarchy::{Hierarchy, LabelForm};
@@ -32,6 +32,7 @@ pub(super) fn manifest(
         None => decision.classes.node().levels(),
     };
     Ok(Manifest {
+        format: FORMAT,
         version: env!("CARGO_PKG_VERSION").into(),
         sha256: String::new(),
         statement: job.statement.clone(),

@@ -7,9 +7,7 @@ use crate::frequency::Encoder;
 use crate::hierarchy::{Lookup, plain_type};
 use crate::operator::{Input, Operator, OperatorExec, Rows};
 use crate::recode::ORDER_PREFIX;
-use arrow::array::{
-    Array, ArrayRef, AsArray, DictionaryArray, Int32Array, RecordBatch, StringArray, UInt32Array,
-};
+use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, RecordBatch, StringArray, UInt32Array};
 use arrow::compute::{SortOptions, cast, concat_batches, take, take_record_batch};
 use arrow::datatypes::{DataType, Field, Float64Type, Int32Type, Schema, SchemaRef, UInt64Type};
 use arrow::row::{RowConverter, SortField};
