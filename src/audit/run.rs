@@ -15,7 +15,7 @@ use crate::folder::{MANIFEST, Manifest, Role, SuppressedRows, with_nulls};
 use crate::hierarchy::Hierarchy;
 use crate::job::Constraint;
 use crate::observe::{Observer, Phase};
-use crate::recount::{Answers, Generalized, Promise, ReleasedTable, admit, bounds_as_text};
+use crate::recount::{Answers, Generalized, Promise, ReleasedTable, admit_people, bounds_as_text};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
@@ -142,8 +142,7 @@ fn with_level(known: &Known) -> Option<Generalized> {
 async fn generalized_people(session: &SessionContext, known: &[Known]) -> Result<String> {
     for known in known {
         if let Some(hierarchy) = &known.hierarchy {
-            let admitted = admit(session, PEOPLE, &known.column, hierarchy).await;
-            admitted.map_err(|e| e.context("POPULATION"))?;
+            admit_people(session, PEOPLE, &known.column, hierarchy).await?;
         }
     }
     let every: Vec<&Known> = known.iter().collect();

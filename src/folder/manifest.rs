@@ -47,7 +47,6 @@ const LARGEST: u64 = 64 << 20;
 /// # }
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Manifest {

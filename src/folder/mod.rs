@@ -7,8 +7,6 @@ mod file;
 mod held;
 mod manifest;
 mod partitions;
-#[cfg(test)]
-mod schema;
 mod signed;
 mod summary;
 mod whole;

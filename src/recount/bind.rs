@@ -23,10 +23,16 @@ pub(crate) async fn bind(
 }
 
 /// Fails with `ErrorKind::Data` if ON UNMAPPED ERROR or NULLS ERROR of the hierarchy rules out a
-/// column of `table`.
-pub(crate) async fn admit(session: &SessionContext, table: &str, column: &str, hierarchy: &Hierarchy) -> Result<()> {
+/// column of the population `table`.
+pub(crate) async fn admit_people(
+    session: &SessionContext,
+    table: &str,
+    column: &str,
+    hierarchy: &Hierarchy,
+) -> Result<()> {
     let (_, lookup, counts) = counted(session, table, column, hierarchy).await?;
-    hierarchy.admit(column, &lookup.coverage(&counts)?)
+    let admitted = hierarchy.admit(column, &lookup.coverage(&counts)?);
+    admitted.map_err(|e| e.context("POPULATION"))
 }
 
 /// Returns the distinct values of a column of `table`, the hierarchy bound to them, and the rows of

@@ -15,7 +15,7 @@ mod spans;
 mod sql;
 mod utility;
 
-pub(crate) use bind::{admit, bind};
+pub(crate) use bind::{admit_people, bind};
 pub(crate) use bounds::{bounds_as_text, is_bounds};
 pub(crate) use codes::{Coded, check_codes};
 pub(crate) use marginals::check_marginals;

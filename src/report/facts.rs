@@ -1,5 +1,6 @@
 //! The measured facts of a report; its JSON form is their serialisation.
 
+use super::neighbours::Neighbour;
 use crate::masks::MaskKind;
 use crate::utility::Utility;
 use crate::warning::Warning;
@@ -40,6 +41,9 @@ pub struct Report {
     pub utility: Option<Utility>,
     /// How the generalization was chosen.
     pub choice: Choice,
+    /// The combinations of levels one step from the released one; empty for local recoding.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub neighbours: Vec<Neighbour>,
     /// The alternatives, if several metrics were minimised together.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub front: Option<Front>,
@@ -102,6 +106,12 @@ pub struct Released {
     pub required_class_size: Option<u64>,
     /// The column whose distinct values are the persons; if `None`, each row is a person.
     pub entity: Option<String>,
+    /// The number of persons in the source, if `entity` is named; rows of nobody are one person.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub persons_in: Option<u64>,
+    /// The number of persons in the classes of the release, likewise.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub persons_out: Option<u64>,
     /// The population table in which classes were counted.
     pub population: Option<String>,
     /// The files of the release, if any were written.

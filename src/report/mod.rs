@@ -20,6 +20,7 @@ mod front;
 mod gaps;
 mod html;
 mod markdown;
+mod neighbours;
 mod number;
 mod page;
 #[cfg(test)]
@@ -37,6 +38,7 @@ pub use facts::{
 };
 pub use front::{Axis, FrontChart};
 pub use gaps::not_covered;
+pub use neighbours::Neighbour;
 
 use crate::error::{Error, Result};
 use block::Page;

@@ -96,6 +96,8 @@ pub(crate) fn report() -> Report {
             smallest_class: Some(5),
             required_class_size: Some(5),
             entity: None,
+            persons_in: None,
+            persons_out: None,
             population: None,
             files: Some(Files {
                 count: 1,
@@ -183,6 +185,18 @@ pub(crate) fn report() -> Report {
                 })
                 .collect(),
         }),
+        neighbours: [("age", true, true), ("zip <b>|`*", true, true), ("age", false, false)]
+            .into_iter()
+            .map(|(column, coarser, holds)| Neighbour {
+                column: column.into(),
+                level: if coarser { 3 } else { 1 },
+                coarser,
+                holds,
+                k: if holds { 7 } else { 1 },
+                suppressed: if holds { 0 } else { 80 },
+                value: Some(0.25),
+            })
+            .collect(),
         not_covered: not_covered(&columns, &["ward".into()], false),
         columns,
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-const QUASI: &str = "age, sex, zip, marital_status";
+pub const QUASI: &str = "age, sex, zip, marital_status";
 
 /// A context with `threads` partitions, where a path in quotes is a table.
 pub fn context(threads: usize) -> AnonContext {
@@ -31,7 +31,7 @@ pub async fn census(threads: usize) -> AnonContext {
 }
 
 /// The request whose report is looked at, with `roles` beside the quasi-identifiers.
-fn statement(target: &Path, report: &Path, more: &str) -> String {
+pub fn statement(target: &Path, report: &Path, more: &str) -> String {
     format!(
         "ANONYMIZE (SELECT age, sex, zip, marital_status, occupation, income, ssn FROM census) TO '{}' OVERWRITE \
          QUASI IDENTIFIERS (age USING age, sex, zip USING zip, marital_status USING marital_status) \
@@ -215,9 +215,13 @@ async fn persons_and_a_population_are_counted_where_they_are_named() {
         let report = json(&context, &sql, &path).await;
         assert_eq!(report["release"]["entity"], "person");
         assert_eq!(report["release"]["required_class_size"], 5);
+        let persons = number(&collect(&context, "SELECT count(DISTINCT person) FROM visits").await);
+        assert_eq!(report["release"]["persons_in"], persons as u64);
         same_class_sizes(&context, &report, "before", "visits", "count(DISTINCT person)").await;
         load(&context, &target).await;
         let size = if kept { "count(DISTINCT person)" } else { "count(*) / 3" };
+        let persons = number(&collect(&context, &format!("SELECT {size} FROM released")).await);
+        assert_eq!(report["release"]["persons_out"], persons as u64);
         same_class_sizes(&context, &report, "after", "released", size).await;
     }
 }

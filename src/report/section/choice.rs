@@ -4,7 +4,7 @@ use super::entry::Entry;
 use crate::error::Result;
 use crate::report::block::{Block, Line, Table};
 use crate::report::number::{count, counted, grouped, number};
-use crate::report::{Front, FrontChart, Report};
+use crate::report::{Front, FrontChart, Report, neighbours};
 
 pub(super) const ENTRY: Entry = Entry {
     id: "choice",
@@ -53,7 +53,43 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     if let Some(front) = &report.front {
         blocks.extend(pareto(front)?);
     }
+    if !report.neighbours.is_empty() {
+        blocks.extend(around(report)?);
+    }
     Ok(blocks)
+}
+
+/// Returns the released node with its neighbours.
+fn around(report: &Report) -> Result<Vec<Block>> {
+    let (metric, neighbours) = (&report.choice.metric, &report.neighbours);
+    let finer = neighbours.iter().filter(|n| !n.coarser).count() as u64;
+    let held = neighbours.iter().filter(|n| !n.coarser && n.holds).count() as u64;
+    let finer = match (finer, held) {
+        (0, _) => "No column has a finer level.".to_string(),
+        (_, 0) => "With one level less of any column the promise does not hold.".to_string(),
+        (finer, held) => format!(
+            "Of the {} with a finer level, the promise holds for {}.",
+            count(finer),
+            count(held)
+        ),
+    };
+    let text =
+        format!("The neighbours of the released combination have one level more, or less, of one column. {finer}");
+    let mut table = Table::new(
+        "The neighbours of the released combination",
+        &["Level", "Promise", "#k", "#Suppressed", &format!("#{metric}")],
+    );
+    for neighbour in neighbours {
+        table.row(vec![
+            Line::default().name(neighbour.level()),
+            if neighbour.holds { "holds" } else { "does not hold" }.into(),
+            count(neighbour.k).into(),
+            count(neighbour.suppressed).into(),
+            neighbour.value.map_or_else(String::new, number).into(),
+        ]);
+    }
+    let figure = neighbours::figure(neighbours, metric)?;
+    Ok(vec![Block::Paragraph(text.into()), Block::Evidence(figure, table)])
 }
 
 fn pareto(front: &Front) -> Result<Vec<Block>> {

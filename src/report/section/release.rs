@@ -4,8 +4,8 @@
 use super::entry::Entry;
 use crate::error::Result;
 use crate::report::block::{Block, Line, Table};
-use crate::report::number::{bytes, counted};
-use crate::report::{Column, Report, Role};
+use crate::report::number::{bytes, count, counted};
+use crate::report::{Column, Released, Report, Role};
 
 pub(super) const ENTRY: Entry = Entry {
     id: "release",
@@ -32,7 +32,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     facts.push((
         "A person is".into(),
         match &release.entity {
-            Some(entity) => Line::from("a distinct value of ").name(entity),
+            Some(entity) => persons(Line::from("a distinct value of ").name(entity), release),
             None => "a record".into(),
         },
     ));
@@ -56,6 +56,25 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
         ]);
     }
     Ok(vec![Block::Terms(facts), Block::Table(table)])
+}
+
+/// Says how many persons there were, and how many of them have no record any more.
+fn persons(line: Line, release: &Released) -> Line {
+    let (Some(read), Some(left)) = (release.persons_in, release.persons_out) else {
+        return line;
+    };
+    let gone = match read.saturating_sub(left) {
+        0 => "all have records in the release".to_string(),
+        gone => format!(
+            "{} of them {} no record in it",
+            count(gone),
+            if gone == 1 { "has" } else { "have" }
+        ),
+    };
+    line.text(format!(
+        ": {} in the source; {gone}",
+        counted(read, "person", "persons")
+    ))
 }
 
 fn role(role: Role) -> &'static str {

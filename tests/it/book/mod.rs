@@ -1,8 +1,10 @@
-//! The README and the book are true: every block of SQL and shell runs, in order, as printed.
+//! The README and the book are true: every block of SQL and shell runs, in order, as printed, and
+//! the manifests of their releases are as their schema says.
 
 mod page;
 mod session;
 
+use crate::manifest_schema::faults_below;
 use page::{Language, Page};
 use std::path::{Path, PathBuf};
 
@@ -67,7 +69,10 @@ fn every_block_runs_in_order_as_printed() {
         .iter()
         .chain(&book())
         .filter(|page| is_built(page))
-        .filter_map(|page| session::play(root(), page).err())
+        .filter_map(|page| match session::play(root(), page) {
+            Ok(played) => Some(faults_below(played.root()).join("\n")).filter(|faults| !faults.is_empty()),
+            Err(e) => Some(e),
+        })
         .collect();
     assert!(failed.is_empty(), "{}", failed.join("\n\n"));
 }

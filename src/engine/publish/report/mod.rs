@@ -4,6 +4,7 @@
 mod columns;
 mod disclosure;
 mod facts;
+mod neighbours;
 mod promises;
 mod risk;
 mod utility;
@@ -12,15 +13,19 @@ pub(super) use facts::{Facts, Staged};
 
 use self::risk::risk;
 use crate::engine::decide::describe;
+use crate::engine::verify::WHOLE;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::FileSummary;
 use crate::job::SourceTable;
 use crate::lattice::{Node, said};
 use crate::metric::Metric;
+use crate::quoting::quote;
+use crate::recount::count;
 use crate::report::{self, Column, Report, Role};
 use crate::risk::{Settings, THRESHOLDS};
 use crate::search::Oracle;
 use arrow::datatypes::DataType;
+use datafusion::prelude::SessionContext;
 
 impl Facts<'_> {
     /// Collects the report of a recounted release. Fails if its class count differs from that of
@@ -45,6 +50,13 @@ impl Facts<'_> {
                 ),
             ));
         }
+        let (persons_in, persons_out) = match &job.entity {
+            Some(entity) => (
+                Some(persons(session, entity, WHOLE).await?),
+                Some(persons(session, entity, &released.released()).await?),
+            ),
+            None => (None, None),
+        };
         let files = staged.map(files);
         let columns = self.columns();
         let text = |column: &&Column| {
@@ -80,6 +92,8 @@ impl Facts<'_> {
                 smallest_class: after.smallest_class,
                 required_class_size: required,
                 entity: job.entity.clone(),
+                persons_in,
+                persons_out,
                 population: job.population.as_ref().map(shown),
                 files,
             },
@@ -91,6 +105,7 @@ impl Facts<'_> {
             suppression: self.suppression(),
             utility: self.utility(staged.map(|s| s.target)).await?,
             choice: self.choice()?,
+            neighbours: self.neighbours().await?,
             front: self.front(),
             not_covered: report::not_covered(&columns, &free_text, job.entity.is_some()),
             columns,
@@ -150,6 +165,12 @@ impl Facts<'_> {
             points: found.nodes.iter().enumerate().map(point).collect(),
         })
     }
+}
+
+/// Returns how many persons the rows `from`, given as SQL, are of. Rows of nobody are one person.
+async fn persons(session: &SessionContext, entity: &str, from: &str) -> Result<u64> {
+    let sql = format!("SELECT count(*) FROM (SELECT DISTINCT {} FROM {from})", quote(entity));
+    count(session, &sql).await
 }
 
 /// Returns the name of the source for a report. The text of a query can contain values, so only the

@@ -9,7 +9,7 @@ use crate::folder::Manifest;
 use crate::hierarchy::{Hierarchy, plain_type};
 use crate::job::{SourceTable, check_counted};
 use crate::observe::Phase;
-use crate::recount::{ReleasedTable, admit, bounds_as_text, recounting_session};
+use crate::recount::{ReleasedTable, admit_people, bounds_as_text, recounting_session};
 use crate::risk::{ClassEstimate, Histogram, Individual, Risk, Settings, THRESHOLDS, subsets};
 use crate::session::context::AnonContext;
 use crate::source::in_type;
@@ -274,8 +274,7 @@ impl AnonContext {
         let session = recounting_session(&self.session.state(), progress);
         let values = rows.clone().select(vec![value.clone().alias(column)])?;
         session.register_table(POPULATION, values.into_view())?;
-        let admitted = admit(&session, POPULATION, column, hierarchy).await;
-        admitted.map_err(|e| e.context("POPULATION"))
+        admit_people(&session, POPULATION, column, hierarchy).await
     }
 }
 

@@ -1,0 +1,47 @@
+//! The neighbours of the released node in the lattice.
+
+use super::facts::Facts;
+use crate::engine::decide::Profile;
+use crate::error::{ErrorKind, Result};
+use crate::frequency::BaseSet;
+use crate::lattice::Node;
+use crate::report::Neighbour;
+use std::sync::Arc;
+
+impl Facts<'_> {
+    /// Returns what one level more or less of each column would have given, coarser levels first.
+    /// Returns nothing for classes with labels of their own, and where each node would have to be
+    /// counted from files again.
+    pub(super) async fn neighbours(&self) -> Result<Vec<Neighbour>> {
+        let evaluator = Arc::clone(&self.decision.evaluator);
+        let is_held = matches!(evaluator.sets().base().set, BaseSet::Held(_));
+        if self.decision.verdict.partition.is_some() || self.job.sampling().is_some() || !is_held {
+            return Ok(vec![]);
+        }
+        let (lattice, node) = (evaluator.lattice(), self.decision.classes.node().clone());
+        let nodes: Vec<Node> = lattice.successors(&node).chain(lattice.predecessors(&node)).collect();
+        let (own, asked) = (Arc::clone(&evaluator), nodes.clone());
+        let pool = evaluator.sets().pool();
+        let profiles = match pool
+            .compute("the neighbours of a node", move || own.profile(&asked))
+            .await
+        {
+            Err(e) if e.kind() == ErrorKind::Resources => return Ok(vec![]),
+            profiles => profiles?,
+        };
+        let columns = &self.job.quasi_identifiers;
+        let neighbour = |(other, profile): (Node, Profile)| {
+            let changed = (0..columns.len()).find(|i| other.level(*i) != node.level(*i))?;
+            Some(Neighbour {
+                column: columns[changed].column.clone(),
+                level: other.level(changed),
+                coarser: other.level(changed) > node.level(changed),
+                holds: profile.anonymous,
+                k: profile.k,
+                suppressed: profile.suppressed,
+                value: profile.metrics.first().copied().filter(|value| value.is_finite()),
+            })
+        };
+        Ok(nodes.into_iter().zip(profiles).filter_map(neighbour).collect())
+    }
+}
