@@ -108,7 +108,8 @@ async fn faults_are_found() {
     assert_eq!(faults_below(scratch.path()), Vec::<String>::new());
     let path = scratch.path().join("release/_manifest.json");
     let whole: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-    let edits: [(&str, fn(&mut Value)); 5] = [
+    type Edit = (&'static str, fn(&mut Value));
+    let edits: [Edit; 5] = [
         (".extra is not allowed", |m| m["extra"] = Value::Null),
         ("has no statement", |m| {
             drop(m.as_object_mut().unwrap().remove("statement"))

@@ -6,6 +6,7 @@ use crate::error::{ErrorKind, Result};
 use crate::frequency::BaseSet;
 use crate::lattice::Node;
 use crate::report::Neighbour;
+use crate::search::Oracle;
 use std::sync::Arc;
 
 impl Facts<'_> {
