@@ -49,32 +49,42 @@ pub(super) async fn unchanged(
     comparable(session, claim, columns, found).await
 }
 
-/// Checks that the source has the values of each permuted column, and each as often at least.
+/// Checks that the source has the values of each permuted column, and each as often at least. The
+/// suppressed rows that a release keeps have none.
 pub(super) async fn check_permuted(
     session: &SessionContext,
     claim: &Claim,
+    released: &ReleasedTable,
     found: &mut Verification,
 ) -> Result<Vec<Check>> {
-    let claimed = || {
-        claim
-            .sensitive
-            .iter()
-            .filter(|s| s.randomized)
-            .map(|s| s.column.clone())
-    };
+    let claimed = claim.sensitive.iter().filter(|s| s.randomized);
     let permuted = match &claim.evidence {
         Some(evidence) => evidence.permuted().into_iter().collect(),
-        None => claimed().collect(),
+        None => claimed.map(|s| s.column.clone()).collect(),
     };
     let mut checks = vec![];
     for one in comparable(session, claim, permuted, found).await? {
+        let (here, there) = (quote(CHECKED), quote(WHOLE));
+        let rows = session
+            .sql(&format!("SELECT {} AS v FROM {here}", one.released))
+            .await?;
+        // A file of text has the missing value of a suppressed row as an empty text.
+        let is_text = rows
+            .schema()
+            .fields()
+            .iter()
+            .all(|f| plain_type(f.data_type()).is_string());
+        let value = |value: &str| match released.starred > 0 && is_text {
+            true => format!("nullif({value}, '')"),
+            false => value.to_string(),
+        };
         let sql = format!(
-            "SELECT coalesce(sum(more), 0) FROM (SELECT sum(n) AS more FROM (SELECT {} AS v, 1 AS n FROM {} UNION ALL \
-             SELECT {} AS v, -1 AS n FROM {}) GROUP BY v) WHERE more > 0",
-            one.released,
-            quote(CHECKED),
-            one.of_source,
-            quote(WHOLE)
+            "SELECT coalesce(sum(CASE WHEN v IS NULL THEN greatest(more - {}, 0) ELSE more END), 0) FROM \
+             (SELECT v, sum(n) AS more FROM (SELECT {} AS v, 1 AS n FROM {here} UNION ALL SELECT {} AS v, -1 AS n FROM {there}) \
+             GROUP BY v) WHERE more > 0",
+            released.starred,
+            value(&one.released),
+            value(&one.of_source),
         );
         checks.push(none_of(
             format!("values of {} that the source does not have", one.column),
