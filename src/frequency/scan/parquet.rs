@@ -21,6 +21,7 @@ use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::projection::ProjectionExec;
 use parquet::arrow::parquet_to_arrow_schema;
+use parquet::basic::Type as PhysicalType;
 use parquet::file::metadata::ParquetMetaData;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -150,14 +151,15 @@ impl Files {
         Ok(Self(footers))
     }
 
-    /// Returns true if every row group of every file has the column as indices of a small
-    /// dictionary.
+    /// Returns true if every row group of every file has the column as texts, and as indices of a
+    /// small dictionary. A column of NULLs alone may have no type in its file, and is no text there.
     fn all_have_dictionary(&self, column: &str) -> bool {
         let row_groups = self.0.values().flat_map(|footer| footer.row_groups());
         row_groups.into_iter().all(|group| {
             let path = |c: &&parquet::file::metadata::ColumnChunkMetaData| c.column_path().parts() == [column];
             group.columns().iter().find(path).is_some_and(|chunk| {
                 chunk.dictionary_page_offset().is_some()
+                    && chunk.column_type() == PhysicalType::BYTE_ARRAY
                     && chunk.uncompressed_size() <= BYTES_A_VALUE * chunk.num_values().max(1) + 4096
             })
         })
@@ -179,7 +181,7 @@ impl Files {
 mod tests {
     use super::*;
     use crate::canonical::spelled_once;
-    use arrow::array::{ArrayRef, Float64Array, Int64Array, StringArray};
+    use arrow::array::{ArrayRef, Float64Array, Int64Array, NullArray, StringArray};
     use arrow::record_batch::RecordBatch;
     use arrow::util::pretty::pretty_format_batches;
     use datafusion::physical_plan::collect;
@@ -246,6 +248,31 @@ mod tests {
 
     fn is_dictionary(data_type: &DataType) -> bool {
         matches!(data_type, DataType::Dictionary(..))
+    }
+
+    #[tokio::test]
+    async fn a_column_of_nulls_without_a_type_is_read_beside_texts() {
+        let folder = tempfile::tempdir().unwrap();
+        for (year, cities) in [
+            ("2024", Arc::new(NullArray::new(ROWS)) as ArrayRef),
+            (
+                "2025",
+                Arc::new((0..ROWS).map(|_| Some("Bonn")).collect::<StringArray>()),
+            ),
+        ] {
+            let path = folder.path().join(format!("year={year}/part.parquet"));
+            std::fs::create_dir(path.parent().unwrap()).unwrap();
+            let batch = RecordBatch::try_from_iter_with_nullable([("city", cities, true)]).unwrap();
+            let mut writer = ArrowWriter::try_new(std::fs::File::create(path).unwrap(), batch.schema(), None).unwrap();
+            writer.write(&batch).unwrap();
+            writer.close().unwrap();
+        }
+        assert!(
+            types(folder.path(), &["city", "year"])
+                .await
+                .iter()
+                .all(|t| !is_dictionary(t))
+        );
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@ use super::entry::Entry;
 use crate::error::Result;
 use crate::report::block::{Block, Line, Table};
 use crate::report::number::{bytes, count, counted};
-use crate::report::{Column, Released, Report, Role};
+use crate::report::{Column, Report, Role};
 
 pub(super) const ENTRY: Entry = Entry {
     id: "release",
@@ -32,7 +32,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     facts.push((
         "A person is".into(),
         match &release.entity {
-            Some(entity) => persons(Line::from("a distinct value of ").name(entity), release),
+            Some(entity) => persons(Line::from("a distinct value of ").name(entity), report),
             None => "a record".into(),
         },
     ));
@@ -58,17 +58,17 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     Ok(vec![Block::Terms(facts), Block::Table(table)])
 }
 
-/// Says how many persons there were, and how many of them have no record any more.
-fn persons(line: Line, release: &Released) -> Line {
-    let (Some(read), Some(left)) = (release.persons_in, release.persons_out) else {
+/// Says how many persons there were, and how many of them are in no class of the release.
+fn persons(line: Line, report: &Report) -> Line {
+    let (Some(read), Some(left)) = (report.release.persons_in, report.release.persons_out) else {
         return line;
     };
     let gone = match read.saturating_sub(left) {
-        0 => "all have records in the release".to_string(),
+        0 => "all are in a class of the release".to_string(),
         gone => format!(
-            "{} of them {} no record in it",
+            "{} of them {} in no class of the release",
             count(gone),
-            if gone == 1 { "has" } else { "have" }
+            if gone == 1 { "is" } else { "are" }
         ),
     };
     line.text(format!(

@@ -16,6 +16,7 @@ use crate::observe::Phase;
 use crate::pool::blocking;
 use crate::session::context::AnonContext;
 use crate::session::policies::check_selects;
+use crate::session::policy::Policy;
 use crate::session::sources::depends::{ANSWERED, COMPUTED};
 use crate::session::sources::repeatable::{check_repeatable, in_one_order};
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
@@ -64,17 +65,10 @@ impl AnonContext {
         let (statement, policy) = self.under_policy(statement)?;
         let statement = &statement;
         let report = self.report(statement, purpose).await?;
-        let source = self.repeatable(&statement.source).await?;
-        if let Some(policy) = policy
-            .as_ref()
-            .filter(|_| !matches!(statement.source, SourceClause::Path(_)))
-        {
-            check_selects(source.rows.logical_plan(), &policy.name)?;
-            let of_others = source.depends.filter(|why| [COMPUTED, ANSWERED].contains(why));
-            if let Some(why) = of_others {
-                return Err(Error::usage(format!("policy {}: {why}", policy.name)));
-            }
-        }
+        let source = match &policy {
+            Some(policy) => self.source_under(policy, &statement.source).await?,
+            None => self.repeatable(&statement.source).await?,
+        };
         let (mut state, plan) = source.rows.into_parts();
         observe_executors(state.config_mut(), &self.observer);
         let source = SourceTable {
@@ -186,6 +180,20 @@ impl AnonContext {
         };
         report.reach().await?;
         Ok(Some(report))
+    }
+
+    /// Opens the rows of a statement under a policy. Fails with a usage error if they are more than
+    /// a selection of the rows and columns of a table.
+    pub(in crate::session) async fn source_under(&self, policy: &Policy, clause: &SourceClause) -> Result<SourceTable> {
+        let source = self.repeatable(clause).await?;
+        if matches!(clause, SourceClause::Path(_)) {
+            return Ok(source);
+        }
+        check_selects(source.rows.logical_plan(), &policy.name)?;
+        match source.depends.filter(|why| [COMPUTED, ANSWERED].contains(why)) {
+            Some(why) => Err(Error::usage(format!("policy {}: {why}", policy.name))),
+            None => Ok(source),
+        }
     }
 
     /// Opens rows that are the same each time they are read.

@@ -123,6 +123,9 @@ impl Pareto {
     /// file of REPORT TO, if given.
     pub(in crate::session) async fn front(&self, context: &AnonContext) -> Result<(RecordBatch, ParetoFront)> {
         let (mut anonymize, policy) = context.under_policy(&self.anonymize)?;
+        if let Some(policy) = &policy {
+            context.source_under(policy, &anonymize.source).await?;
+        }
         let report = anonymize.report.take();
         let overwrite = report.as_ref().is_some_and(|file| file.overwrite);
         let report = report.map(|file| drawing(file.path)).transpose()?;
