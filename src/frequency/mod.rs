@@ -22,3 +22,4 @@ pub(crate) use scan::ROWS;
 pub use scan::{Columns, DetailRequest, Scan, read_dictionaries};
 pub use set::{Attribute, Base, BaseSet, Demand, Detail, FrequencySet, FrequencySets, KeyIndex, NodeAnswer};
 pub use values::distinct_values;
+pub(crate) use values::gathered;

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use arrow::array::{ArrayRef, AsArray, RecordBatch};
 use arrow::compute::concat_batches;
 use arrow::datatypes::{Int64Type, SchemaRef};
+use datafusion::dataframe::DataFrame;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
@@ -11,17 +12,21 @@ use std::sync::Arc;
 /// order with NULL last, and the number of rows of each.
 pub async fn distinct_values(session: &SessionContext, value: &str, table: &str) -> Result<(ArrayRef, Vec<u64>)> {
     let sql = format!("SELECT {value}, count(*) FROM {table} GROUP BY 1 ORDER BY 1 ASC NULLS LAST");
-    let frame = session.sql(&sql).await?;
-    let planned: SchemaRef = Arc::new(frame.schema().as_arrow().clone());
-    let batches = frame.collect().await.map_err(Error::from_data)?;
-    // The strings may have another string type than the plan says.
-    let schema = batches.first().map_or(planned, RecordBatch::schema);
-    let rows = concat_batches(&schema, &batches)?;
+    let rows = gathered(session.sql(&sql).await?).await?;
     let counts = rows.column(1).as_primitive::<Int64Type>().values();
     Ok((
         Arc::clone(rows.column(0)),
         counts.iter().map(|n| n.unsigned_abs()).collect(),
     ))
+}
+
+/// Returns all rows as one batch. Its types are those of the rows, which may be texts of another
+/// string type than DataFusion planned.
+pub(crate) async fn gathered(rows: DataFrame) -> Result<RecordBatch> {
+    let planned: SchemaRef = Arc::new(rows.schema().as_arrow().clone());
+    let batches = rows.collect().await.map_err(Error::from_data)?;
+    let schema = batches.first().map_or(planned, RecordBatch::schema);
+    Ok(concat_batches(&schema, &batches)?)
 }
 
 #[cfg(test)]

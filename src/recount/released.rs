@@ -5,8 +5,9 @@
 //! own ([`crate::model::PrivacyModel::audit`]).
 
 use super::sql::{count, histogram, number, register, with_one_zero};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::folder::Check;
+use crate::frequency::gathered;
 use crate::hierarchy::{Coverage, Hierarchy, TOP};
 use crate::job::{Constraint, QuasiIdentifier};
 use crate::model::{PrivacyModel, Relation, Tree};
@@ -270,10 +271,7 @@ impl ReleasedTable {
         let from = quote(self.whole.as_deref().unwrap_or(&self.name));
         let column = quote(attribute);
         let sql = format!("SELECT {column}, count(*) AS n FROM {from} GROUP BY 1 ORDER BY 1 ASC NULLS LAST");
-        let frame = session.sql(&sql).await?;
-        let schema = Arc::new(frame.schema().as_arrow().clone());
-        let batches = frame.collect().await.map_err(Error::from_data)?;
-        let values = arrow::compute::concat_batches(&schema, &batches)?;
+        let values = gathered(session.sql(&sql).await?).await?;
         let lookup = hierarchy.bind(plain(values.column(0))?)?;
         let counts = values.column(1).as_primitive::<Int64Type>().values();
         let counts: Vec<u64> = counts.iter().map(|n| n.unsigned_abs()).collect();

@@ -3,7 +3,7 @@
 use super::context::AnonContext;
 use crate::catalogue::Value;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::distinct_values;
+use crate::frequency::{distinct_values, gathered};
 use crate::hierarchy::{Arguments, Data, GeneralizationRule, Given};
 use crate::location::{expanded, is_url};
 use crate::pool::blocking;
@@ -12,8 +12,6 @@ use crate::sql::TableName;
 use crate::sql::clause::DefinitionClause;
 use crate::store::{Stores, listing_url, read_small};
 use arrow::array::ArrayRef;
-use arrow::compute::concat_batches;
-use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
@@ -53,12 +51,7 @@ impl AnonContext {
 
     /// Runs a query and returns all its rows as one batch.
     async fn rows(&self, query: &str) -> Result<RecordBatch> {
-        let frame = self.query(query).await?;
-        let planned: SchemaRef = Arc::new(frame.schema().as_arrow().clone());
-        let batches = frame.collect().await.map_err(Error::from_data)?;
-        // DataFusion may return another string type than it planned.
-        let schema = batches.first().map_or(planned, RecordBatch::schema);
-        Ok(concat_batches(&schema, &batches)?)
+        gathered(self.query(query).await?).await
     }
 
     /// Returns the distinct values of a column, ascending with NULL last, and the number of rows of

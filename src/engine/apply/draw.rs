@@ -5,13 +5,14 @@ use super::recoding_plan::{recoding_of, treatments};
 use super::tally::{Counted, Tally, finish};
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
+use crate::frequency::gathered;
 use crate::job::{Job, Randomization};
 use crate::pool::blocking;
 use crate::recode::randomize::{Numbering, Order, Permutation, Sequence, Source, order};
 use crate::recode::{ColumnTreatment, RecodingPlan, Released, SUPPRESSED};
 use crate::spill::SpillSpace;
 use arrow::array::{AsArray, RecordBatch};
-use arrow::compute::{cast, concat_batches, filter_record_batch, not};
+use arrow::compute::{cast, filter_record_batch, not};
 use arrow::datatypes::{DataType, Float64Type};
 use datafusion::dataframe::DataFrame;
 use datafusion::physical_plan::{ExecutionPlan, collect, execute_stream_partitioned};
@@ -238,14 +239,7 @@ async fn read_matrix(name: &str, rows: &DataFrame, released: u64) -> Result<Vec<
              for any number of rows"
         )));
     }
-    let schema = Arc::new(rows.schema().as_arrow().clone());
-    let batches = rows
-        .clone()
-        .limit(0, Some(columns + 1))?
-        .collect()
-        .await
-        .map_err(Error::from_data)?;
-    let matrix = concat_batches(&schema, &batches)?;
+    let matrix = gathered(rows.clone().limit(0, Some(columns + 1))?).await?;
     if matrix.num_rows() != columns {
         return Err(Error::usage(format!(
             "the matrix {name} has {columns} columns and another number of rows; it has to be square"

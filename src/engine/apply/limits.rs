@@ -1,13 +1,14 @@
 //! Personal limits: preparing the second scan to keep the limit of each row.
 
 use crate::error::{Error, Result};
+use crate::frequency::gathered;
 use crate::hierarchy::Coverage;
 use crate::job::Job;
 use crate::pool::blocking;
 use crate::recode::personal::{Columns, Outcome, PersonalExec, Tree};
 use crate::source::select_columns;
 use arrow::array::Array;
-use arrow::compute::{SortOptions, cast, concat_batches, sort};
+use arrow::compute::{SortOptions, cast, sort};
 use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
 use datafusion::functions::expr_fn::isnan;
@@ -38,10 +39,7 @@ impl Limits {
         let Some((column, hierarchy)) = sensitive.and_then(|s| Some((&s.column, s.hierarchy.as_ref()?))) else {
             return Err(Error::internal("a promise to each row without an attribute"));
         };
-        let distinct = select_columns(&job.source.rows, &[column])?.distinct()?;
-        let schema = Arc::new(distinct.schema().as_arrow().clone());
-        let batches = distinct.collect().await.map_err(Error::from_data)?;
-        let values = concat_batches(&schema, &batches)?;
+        let values = gathered(select_columns(&job.source.rows, &[column])?.distinct()?).await?;
         let values = match values.column(0).data_type() {
             DataType::Dictionary(_, plain) => cast(values.column(0), plain)?,
             _ => Arc::clone(values.column(0)),

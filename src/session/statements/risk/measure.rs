@@ -250,6 +250,7 @@ impl AnonContext {
                 continue;
             };
             let own = self.hierarchy(hierarchy)?;
+            manifest.require_hierarchy(&q.column, &own, "leave POPULATION out")?;
             let value = match manifest.type_in_source(&q.column) {
                 Some(data_type) => in_type((&rows, "the population"), &q.column, &data_type)?.unalias(),
                 None => ident(&q.column),
@@ -257,7 +258,6 @@ impl AnonContext {
             self.admits(&rows, &q.column, &value, &own).await?;
             columns.push(match level > 0 || own.rule().codes().is_some() {
                 true => {
-                    manifest.require_hierarchy(&q.column, &own, "leave POPULATION out")?;
                     let arguments = vec![lit(hierarchy), value, lit(i64::from(level))];
                     generalize.call(arguments).alias(&q.column)
                 }
