@@ -9,10 +9,13 @@ use crate::report::Neighbour;
 use crate::search::Oracle;
 use std::sync::Arc;
 
+/// The most neighbours of which a report says anything: more are no picture, and take long.
+const MOST: usize = 64;
+
 impl Facts<'_> {
     /// Returns what one level more or less of each column would have given, coarser levels first.
-    /// Returns nothing for classes with labels of their own, and where each node would have to be
-    /// counted from files again.
+    /// Returns nothing for classes with labels of their own, for more than [`MOST`] neighbours, and
+    /// where each node would have to be counted from files again.
     pub(super) async fn neighbours(&self) -> Result<Vec<Neighbour>> {
         let evaluator = Arc::clone(&self.decision.evaluator);
         let is_held = matches!(evaluator.sets().base().set, BaseSet::Held(_));
@@ -21,6 +24,9 @@ impl Facts<'_> {
         }
         let (lattice, node) = (evaluator.lattice(), self.decision.classes.node().clone());
         let nodes: Vec<Node> = lattice.successors(&node).chain(lattice.predecessors(&node)).collect();
+        if nodes.len() > MOST {
+            return Ok(vec![]);
+        }
         let (own, asked) = (Arc::clone(&evaluator), nodes.clone());
         let pool = evaluator.sets().pool();
         let profiles = match pool
