@@ -41,8 +41,8 @@ pub struct Report {
     pub utility: Option<Utility>,
     /// How the generalization was chosen.
     pub choice: Choice,
-    /// The combinations of levels one step from the released one; empty for local recoding, and if
-    /// there are more than 64.
+    /// The combinations of levels one step from the released one; empty for local recoding, for
+    /// personal limits and sets of items, and if there are more than 64.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub neighbours: Vec<Neighbour>,
     /// The alternatives, if several metrics were minimised together.

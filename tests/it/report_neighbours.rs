@@ -59,3 +59,32 @@ async fn the_neighbours_of_the_node_are_those_of_the_lattice() {
     assert!(neighbours.len() >= columns.len());
     assert_eq!(neighbours, expected);
 }
+
+/// Personal limits are kept after a node is chosen: nobody knows whether they would be at another.
+#[tokio::test]
+async fn nothing_is_said_of_neighbours_where_classes_do_not_decide() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (target, path) = (scratch.path().join("release"), scratch.path().join("report.json"));
+    let context = census(2).await;
+    let setup = "CREATE TABLE limited AS SELECT age, marital_status, 0.9 AS max_leak FROM census";
+    collect(&context, setup).await;
+    for (models, is_said) in [
+        ("k_anonymity(5)", true),
+        ("k_anonymity(5) AND personal_privacy(max_leak)", false),
+    ] {
+        let source = if is_said {
+            "(SELECT age, marital_status FROM limited)"
+        } else {
+            "limited"
+        };
+        let sql = format!(
+            "ANONYMIZE {source} TO '{}' OVERWRITE QUASI IDENTIFIERS (age USING age) \
+             SENSITIVE (marital_status USING marital_status) SATISFYING {models} SUPPRESSING AT MOST 50 PERCENT \
+             REPORT TO '{}'",
+            target.display(),
+            path.display()
+        );
+        let report = json(&context, &sql, &path).await;
+        assert_eq!(report.get("neighbours").is_some(), is_said, "{models}");
+    }
+}

@@ -331,10 +331,12 @@ impl Run {
     fn limits(&self, chunk: &RecordBatch) -> Result<Vec<f64>> {
         let limits = cast(self.column(chunk, &self.columns.limit)?, &DataType::Float64)?;
         let limits = limits.as_primitive::<Float64Type>();
-        match limits.null_count() {
-            0 => Ok(limits.values().to_vec()),
-            _ => Err(Error::data(format!(
-                "column {} changed while it was read: a row lost its limit; run the statement again",
+        // They were looked at before the scan: a row whose limit is another now would have none.
+        let is_limit = |limit: Option<f64>| limit.is_some_and(|limit| (0.0..=1.0).contains(&limit));
+        match limits.iter().all(is_limit) {
+            true => Ok(limits.values().to_vec()),
+            false => Err(Error::data(format!(
+                "column {} changed while it was read: a row has no limit from 0 to 1 any more; run the statement again",
                 self.columns.limit
             ))),
         }

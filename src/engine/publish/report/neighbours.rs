@@ -14,12 +14,14 @@ const MOST: usize = 64;
 
 impl Facts<'_> {
     /// Returns what one level more or less of each column would have given, coarser levels first.
-    /// Returns nothing for classes with labels of their own, for more than [`MOST`] neighbours, and
-    /// where each node would have to be counted from files again.
+    /// Returns nothing for classes with labels of their own, for more than [`MOST`] neighbours, where
+    /// each node would have to be counted from files again, and where classes do not decide whether
+    /// the models hold: personal limits and sets of items are kept after a node is chosen.
     pub(super) async fn neighbours(&self) -> Result<Vec<Neighbour>> {
-        let evaluator = Arc::clone(&self.decision.evaluator);
+        let (job, evaluator) = (self.job, Arc::clone(&self.decision.evaluator));
         let is_held = matches!(evaluator.sets().base().set, BaseSet::Held(_));
-        if self.decision.verdict.partition.is_some() || self.job.sampling().is_some() || !is_held {
+        let is_of_classes = job.personal().is_none() && job.item_sets.is_empty() && job.sampling().is_none();
+        if self.decision.verdict.partition.is_some() || !is_held || !is_of_classes {
             return Ok(vec![]);
         }
         let (lattice, node) = (evaluator.lattice(), self.decision.classes.node().clone());
@@ -36,7 +38,7 @@ impl Facts<'_> {
             Err(e) if e.kind() == ErrorKind::Resources => return Ok(vec![]),
             profiles => profiles?,
         };
-        let columns = &self.job.quasi_identifiers;
+        let columns = &job.quasi_identifiers;
         let neighbour = |(other, profile): (Node, Profile)| {
             let changed = (0..columns.len()).find(|i| other.level(*i) != node.level(*i))?;
             Some(Neighbour {
