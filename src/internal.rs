@@ -54,6 +54,9 @@ pub mod key {
 pub mod lattice {
     pub use crate::lattice::*;
 }
+pub mod standard {
+    pub use crate::standard::*;
+}
 pub mod masks {
     pub use crate::masks::*;
 }

@@ -72,7 +72,7 @@
 //! | `hierarchy` | no | hierarchies as Arrow lookup tables, one file per kind |
 //! | `canonical` | yes | one spelling for each value: one NaN, one zero, dates without a time; casts that keep every value |
 //! | `secret` | no | the place of a secret, and what could be guessed |
-//! | `masks` | no | masks of identifiers: one file per mask |
+//! | `masks` | no | masks of the values of a column: one file per mask |
 //! | `signature` | no | the signature of a release: keys, what is signed, and its envelope |
 //! | `key` | no | combinations of codes as packed keys: layout, generalization, grouping |
 //! | `search` | no | one file per algorithm, written against an oracle |
@@ -85,6 +85,7 @@
 //! | `metric` | no | quality metrics with their bounds |
 //! | `objective` | no | what a Pareto front can be over besides the metrics, one file per property |
 //! | `suggest` | no | what a column's name, form and counts say of its role |
+//! | `standard` | no | published standards that a release can follow, one file per standard |
 //! | `warning` | no | what else a data protection officer would ask about the roles of a request, one file per kind |
 //! | `drift` | no | what is otherwise than when an earlier release was made, in names and counts |
 //! | `utility` | no | what a release still says of its source: distributions, correlations, classifiers |
@@ -251,6 +252,7 @@ mod source;
 mod spill;
 mod sql;
 mod staging;
+mod standard;
 mod store;
 mod suggest;
 mod utility;

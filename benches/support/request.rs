@@ -49,6 +49,8 @@ pub fn job(
         policy: None,
         source,
         identifiers: vec![],
+        masks: vec![],
+        standards: vec![],
         quasi_identifiers: columns.iter().map(quasi_identifier).collect(),
         item_sets: vec![],
         sensitive: vec![],

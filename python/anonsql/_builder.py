@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from ._connection import Connection
     from ._values import Release, Rows
 
+#: A mask as it is written after a column: words, texts in quotes, and shares in parentheses.
+MASK = re.compile(
+    r"""[A-Za-z]+(\s+([A-Za-z_0-9]+|'([^']|'')*'|"([^"]|"")*"|\(\s*[0-9.]+\s*([Pp][Ee][Rr][Cc][Ee][Nn][Tt]\s*)?\)))*"""
+)
 LABELS = ("TEXT", "BOUNDS", "MIDPOINT", "MEAN", "MEDIAN", "MODE")
 #: How the name of a file ends that is read.
 _ENDS = (".parquet", ".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".avro", ".arrow", ".gz", ".zst", ".bz2", ".xz")
@@ -200,6 +205,23 @@ def quasi_clause(columns: Sequence[str]) -> str:
     return f"QUASI IDENTIFIERS ({', '.join(columns)})"
 
 
+def mask_clause(mask: str | None, secret: str | None) -> str:
+    """Return the clause of a mask after the name of a column.
+
+    Only letters, digits and what masks are written with stand in it, so that it is no other clause.
+
+    >>> mask_clause("MASK 'XXX-####'", None)
+    " MASK 'XXX-####'"
+    """
+    if mask is None:
+        if secret is not None:
+            raise TypeError("a secret is for a mask; write mask=\"NOISE (0.1)\", as SHOW MASKS lists them")
+        return ""
+    if not isinstance(mask, str) or not MASK.fullmatch(mask):
+        raise TypeError("a mask is written as in SQL; write mask=\"NOISE (0.1)\", as SHOW MASKS lists them")
+    return f" {mask}" + ("" if secret is None else f" WITH SECRET {_sql.text(secret)}")
+
+
 @dataclass(frozen=True, slots=True)
 class Anonymize:
     """A request. Every call returns a new one, so that what they share can be kept.
@@ -227,10 +249,13 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
     _options: Mapping[str, object] = field(default_factory=dict)
     _report: str = ""
 
-    def identifiers(self, *columns: str, secret: str | None = None) -> Anonymize:
-        """Leave columns out, or hash them with the secret of ``env:NAME`` or ``file:PATH``."""
-        hashed = "" if secret is None else f" HASH WITH SECRET {_sql.text(secret)}"
-        added = tuple(_sql.name(column) + hashed for column in columns)
+    def identifiers(self, *columns: str, secret: str | None = None, mask: str | None = None) -> Anonymize:
+        """Leave columns out, or release a mask, as in SQL, with the secret of ``env:NAME`` or ``file:PATH``.
+
+        The mask is HASH if there is only a secret.
+        """
+        how = mask_clause("HASH" if mask is None and secret is not None else mask, secret)
+        added = tuple(_sql.name(column) + how for column in columns)
         return replace(self, _identifiers=self._identifiers + added)
 
     def quasi(
@@ -253,15 +278,30 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
             how += f" LABELS {_sql.word(labels, LABELS)}"
         return replace(self, _quasi=self._quasi + tuple(_sql.name(column) + how for column in columns))
 
-    def sensitive(self, *columns: str, using: str | None = None, randomized: bool = False) -> Anonymize:
-        """Name the columns whose values nobody may learn of a person."""
+    def sensitive(
+        self,
+        *columns: str,
+        using: str | None = None,
+        randomized: bool = False,
+        mask: str | None = None,
+        secret: str | None = None,
+    ) -> Anonymize:
+        """Name the columns whose values nobody may learn of a person.
+
+        >>> import anonsql
+        >>> con = anonsql.connect(threads=1)
+        >>> print(con.anonymize("people").quasi("age").sensitive("pay", mask="NOISE (0.1)", secret="env:S"))
+        ANONYMIZE people QUASI IDENTIFIERS (age) SENSITIVE (pay NOISE (0.1) WITH SECRET 'env:S')
+        """
         how = "" if using is None else f" USING {_sql.name(using)}"
         how += " RANDOMIZED" if randomized else ""
+        how += mask_clause(mask, secret)
         return replace(self, _sensitive=self._sensitive + tuple(_sql.name(column) + how for column in columns))
 
-    def keep(self, *columns: str) -> Anonymize:
-        """Release columns as they are."""
-        return replace(self, _keep=self._keep + tuple(_sql.name(column) for column in columns))
+    def keep(self, *columns: str, mask: str | None = None, secret: str | None = None) -> Anonymize:
+        """Release columns as they are, or as a mask, as in SQL: ``mask="PRAM (0.8)"``."""
+        how = mask_clause(mask, secret)
+        return replace(self, _keep=self._keep + tuple(_sql.name(column) + how for column in columns))
 
     def class_label(self, column: str) -> Anonymize:
         """Name the column that a classifier is to learn."""
@@ -281,6 +321,12 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
         ``fractions.Fraction(1, 11)`` is exactly that, which no number with a point is.
         """
         return replace(self, _models=self._models + models(given, short))
+
+    def following(self, *standards: str) -> Anonymize:
+        """Refuse what published standards do not allow: ``"hipaa_safe_harbor"``, as SHOW STANDARDS lists them."""
+        if not standards:
+            raise TypeError('name a standard: following("hipaa_safe_harbor")')
+        return self._clause("FOLLOWING", f"FOLLOWING {_sql.names(standards)}")
 
     def suppress(self, at_most: str | SupportsFloat) -> Anonymize:
         """Let rows be suppressed: ``"1%"``, a share below 1 such as ``0.01``, or a number of rows."""
@@ -429,7 +475,7 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
         return replace(self, _target="", _report="")._text()
 
     def _text(self) -> str:
-        order = ("SUPPRESSING", "SUPPRESSED", "MINIMIZING", "RECODING", "SEARCH")
+        order = ("FOLLOWING", "SUPPRESSING", "SUPPRESSED", "MINIMIZING", "RECODING", "SEARCH")
         clauses = dict(self._clauses)
         parts = [
             f"ANONYMIZE {self._source}",

@@ -71,6 +71,7 @@ def test_every_clause(con: anonsql.Connection) -> None:
     assert str(con.anonymize("people").using_policy("P 1").options(seed=3)) == (
         'ANONYMIZE people USING POLICY "P 1" WITH (seed = 3)'
     )
+    assert str(people.following("health_canada")).endswith(" FOLLOWING health_canada")
     assert str(people.suppress(3).suppress("0.5%")).endswith("AT MOST 0.5 PERCENT"), "the last one counts"
     assert str(people.search("genetic", iterations=5)).endswith("SEARCH USING genetic(iterations => 5)")
 
@@ -158,6 +159,9 @@ def test_a_wrong_type_says_what_to_write(con: anonsql.Connection, tmp_path: Path
         (lambda: anything.sql_rows("VERIFY people QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)"), r"con\.sql\("),
         (lambda: people.quasi(["age", "sex"]), r"\*columns"),
         (lambda: people.identifiers(("name",)), r"\*columns"),
+        (lambda: people.keep("pay", secret="env:S"), "a secret is for a mask"),
+        (lambda: people.keep("pay", mask="NOISE (0.1)) SATISFYING k_anonymity(1) --"), "as in SQL"),
+        (lambda: people.identifiers("name", mask=3), "as in SQL"),
         (lambda: people.quasi("sex", levels=2), r"levels=\(0, 2\)"),
         (lambda: people.quasi("sex", levels=(0, 1, 2)), r"levels=\(0, 2\)"),
         (lambda: people.quasi("sex", weight="x"), "float"),

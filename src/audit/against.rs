@@ -13,7 +13,7 @@ use super::spelling::{TEXT, compared, converted};
 use super::tables::{CHECKED, WHOLE};
 use super::verification::Verification;
 use crate::error::Result;
-use crate::folder::{Check, Role};
+use crate::folder::Check;
 use crate::hierarchy::plain_type;
 use crate::quoting::quote;
 use crate::recount::{ReleasedTable, count, with_one_zero};
@@ -101,7 +101,7 @@ pub(super) async fn uncompared(session: &SessionContext, claim: &Claim, found: &
         return Ok(());
     };
     let whole = session.table(WHOLE).await?;
-    let masked = manifest.columns_of(Role::Identifier).into_iter();
+    let masked = manifest.masked().into_iter();
     let masked = masked.map(|column| (column, "masks"));
     let generalized = manifest.personal.iter().map(|p| (p.column.clone(), "labels"));
     for (column, are) in masked.chain(generalized) {

@@ -31,6 +31,10 @@ pub(crate) struct Stated {
     pub(crate) randomized: HashSet<String>,
     /// The regular expressions that masks match, by their columns.
     pub(crate) forms: Vec<(String, String)>,
+    /// The names of the standards that the release follows.
+    pub(crate) following: Vec<String>,
+    /// The lowest level that LEVELS allows, by column.
+    pub(crate) lowest: HashMap<String, u8>,
 }
 
 /// Where a release is.
@@ -85,6 +89,16 @@ impl Evidence {
         self.stated.as_ref().map_or(&[], |stated| &stated.forms)
     }
 
+    /// Returns the names of the standards that the release follows.
+    pub(super) fn following(&self) -> &[String] {
+        self.stated.as_ref().map_or(&[], |stated| &stated.following)
+    }
+
+    /// Returns the lowest level that the statement allows a quasi-identifier, if it says so.
+    pub(super) fn lowest_level(&self, column: &str) -> Option<u8> {
+        self.stated.as_ref()?.lowest.get(column).copied()
+    }
+
     /// Checks that the manifest is as it was when it was written.
     pub(super) fn sealed(&self) -> Check {
         none_of(
@@ -136,12 +150,13 @@ impl Evidence {
     /// Returns the columns that are released unchanged.
     pub(super) fn unchanged(&self) -> Vec<String> {
         let generalized = self.manifest.personal.as_ref().map(|p| &p.column);
-        let permuted = self.permuted();
-        let is_kept = |column: &String| !permuted.contains(column) && Some(column) != generalized;
+        let (permuted, masked) = (self.permuted(), self.manifest.masked());
+        let is_kept =
+            |column: &String| !permuted.contains(column) && !masked.contains(column) && Some(column) != generalized;
         let mut columns = self.manifest.columns_of(Role::Sensitive);
-        columns.retain(is_kept);
         columns.extend(self.manifest.columns_of(Role::Class));
         columns.extend(self.manifest.columns_of(Role::Keep));
+        columns.retain(is_kept);
         columns
     }
 
@@ -327,7 +342,7 @@ impl Evidence {
     fn released_entity(&self) -> Option<String> {
         let entity = self.manifest.entity.as_ref()?;
         let mut columns = self.manifest.columns.iter();
-        let is_released = columns.any(|c| c.name == *entity && c.role != Role::Identifier);
+        let is_released = columns.any(|c| c.name == *entity && c.mask().is_none());
         is_released.then(|| entity.clone())
     }
 }

@@ -50,6 +50,7 @@ mod people;
 mod run;
 mod signed;
 mod spelling;
+mod standards;
 mod tables;
 mod undecided;
 mod verification;

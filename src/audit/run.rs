@@ -9,7 +9,7 @@ use super::people::{people, source};
 use super::spelling::{CSV_TEXT, TEXT, align, in_zones_of_source};
 use super::tables::{CHECKED, PEOPLE, POPULATION, WHOLE, session};
 use super::verification::Verification;
-use super::{against, batches, budget, cover, items, labels, masks, order, signed, undecided};
+use super::{against, batches, budget, cover, items, labels, masks, order, signed, standards, undecided};
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest, Role, SuppressedRows, with_nulls};
 use crate::hierarchy::Hierarchy;
@@ -97,6 +97,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     checks.extend(labels::check_codes(&own, &released, &known).await?);
     checks.extend(items::check(&own, claim).await?);
     checks.extend(masks::check(&own, claim).await?);
+    checks.extend(standards::check(&own, claim, &released, &mut found).await?);
     found.unchecked.extend(unread_levels(&known, &released));
     if released.whole.is_some() {
         let whole = own.table(WHOLE).await?;

@@ -184,6 +184,12 @@ impl Manifest {
         once.map(|c| c.name.clone()).collect()
     }
 
+    /// Returns the columns that are released as masks, each once.
+    pub(crate) fn masked(&self) -> BTreeSet<String> {
+        let masked = self.columns.iter().filter(|c| c.mask().is_some());
+        masked.map(|c| c.name.clone()).collect()
+    }
+
     /// Returns the manifest's summary of the hierarchy of a column.
     #[doc(hidden)]
     pub fn hierarchy_of(&self, column: &str) -> Option<&HierarchySummary> {

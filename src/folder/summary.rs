@@ -33,8 +33,8 @@ pub struct ReleasedColumn {
     /// The form of the labels of a quasi-identifier, in the word of the statement; absent for TEXT.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub labels: Option<String>,
-    /// The mask of a column of IDENTIFIERS, as the statement has it without the place of its
-    /// secret; absent for HASH.
+    /// The mask of the column, as the statement has it without the place of its secret; absent for a
+    /// column of IDENTIFIERS with HASH, and for a column of another role without a mask.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mask: Option<String>,
 }
@@ -43,9 +43,10 @@ pub struct ReleasedColumn {
 pub(crate) const DEFAULT_MASK: &str = "HASH";
 
 impl ReleasedColumn {
-    /// Returns the mask of a column of IDENTIFIERS.
-    pub(crate) fn mask(&self) -> &str {
-        self.mask.as_deref().unwrap_or(DEFAULT_MASK)
+    /// Returns the mask of the column; `None` if it has none.
+    pub(crate) fn mask(&self) -> Option<&str> {
+        let default = (self.role == Role::Identifier).then_some(DEFAULT_MASK);
+        self.mask.as_deref().or(default)
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) fn time_zone(name: &str) -> Result<Tz> {
 
 /// Returns the local calendar times of dates or timestamps; `None` for NULL and for values outside
 /// the calendar.
-pub(super) fn instants(values: &ArrayRef) -> Result<Vec<Option<NaiveDateTime>>> {
+pub(crate) fn local_times(values: &ArrayRef) -> Result<Vec<Option<NaiveDateTime>>> {
     let (unit, zone) = match values.data_type() {
         DataType::Date32 => {
             let days = cast(values, &DataType::Int32)?;

@@ -66,6 +66,7 @@ pub(crate) use ground::has_order;
 pub(crate) use instant::{has_zone, texts, with_times_as_texts};
 pub use label::{Label, LabelTexts};
 pub use label_form::LabelForm;
+pub(crate) use local_times::local_times;
 pub use lookup::{Level, Lookup};
 pub use named::Hierarchy;
 pub(crate) use number::Number;

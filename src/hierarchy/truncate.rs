@@ -23,7 +23,7 @@ use super::clause::{Clause, Item, Kind, Part, Takes};
 use super::codes::{Coded, Codes, Side};
 use super::date_format::DateFormat;
 use super::ground;
-use super::local_times::{instants, time_zone};
+use super::local_times::{local_times, time_zone};
 use super::number::Number;
 use super::rule::{GeneralizationRule, LevelRule};
 use super::years::Years;
@@ -178,13 +178,13 @@ impl Truncate {
     }
 
     /// Returns the instants of values; `None` for NULL and for texts that are none.
-    fn instants(&self, values: &ArrayRef) -> Result<Vec<Option<NaiveDateTime>>> {
+    fn local_times(&self, values: &ArrayRef) -> Result<Vec<Option<NaiveDateTime>>> {
         match &self.format {
             Some(format) => {
                 let texts = ground::text(values)?;
                 Ok(texts.iter().map(|text| format.read(text?)).collect())
             }
-            None => instants(&ground::plain(values)?),
+            None => local_times(&ground::plain(values)?),
         }
     }
 
@@ -242,7 +242,7 @@ impl GeneralizationRule for Truncate {
     }
 
     fn labels(&self, values: &ArrayRef) -> Result<Vec<StringArray>> {
-        let instants = self.instants(values)?;
+        let instants = self.local_times(values)?;
         let label = |unit: &Unit, at: &Option<NaiveDateTime>| at.as_ref().map(|at| self.label(*unit, at));
         let level = |unit: &Unit| instants.iter().map(|at| label(unit, at)).collect();
         Ok(self.units.iter().map(level).collect())
@@ -258,7 +258,7 @@ impl GeneralizationRule for Truncate {
     }
 
     fn hidden(&self, values: &ArrayRef) -> Result<Vec<Option<Side>>> {
-        let instants = self.instants(values)?;
+        let instants = self.local_times(values)?;
         Ok(instants.into_iter().map(|at| self.years.side(at?.year())).collect())
     }
 

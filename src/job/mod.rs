@@ -20,7 +20,7 @@ pub use choice::{Candidate, Choice};
 pub use constraint::{Constraint, Scope, SuppressionLimit};
 pub use replay::Replay;
 pub use report_file::ReportFile;
-pub use roles::{Identifier, ItemSet, MaskOf, QuasiIdentifier, Randomization, Sensitive, is_list};
+pub use roles::{ItemSet, MaskOf, QuasiIdentifier, Randomization, Sensitive, is_list};
 pub use source::SourceTable;
 pub(crate) use target::target_exists;
 pub use target::{Existing, Format, Stored, Target};
@@ -32,6 +32,7 @@ use crate::folder::{Manifest, PolicySummary};
 use crate::hierarchy::LabelForm;
 use crate::metric::Metric;
 use crate::model::Sampling;
+use crate::standard::Standard;
 use std::time::Duration;
 
 /// A bound request: the complete description of a release.
@@ -42,8 +43,10 @@ pub struct Job {
     pub statement_sha256: String,
     /// The table to anonymize.
     pub source: SourceTable,
-    /// The columns that are removed or masked.
-    pub identifiers: Vec<Identifier>,
+    /// The identifiers. One without a mask is dropped.
+    pub identifiers: Vec<String>,
+    /// The masks of identifiers, sensitive attributes and kept columns.
+    pub masks: Vec<MaskOf>,
     /// The columns that are generalized.
     pub quasi_identifiers: Vec<QuasiIdentifier>,
     /// The quasi-identifiers that are sets of items.
@@ -52,7 +55,7 @@ pub struct Job {
     pub sensitive: Vec<Sensitive>,
     /// The column of the class label.
     pub class_label: Option<String>,
-    /// The columns that are kept unchanged.
+    /// The columns that no model protects. One without a mask is released as it is.
     pub keep: Vec<String>,
     /// The column whose distinct values are counted instead of rows.
     pub entity: Option<String>,
@@ -60,6 +63,8 @@ pub struct Job {
     pub population: Option<SourceTable>,
     /// The privacy models with their attributes and columns.
     pub constraints: Vec<Constraint>,
+    /// The standards that the release follows.
+    pub standards: Vec<&'static Standard>,
     /// The most rows that may be suppressed.
     pub suppression: SuppressionLimit,
     /// Whether suppressed rows stay, with `*` in every quasi-identifier and NULL in every sensitive
@@ -105,15 +110,7 @@ impl Job {
 
     /// Returns the mask of a column.
     pub fn mask(&self, column: &str) -> Option<&MaskOf> {
-        let identifier = self.identifiers.iter().find(|i| i.column == column)?;
-        identifier.mask.as_ref()
-    }
-
-    /// Returns the masked columns with their masks.
-    pub fn masks(&self) -> impl Iterator<Item = (&String, &MaskOf)> {
-        self.identifiers
-            .iter()
-            .filter_map(|i| Some((&i.column, i.mask.as_ref()?)))
+        self.masks.iter().find(|of| of.column == column)
     }
 
     /// Returns how a sensitive column is permuted.
@@ -185,7 +182,7 @@ impl Job {
 
     /// Returns true if classes count an entity that cannot be read from the released rows.
     pub fn hides_entity(&self) -> bool {
-        let hidden = |e: &String| !self.releases(e) || self.identifiers.iter().any(|i| i.column == *e);
+        let hidden = |e: &String| !self.releases(e) || self.mask(e).is_some();
         self.entity.as_ref().is_some_and(hidden)
     }
 }

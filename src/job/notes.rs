@@ -3,6 +3,7 @@
 
 use super::Job;
 use crate::hierarchy::{LabelForm, plain_type};
+use crate::masks::Reads;
 
 impl Job {
     /// Returns the notes about the request. They contain names and numbers of the statement alone.
@@ -25,6 +26,23 @@ impl Job {
                 )
             })
         });
-        models.chain(rounded).collect()
+        let unchecked = self.standards.iter().map(|standard| {
+            format!(
+                "{} is followed as far as it can be checked: {}",
+                standard.info.name, standard.unchecked
+            )
+        });
+        let redacted = self
+            .masks
+            .iter()
+            .filter(|of| of.clause.kind.reads == Reads::Identifiers);
+        let redacted = redacted.map(|of| {
+            format!(
+                "column {}: {} is without a guarantee: words that no form and no identifier of the row shows stay; read the texts \
+                 before they are handed on",
+                of.column, of.clause.kind.noun
+            )
+        });
+        models.chain(rounded).chain(unchecked).chain(redacted).collect()
     }
 }

@@ -9,18 +9,11 @@ use datafusion::dataframe::DataFrame;
 use std::fmt;
 use std::sync::Arc;
 
-/// An identifier column: dropped, or released as a mask of its value.
-#[derive(Debug, Clone)]
-pub struct Identifier {
-    /// The name of the column.
-    pub column: String,
-    /// The mask of the column. Without one the column is dropped.
-    pub mask: Option<MaskOf>,
-}
-
 /// The mask of a column, as it was written and as it was bound.
 #[derive(Debug, Clone)]
 pub struct MaskOf {
+    /// The name of the column.
+    pub column: String,
     /// The mask as it was written.
     pub clause: MaskClause,
     /// The mask.

@@ -100,6 +100,8 @@ pub(crate) fn job() -> Job {
         statement_sha256: String::new(),
         source: source(batch(&PEOPLE)),
         identifiers: vec![],
+        masks: vec![],
+        standards: vec![],
         quasi_identifiers: vec![
             quasi_identifier("age", ages),
             quasi_identifier("zip", &[&["a", "*"], &["b", "*"]]),

@@ -1,4 +1,4 @@
-//! A kind of mask and its clause in IDENTIFIERS, as data.
+//! A kind of mask and its clause, as data.
 //!
 //! A mask declares what follows its keywords. The clause is parsed, checked and printed from this
 //! declaration, so a mask has no parser of its own.
@@ -46,6 +46,8 @@ pub enum Item {
     Whole,
     /// A text in quotes.
     Text,
+    /// A share in parentheses: `(0.1)` or `(10 PERCENT)`. It is written as the decimal number.
+    Share,
     /// One of these words, in any case.
     Word(&'static [&'static str]),
     /// One of these texts in quotes, in any case. The first one is the value where none is given,
@@ -80,15 +82,51 @@ pub enum Given {
 /// The name of the place of a secret among the values of a clause.
 pub(crate) const SECRET: &str = "secret";
 
-/// A kind of mask: its description, its clause in IDENTIFIERS, its words and its constructor.
+/// A clause of a statement with columns that a mask may follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// IDENTIFIERS.
+    Identifiers,
+    /// SENSITIVE and KEEP.
+    Values,
+}
+
+impl Place {
+    /// Returns the clause, or the clauses, by their first words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Identifiers => "IDENTIFIERS",
+            Self::Values => "SENSITIVE or KEEP",
+        }
+    }
+}
+
+/// What a mask is made of besides the value and the secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reads {
+    /// Nothing.
+    Value,
+    /// The value of the column that the clause names, in the same row.
+    Named,
+    /// The values of all identifiers, in the same row.
+    Identifiers,
+    /// The values of the whole column (see [`Survey`](super::Survey)), and the rank of the row.
+    Column,
+}
+
+/// A kind of mask: its description, its clause, its words and its constructor.
 #[derive(Debug, Clone, Copy)]
 pub struct MaskKind {
     /// The description. A mask has no parameters besides its clause.
     pub info: Info,
-    /// The clause in IDENTIFIERS.
+    /// The clause after the name of a column.
     pub clause: Clause,
-    /// The description of the SQL function of the mask.
-    pub function: Info,
+    /// Where the clause may stand.
+    pub places: &'static [Place],
+    /// What a mask is made of besides the value.
+    pub reads: Reads,
+    /// The description of the SQL function of the mask; `None` if there is none.
+    pub function: Option<Info>,
     /// What a masked value is called, with its article: `a hash`.
     pub noun: &'static str,
     /// What the values are released as: `a keyed hash`.
@@ -113,6 +151,13 @@ impl PartialEq for MaskKind {
 }
 
 impl Eq for MaskKind {}
+
+impl MaskKind {
+    /// Returns true if a mask is drawn from the values of the whole column.
+    pub(crate) fn is_drawn(&self) -> bool {
+        self.reads == Reads::Column
+    }
+}
 
 /// A mask as it was written in a statement.
 #[derive(Debug, Clone, PartialEq)]
@@ -147,6 +192,12 @@ impl MaskClause {
             Some(Given::Whole(n)) => Ok(*n),
             _ => Err(self.missing(name)),
         }
+    }
+
+    /// Returns a share of the clause, or `usual` if it was not given.
+    pub(super) fn share(&self, name: &str, usual: Option<f64>) -> Result<f64> {
+        let given = self.maybe(name).and_then(|text| text.parse().ok());
+        given.or(usual).ok_or_else(|| self.missing(name))
     }
 
     /// Returns the column that decides the mask of a row together with its value.
@@ -210,6 +261,7 @@ impl MaskClause {
             (Some(Given::Whole(n)), _) => write!(f, " {n}"),
             (Some(Given::Text(text)), Item::Text | Item::OneOf(_)) => write!(f, " {}", literal(text)),
             (Some(Given::Text(text)), Item::Column) => write!(f, " {}", ident(text)),
+            (Some(Given::Text(text)), Item::Share) => write!(f, " ({text})"),
             (Some(Given::Text(text)), _) => write!(f, " {text}"),
         }
     }

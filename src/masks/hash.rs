@@ -8,7 +8,7 @@
 //!
 //! Reference: RFC 2104 (HMAC), FIPS 180-4 (SHA-256).
 
-use super::clause::{Clause, MaskKind, Part};
+use super::clause::{Clause, MaskKind, Part, Place, Reads};
 use super::text::{each, has_text};
 use super::values::{Mask, Unmasked};
 use crate::catalogue::Info;
@@ -30,13 +30,15 @@ pub(super) const KIND: MaskKind = MaskKind {
         syntax: "HASH WITH SECRET 'env:NAME'",
         parts: &[Part::Secret],
     },
-    function: Info {
+    places: &[Place::Identifiers],
+    reads: Reads::Value,
+    function: Some(Info {
         name: "mask_hash",
         summary: "the keyed hash of a value: mask_hash(value, 'env:NAME')",
         params: &[],
         example: "SELECT mask_hash(mrn, 'env:ANONSQL_SECRET') FROM people",
         reference: "RFC 2104, FIPS 180-4",
-    },
+    }),
     noun: "a hash",
     phrase: "a keyed hash",
     technique: "pseudonymization: a keyed hash (HMAC-SHA-256)",
@@ -78,7 +80,7 @@ mod tests {
     fn hash(values: impl Array + 'static) -> StringArray {
         let unmasked = Unmasked {
             values: &(Arc::new(values) as ArrayRef),
-            entity: None,
+            beside: &[],
             key: Some(&Key::new(b"Jefe").unwrap()),
         };
         Hash.mask(&unmasked).unwrap().as_string::<i32>().clone()

@@ -14,7 +14,7 @@
 //!
 //! Example: `IDENTIFIERS (phone MASK 'XXX-XXX-####')`
 
-use super::clause::{Clause, Item, MaskKind, Part};
+use super::clause::{Clause, Item, MaskKind, Part, Place, Reads};
 use super::text::{each, unfit};
 use super::values::{Mask, Unmasked};
 use crate::canonical::plain;
@@ -45,13 +45,15 @@ pub(super) const KIND: MaskKind = MaskKind {
         syntax: "MASK 'XXX-XXX-####'",
         parts: &[Part::Value("format", Item::Text, "a format such as 'XXX-XXX-####'")],
     },
-    function: Info {
+    places: &[Place::Identifiers],
+    reads: Reads::Value,
+    function: Some(Info {
         name: "mask_format",
         summary: "a value with some characters hidden: mask_format(value, 'XXX-XXX-####')",
         params: &[],
         example: "SELECT mask_format(phone, 'XXX-XXX-####') FROM people",
         reference: "in-house",
-    },
+    }),
     noun: "a mask",
     phrase: "a mask that keeps some of its characters",
     technique: "masking: some characters of every value are hidden",

@@ -2,6 +2,7 @@
 
 use super::clause::{Given, MaskClause, SECRET};
 use super::key::Key;
+use super::survey::Survey;
 use super::values::{Mask, Unmasked};
 use crate::canonical::plain;
 use crate::error::{Error, Result};
@@ -17,6 +18,8 @@ pub struct Masking {
     clause: MaskClause,
     mask: Arc<dyn Mask>,
     key: Option<Key>,
+    /// The columns that decide the mask of a row together with its value.
+    beside: Vec<String>,
 }
 
 impl Masking {
@@ -24,11 +27,32 @@ impl Masking {
     /// guessed.
     pub fn new(clause: MaskClause, mask: Arc<dyn Mask>) -> Result<Self> {
         let noun = clause.kind.noun;
-        Self::reading(clause, mask, |place| place.read(noun))
+        Self::with_key(clause, mask, |place| place.read(noun))
+    }
+
+    /// Returns the mask that draws from the values of its column.
+    pub fn surveyed(self, survey: &Survey) -> Result<Self> {
+        let key = self.key.as_ref();
+        let key = key.ok_or_else(|| Error::internal("a mask is drawn without a secret"))?;
+        Ok(Self {
+            mask: self.mask.surveyed(survey, key)?,
+            beside: vec![survey.ranks.clone()],
+            ..self
+        })
+    }
+
+    /// Returns the mask that reads these columns, in their order.
+    pub(crate) fn reading(self, beside: Vec<String>) -> Self {
+        Self { beside, ..self }
+    }
+
+    /// Returns true if the mask is drawn from the values of its column.
+    pub(crate) fn is_drawn(&self) -> bool {
+        self.clause.kind.is_drawn()
     }
 
     /// Reads the secret with `read`.
-    fn reading(
+    fn with_key(
         mut clause: MaskClause,
         mask: Arc<dyn Mask>,
         read: impl FnOnce(&Secret) -> Result<Vec<u8>>,
@@ -43,7 +67,12 @@ impl Masking {
                 Some(key)
             }
         };
-        Ok(Self { clause, mask, key })
+        Ok(Self {
+            beside: clause.entity().map(str::to_string).into_iter().collect(),
+            clause,
+            mask,
+            key,
+        })
     }
 
     /// Restores a mask from its clause on another machine, with its secret from there. Fails if
@@ -54,7 +83,7 @@ impl Masking {
         read: impl FnOnce(&str) -> Result<Vec<u8>>,
     ) -> Result<Self> {
         let mask = (clause.kind.build)(&clause)?;
-        let masking = Self::reading(clause, mask, |place| read(&place.place()))?;
+        let masking = Self::with_key(clause, mask, |place| read(&place.place()))?;
         if masking.mark(once).as_deref() != mark {
             return Err(Error::usage(format!(
                 "the secret at {} of a worker is another one than here; give all workers the same",
@@ -79,17 +108,18 @@ impl Masking {
         self.mask.data_type(values)
     }
 
-    /// Returns the column that decides the mask of a row together with its value.
-    pub fn entity(&self) -> Option<&str> {
-        self.clause.entity()
+    /// Returns the columns that decide the mask of a row together with its value: the one that the
+    /// clause names, the ranks of the rows, or the identifiers.
+    pub fn beside(&self) -> &[String] {
+        &self.beside
     }
 
-    /// Returns the masks of values; `entity` are the values of [`Masking::entity`] in their rows.
-    pub fn apply(&self, values: &ArrayRef, entity: Option<&ArrayRef>) -> Result<ArrayRef> {
+    /// Returns the masks of values; `beside` are the values of [`Masking::beside`] in their rows.
+    pub fn apply(&self, values: &ArrayRef, beside: &[ArrayRef]) -> Result<ArrayRef> {
         let values = cast(values, &plain(values.data_type()))?;
         self.mask.mask(&Unmasked {
             values: &values,
-            entity,
+            beside,
             key: self.key.as_ref(),
         })
     }
@@ -113,7 +143,7 @@ mod tests {
     #[test]
     fn a_mask_is_restored_with_the_same_secret_alone() {
         let mask = (token().kind.build)(&token()).unwrap();
-        let here = Masking::reading(token(), mask, |_| Ok(HERE.to_vec())).unwrap();
+        let here = Masking::with_key(token(), mask, |_| Ok(HERE.to_vec())).unwrap();
         let place = here.clause().place().unwrap().to_string();
         assert!(place.starts_with("file:/") && place.ends_with("/a/secret"), "{place}");
         let mark = here.mark("once").unwrap();
@@ -125,8 +155,8 @@ mod tests {
             })
         };
         let values: ArrayRef = Arc::new(StringArray::from(vec!["ann"]));
-        let there = restored(HERE).unwrap().apply(&values, None).unwrap();
-        assert_eq!(&there, &here.apply(&values, None).unwrap());
+        let there = restored(HERE).unwrap().apply(&values, &[]).unwrap();
+        assert_eq!(&there, &here.apply(&values, &[]).unwrap());
         let refused = restored(b"fedcba9876543210").unwrap_err().to_string();
         assert!(refused.contains("another one than here"), "{refused}");
         assert!(!format!("{here:?}").contains("48, 49"));

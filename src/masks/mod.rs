@@ -1,34 +1,55 @@
-//! What becomes of the values of a column of IDENTIFIERS that is not dropped: a mask of each.
+//! What becomes of the values of a column of IDENTIFIERS that is not dropped, or of one of SENSITIVE
+//! or KEEP that is not released as it is: a mask of each.
 //!
 //! A masked column is released, and no model counts it. Its mask says what it does not promise.
 //!
 //! A new mask is one file and one line in [`MASKS`]: its clause as data (see [`Clause`]), the words
 //! that EXPLAIN, warnings and the report have for it, and the function that masks an array.
+//!
+//! Most masks are of a value alone. NOISE, RANK SWAP and PRAM are drawn: a row's mask follows from
+//! the values of the whole column ([`Survey`]), the secret, and the rank of the row by its value.
 
 mod clause;
+mod draws;
 mod fake;
 mod hash;
 mod key;
 mod mask;
 mod masking;
+mod noise;
+mod pram;
+mod rank_swap;
+mod redacted;
 mod shift;
+mod survey;
 #[cfg(test)]
 mod tests;
 mod text;
 mod token;
 mod values;
 
-pub use clause::{Clause, Given, Item, MaskClause, MaskKind, Part};
+pub use clause::{Clause, Given, Item, MaskClause, MaskKind, Part, Place, Reads};
 pub(crate) use clause::{SECRET, no_place};
 pub use key::Key;
 pub use masking::Masking;
+pub use survey::Survey;
 pub(crate) use text::has_text;
 pub(crate) use token::UNMASK;
 pub use token::unmask;
 pub use values::{Mask, Unmasked};
 
 /// Every mask, in the order of help.
-pub static MASKS: &[MaskKind] = &[hash::KIND, mask::KIND, fake::KIND, token::KIND, shift::KIND];
+pub static MASKS: &[MaskKind] = &[
+    hash::KIND,
+    mask::KIND,
+    fake::KIND,
+    token::KIND,
+    shift::KIND,
+    noise::KIND,
+    rank_swap::KIND,
+    pram::KIND,
+    redacted::KIND,
+];
 
 /// Returns the mask with these first keywords.
 pub(crate) fn named(start: &str) -> Option<&'static MaskKind> {

@@ -23,7 +23,7 @@
 //!
 //! Reference: Johnson et al., 2016, doi:10.1038/sdata.2016.35 (MIMIC-III)
 
-use super::clause::{Clause, Item, MaskKind, Part};
+use super::clause::{Clause, Item, MaskKind, Part, Place, Reads};
 use super::key::Key;
 use super::text::{texts, unfit};
 use super::values::{Mask, Unmasked};
@@ -68,13 +68,15 @@ pub(super) const KIND: MaskKind = MaskKind {
             Part::Secret,
         ],
     },
-    function: Info {
+    places: &[Place::Identifiers, Place::Values],
+    reads: Reads::Named,
+    function: Some(Info {
         name: "mask_shift",
         summary: "a date or time moved by the days of a person: mask_shift(date, person, 365, 'env:NAME')",
         params: &[],
         example: "SELECT mask_shift(admitted, patient, 365, 'env:ANONSQL_SECRET') FROM stays",
         reference: "Johnson et al., 2016, doi:10.1038/sdata.2016.35 (MIMIC-III)",
-    },
+    }),
     noun: "a shifted date",
     phrase: "a shifted date",
     technique: "noise addition: dates of one person are moved by the same number of days",
@@ -130,7 +132,8 @@ impl Mask for Shift {
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
         let key = unmasked.key()?.key_for("anonsql shift")?;
         let people = unmasked
-            .entity
+            .beside
+            .first()
             .ok_or_else(|| Error::internal("a date is shifted without its person"))?;
         let people: StringArray = texts(people)?;
         let offset = |row: usize| people.is_valid(row).then(|| self.offset(&key, people.value(row)));
@@ -232,7 +235,7 @@ mod tests {
         let (people, dates) = (StringArray::from(people), Date32Array::from(dates));
         let unmasked = Unmasked {
             values: &(Arc::new(dates) as ArrayRef),
-            entity: Some(&(Arc::new(people) as ArrayRef)),
+            beside: &[Arc::new(people)],
             key: Some(&Key::new(secret).unwrap()),
         };
         Ok(Shift { days }.mask(&unmasked)?.as_primitive::<Date32Type>().clone())
@@ -279,7 +282,7 @@ mod tests {
         let people: StringArray = (0..100).map(|i| Some((i / 2).to_string())).collect();
         let unmasked = Unmasked {
             values: &(Arc::new(visits) as ArrayRef),
-            entity: Some(&(Arc::new(people) as ArrayRef)),
+            beside: &[Arc::new(people)],
             key: Some(&Key::new(b"0123456789abcdef").unwrap()),
         };
         let shifted = Shift { days: 365 }.mask(&unmasked).unwrap();

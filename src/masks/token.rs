@@ -13,7 +13,7 @@
 //!
 //! Example: `IDENTIFIERS (account TOKEN WITH SECRET 'env:ANONSQL_SECRET')`
 
-use super::clause::{Clause, MaskKind, Part};
+use super::clause::{Clause, MaskKind, Part, Place, Reads};
 use super::key::Key;
 use super::text::{each, has_text, texts};
 use super::values::{Mask, Unmasked};
@@ -46,13 +46,15 @@ pub(super) const KIND: MaskKind = MaskKind {
         syntax: "TOKEN WITH SECRET 'env:NAME'",
         parts: &[Part::Secret],
     },
-    function: Info {
+    places: &[Place::Identifiers],
+    reads: Reads::Value,
+    function: Some(Info {
         name: "mask_token",
         summary: "the token of a value, which unmask reads again: mask_token(value, 'env:NAME')",
         params: &[],
         example: "SELECT mask_token(account, 'env:ANONSQL_SECRET') FROM people",
         reference: "RFC 5297",
-    },
+    }),
     noun: "a token",
     phrase: "a token (AES-SIV), which whoever has the secret can read",
     technique: "pseudonymization: deterministic encryption (AES-SIV)",
@@ -154,7 +156,7 @@ mod tests {
     fn tokens(values: &[Option<String>], secret: &[u8]) -> ArrayRef {
         let unmasked = Unmasked {
             values: &(Arc::new(StringArray::from(values.to_vec())) as ArrayRef),
-            entity: None,
+            beside: &[],
             key: Some(&Key::new(secret).unwrap()),
         };
         Token.mask(&unmasked).unwrap()

@@ -1,10 +1,12 @@
 //! What a mask does with values.
 
 use super::key::Key;
+use super::survey::Survey;
 use crate::error::{Error, Result};
-use arrow::array::ArrayRef;
+use arrow::array::{ArrayRef, AsArray, UInt64Array};
 use arrow::datatypes::DataType;
 use std::fmt;
+use std::sync::Arc;
 
 /// A mask without its secret. NULL stays NULL, and the same value and secret have the same mask.
 pub trait Mask: fmt::Debug + Send + Sync {
@@ -18,6 +20,11 @@ pub trait Mask: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns the mask that draws from the values of a column, if masks of this kind are drawn.
+    fn surveyed(&self, _: &Survey, _: &Key) -> Result<Arc<dyn Mask>> {
+        Err(Error::internal("a mask of values alone is drawn"))
+    }
+
     /// Returns the masks of values.
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef>;
 }
@@ -27,8 +34,8 @@ pub trait Mask: fmt::Debug + Send + Sync {
 pub struct Unmasked<'a> {
     /// The values.
     pub values: &'a ArrayRef,
-    /// The values of the column that the clause names, in the same rows.
-    pub entity: Option<&'a ArrayRef>,
+    /// The values of [`Masking::beside`](super::Masking::beside), in the same rows.
+    pub beside: &'a [ArrayRef],
     /// The secret.
     pub key: Option<&'a Key>,
 }
@@ -37,5 +44,11 @@ impl Unmasked<'_> {
     /// Returns the secret.
     pub(super) fn key(&self) -> Result<&Key> {
         self.key.ok_or_else(|| Error::internal("a mask without its secret"))
+    }
+
+    /// Returns the rank of each row by its value, from 1 on.
+    pub(super) fn ranks(&self) -> Result<&UInt64Array> {
+        let ranks = self.beside.first().and_then(|ranks| ranks.as_primitive_opt());
+        ranks.ok_or_else(|| Error::internal("a mask is drawn without the ranks of its rows"))
     }
 }

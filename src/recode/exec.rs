@@ -147,10 +147,15 @@ impl Recoder {
                 ColumnTreatment::Items(_) => sets
                     .next()
                     .ok_or_else(|| Error::internal("a column of sets is missing"))?,
-                ColumnTreatment::Mask(masking) => {
-                    let entity = masking.entity().map(|entity| column(batch, entity)).transpose()?;
-                    let masked = masking.apply(column(batch, &released.name)?, entity);
-                    masked.map_err(|e| e.context(format!("column {}", released.name)))?
+                ColumnTreatment::Mask { masking, is_protected } => {
+                    let beside = masking.beside().iter().map(|name| column(batch, name).cloned());
+                    let beside = beside.collect::<Result<Vec<_>>>()?;
+                    let masked = masking.apply(column(batch, &released.name)?, &beside);
+                    let masked = masked.map_err(|e| e.context(format!("column {}", released.name)))?;
+                    match *is_protected && recoding.starred {
+                        true => nullif(&masked, &suppressed)?,
+                        false => masked,
+                    }
                 }
                 ColumnTreatment::Protect if recoding.starred => nullif(&as_they_are()?, &suppressed)?,
                 ColumnTreatment::Protect => as_they_are()?,

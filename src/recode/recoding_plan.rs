@@ -23,7 +23,12 @@ pub enum ColumnTreatment {
     /// The column contains lists, which are released as sets of labels.
     Items(Arc<ItemRecoding>),
     /// The value is replaced by a mask.
-    Mask(Arc<Masking>),
+    Mask {
+        /// The mask.
+        masking: Arc<Masking>,
+        /// Whether the mask is NULL in a starred row.
+        is_protected: bool,
+    },
     /// The value is kept, but NULL in a starred row.
     Protect,
     /// The value is kept.
@@ -202,9 +207,9 @@ impl RecodingPlan {
                 .filter(|c| !matches!(c.treatment, ColumnTreatment::Generalize(_)))
                 .map(|c| c.name.as_str()),
         );
-        names.extend(self.columns.iter().filter_map(|c| match &c.treatment {
-            ColumnTreatment::Mask(masking) => masking.entity(),
-            _ => None,
+        names.extend(self.columns.iter().flat_map(|c| match &c.treatment {
+            ColumnTreatment::Mask { masking, .. } => masking.beside().iter().map(String::as_str),
+            _ => [].iter().map(String::as_str),
         }));
         names
     }
@@ -224,7 +229,7 @@ impl RecodingPlan {
                     self.labels[*i].values.data_type().clone()
                 }
                 ColumnTreatment::Items(_) => ItemRecoding::data_type(),
-                ColumnTreatment::Mask(masking) => {
+                ColumnTreatment::Mask { masking, .. } => {
                     masking.data_type(source.field_with_name(&column.name)?.data_type())?
                 }
                 _ => plain(source.field_with_name(&column.name)?.data_type()),

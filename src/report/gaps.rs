@@ -29,7 +29,7 @@ pub fn not_covered(columns: &[Column], free_text: &[String], entity: bool) -> Ve
         "Columns released as they are",
         "No model counts these columns. A rare value in one can name a person as well as an identifier can, and several \
          together can single out within a class.",
-        named(&|c| matches!(c.role, Role::Kept | Role::ClassLabel | Role::Entity)),
+        named(&|c| matches!(c.role, Role::Kept | Role::ClassLabel | Role::Entity) && c.mask.is_none()),
     );
     about(
         "Lists of items together with other columns",

@@ -11,6 +11,7 @@ use crate::model::{self, MODELS, PrivacyModel};
 use crate::objective::OBJECTIVES;
 use crate::partition::{self, PARTITIONERS};
 use crate::search::{self, SEARCHES};
+use crate::standard::STANDARDS;
 
 /// Everything that a statement can name and that users can extend.
 #[derive(Debug, Clone)]
@@ -41,7 +42,7 @@ impl Default for Registry {
 
 impl Registry {
     /// Returns the descriptions of all entries under their headings, in the order of help.
-    pub fn sections(&self) -> [(&'static str, Vec<Info>); 7] {
+    pub fn sections(&self) -> [(&'static str, Vec<Info>); 8] {
         [
             ("Privacy models", self.models.infos().collect()),
             ("Metrics", self.metrics.infos().collect()),
@@ -52,7 +53,8 @@ impl Registry {
             ("Searches", self.searches.infos().collect()),
             ("Searches by local recoding", self.partitioners.infos().collect()),
             ("Kinds of hierarchies", self.hierarchy_kinds.infos().collect()),
-            ("Masks of identifiers", MASKS.iter().map(|kind| kind.info).collect()),
+            ("Masks", MASKS.iter().map(|kind| kind.info).collect()),
+            ("Standards", STANDARDS.iter().map(|standard| standard.info).collect()),
         ]
     }
 

@@ -22,7 +22,7 @@ const SPELLINGS: &[&str] = &[
 
 /// How dates are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Spelling {
+pub struct Spelling {
     /// The format, as `strptime` takes it.
     pub(super) format: &'static str,
     /// True if another spelling reads every value too, as another day of the same year.

@@ -84,6 +84,23 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// Returns what is known of a column before anything is read.
+    pub(crate) fn of_name(name: &str, kind: Kind) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            rows: 0,
+            values: 0,
+            distinct: 0,
+            estimated: false,
+            separation: 0.0,
+            range: None,
+            oldest: None,
+            is_finite: true,
+            sample: vec![],
+        }
+    }
+
     /// Returns the number of distinct values per value.
     pub(super) fn distinction(&self) -> f64 {
         self.distinct as f64 / self.values.max(1) as f64

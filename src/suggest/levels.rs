@@ -108,7 +108,7 @@ pub(super) fn rule(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Mean
 const SUPPRESSION: &str = "AS SUPPRESSION";
 
 /// Returns the year such that everybody who was born before it is 90 or will be this year.
-fn oldest_year() -> i32 {
+pub(super) fn oldest_year() -> i32 {
     Utc::now().year() - OLD + 1
 }
 

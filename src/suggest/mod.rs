@@ -23,6 +23,7 @@
 
 mod dates;
 mod facts;
+mod harbor;
 mod identifying;
 mod levels;
 mod names;
@@ -32,6 +33,7 @@ mod postcodes;
 mod vocabulary;
 
 pub use facts::{Facts, Kind};
+pub use harbor::Limited;
 pub use identifying::{Identifying, identifying, may_be_entity, named_as_identifier};
 pub use vocabulary::Meaning;
 

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 /// The first three digits of ZIP codes that 20,000 people or fewer share, by the census of 2000:
 /// the list of the guidance on Safe Harbor of the Department of Health and Human Services of 2012.
-const SPARSE: &[&str] = &[
+pub(super) const SPARSE: &[&str] = &[
     "036", "059", "063", "102", "203", "556", "692", "790", "821", "823", "830", "831", "878", "879", "884", "890",
     "893",
 ];

@@ -24,6 +24,12 @@ pub enum Measure {
     Correlation(String),
     /// The mean absolute difference of all correlations.
     Correlations,
+    /// The sum of all values.
+    Total,
+    /// The mean of all values.
+    Mean,
+    /// The standard deviation of all values.
+    Deviation,
     /// The accuracy of a classifier.
     Accuracy(Classifier),
 }
@@ -61,6 +67,9 @@ impl fmt::Display for Measure {
             Self::Information => f.write_str("information about the class"),
             Self::Correlation(other) => write!(f, "correlation with {other}"),
             Self::Correlations => f.write_str("mean difference of correlations"),
+            Self::Total => f.write_str("total"),
+            Self::Mean => f.write_str("mean"),
+            Self::Deviation => f.write_str("standard deviation"),
             Self::Accuracy(classifier) => write!(f, "accuracy, {classifier}"),
         }
     }

@@ -67,7 +67,7 @@ fn unread(sides: &[Placed<'_>; 2]) -> Vec<String> {
         }));
     }
     let values = |side: &Placed<'_>| -> BTreeSet<String> {
-        let masked = side.manifest().columns_of(Role::Identifier).into_iter();
+        let masked = side.manifest().masked().into_iter();
         masked.chain(side.evidence.unchanged()).collect()
     };
     let (first, second) = (values(&sides[0]), values(&sides[1]));

@@ -9,7 +9,7 @@ use crate::audit::spelling::converted;
 use crate::audit::tables::WHOLE;
 use crate::audit::verification::Verification;
 use crate::error::{Error, Result};
-use crate::folder::{MANIFEST, Manifest, Role};
+use crate::folder::{MANIFEST, Manifest};
 use crate::hierarchy::OnUnmapped;
 use crate::quoting::{ident, quote};
 use crate::recount::{ReleasedTable, bind, register, type_of, with_one_zero};
@@ -112,7 +112,7 @@ impl<'a> Placed<'a> {
     /// `other` release calls a quasi-identifier.
     fn told(&self, other: &Self) -> Vec<String> {
         let unchanged = self.evidence.unchanged().into_iter();
-        let told = unchanged.chain(self.manifest().columns_of(Role::Identifier));
+        let told = unchanged.chain(self.manifest().masked());
         told.filter(|column| other.known.iter().any(|known| known.column == *column))
             .collect()
     }

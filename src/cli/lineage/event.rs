@@ -116,7 +116,8 @@ impl Run {
             .map(|c| json!({"name": c.name, "type": c.data_type}));
         let mut lineage = Map::new();
         for column in &manifest.columns {
-            let kept = matches!(column.role, Role::Keep | Role::Sensitive | Role::Class);
+            let is_of_values = matches!(column.role, Role::Keep | Role::Sensitive | Role::Class);
+            let kept = is_of_values && column.mask().is_none();
             let transformation = json!({
                 "type": "DIRECT",
                 "subtype": if kept { "IDENTITY" } else { "TRANSFORMATION" },

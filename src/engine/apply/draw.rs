@@ -2,6 +2,7 @@
 
 use super::plan;
 use super::recoding_plan::{recoding_of, treatments};
+use super::surveyed::Surveyed;
 use super::tally::{Counted, Tally, finish};
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
@@ -30,16 +31,17 @@ const MATRIX_ROWS: usize = 4_096;
 pub(super) async fn draw(
     job: &Job,
     decision: &Decision,
+    source: &Surveyed,
     first: &[String],
     measure: bool,
 ) -> Result<Arc<Vec<Arc<Permutation>>>> {
-    let mut permutations = survey(job, decision, measure).await?;
+    let mut permutations = survey(job, decision, source, measure).await?;
     for (place, sensitive) in job.sensitive.iter().enumerate() {
         if let Some(Randomization::Matrix { name, rows }) = &sensitive.randomization {
             let matrix = read_matrix(name, rows, decision.verdict.released).await?;
             permutations.push((
                 place,
-                draw_by_matrix(job, decision, &sensitive.column, matrix, first, measure).await?,
+                draw_by_matrix((job, decision, source), &sensitive.column, matrix, first, measure).await?,
             ));
         }
     }
@@ -58,7 +60,7 @@ fn spill_space(job: &Job) -> SpillSpace {
 
 /// Counts all randomly permuted columns in one scan of the released rows, and draws their
 /// permutations. Returns each permutation with the position of its column in `job.sensitive`.
-async fn survey(job: &Job, decision: &Decision, measure: bool) -> Result<Vec<(usize, Permutation)>> {
+async fn survey(job: &Job, decision: &Decision, source: &Surveyed, measure: bool) -> Result<Vec<(usize, Permutation)>> {
     let named = job.sensitive.iter().enumerate();
     let randomized: Vec<(usize, &str, &Randomization)> = named
         .filter_map(|(place, s)| Some((place, s.column.as_str(), s.randomization.as_ref()?)))
@@ -73,13 +75,13 @@ async fn survey(job: &Job, decision: &Decision, measure: bool) -> Result<Vec<(us
     };
     let mut needed: Vec<String> = randomized.iter().map(|(_, column, _)| column.to_string()).collect();
     needed.extend(randomized.iter().flat_map(|(_, _, r)| within(r)));
-    let columns = treatments(job, decision, &[])?
+    let columns = treatments(job, decision, source, &[])?
         .into_iter()
         .filter(|c| needed.contains(&c.name))
         .collect();
     let recoding = Arc::new(recoding_of(job, decision, columns)?);
     let numbering = numbering(decision, &recoding).await?;
-    let rows = plan::recoded(&job.source.rows, recoding).await?;
+    let rows = plan::recoded(&source.rows, recoding).await?;
     let (schema, spill_space) = (rows.schema(), spill_space(job));
     let tallies = randomized.iter().map(|(_, column, r)| {
         let by_class = measure || matches!(r, Randomization::Class);
@@ -89,13 +91,13 @@ async fn survey(job: &Job, decision: &Decision, measure: bool) -> Result<Vec<(us
         ))
     });
     let tallies = Arc::new(tallies.collect::<Result<Vec<_>>>()?);
-    scan(rows, &job.source.rows, &tallies, &numbering).await?;
+    scan(rows, &source.rows, &tallies, &numbering).await?;
     let tallies = Arc::into_inner(tallies).ok_or_else(|| Error::internal("a scan goes on after its end"))?;
 
     let seed = job.seed;
     let mut tasks = vec![];
     for ((place, _, randomization), (columns, tally)) in randomized.into_iter().zip(tallies) {
-        let source = Source {
+        let numbers = Source {
             seed,
             column: place as u32,
         };
@@ -106,7 +108,7 @@ async fn survey(job: &Job, decision: &Decision, measure: bool) -> Result<Vec<(us
                 tally.into_inner(),
                 columns,
                 in_class.then_some(classes),
-                source,
+                numbers,
                 &spill_space,
             )
         };
@@ -129,8 +131,7 @@ pub(super) async fn numbering(decision: &Decision, recoding: &Arc<RecodingPlan>)
 
 /// Permutes a column by a matrix. Position i is row i of the release with the column unpermuted.
 async fn draw_by_matrix(
-    job: &Job,
-    decision: &Decision,
+    (job, decision, source): (&Job, &Decision, &Surveyed),
     column: &str,
     matrix: Vec<Vec<f64>>,
     first: &[String],
@@ -139,14 +140,17 @@ async fn draw_by_matrix(
     // The other columns decide the order. Rows that are equal in them are ordered by the column
     // itself.
     let is_other = |c: &Released| job.randomization(&c.name).is_none();
-    let mut columns: Vec<Released> = treatments(job, decision, &[])?.into_iter().filter(is_other).collect();
+    let mut columns: Vec<Released> = treatments(job, decision, source, &[])?
+        .into_iter()
+        .filter(is_other)
+        .collect();
     columns.push(Released {
         name: column.into(),
         treatment: ColumnTreatment::Protect,
     });
     let recoding = Arc::new(recoding_of(job, decision, columns)?);
     let numbering = numbering(decision, &recoding).await?;
-    let rows = plan::plan(&job.source.rows, recoding, first, &[]).await?;
+    let rows = plan::plan(&source.rows, recoding, first, &[]).await?;
     let (schema, spill_space) = (rows.schema(), spill_space(job));
     let mut tally = Tally::new(column, &schema, &[], measure, &spill_space)?;
     let mut codes = vec![];

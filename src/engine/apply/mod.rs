@@ -6,6 +6,7 @@ mod order;
 pub(in crate::engine) mod plan;
 mod recoding_plan;
 mod rewrite;
+mod surveyed;
 mod tally;
 
 pub(in crate::engine) use order::{Ascending, AscendingExec};

@@ -1,5 +1,6 @@
 //! The recoding plan of a decision: what becomes of every column of the source.
 
+use super::surveyed::Surveyed;
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
 use crate::job::{Job, QuasiIdentifier};
@@ -8,17 +9,17 @@ use std::sync::Arc;
 
 /// Returns the recoding plan of every released column except the randomized ones, and of the
 /// columns of `extra`, which are only recounted.
-pub(super) fn recoding(job: &Job, decision: &Decision, extra: &[String]) -> Result<RecodingPlan> {
+pub(super) fn recoding(job: &Job, decision: &Decision, source: &Surveyed, extra: &[String]) -> Result<RecodingPlan> {
     let limit = job.personal().map(|(_, limit)| limit.to_string());
     let extra: Vec<String> = extra.iter().cloned().chain(limit).collect();
-    let mut columns = treatments(job, decision, &extra)?;
+    let mut columns = treatments(job, decision, source, &extra)?;
     columns.retain(|c| job.randomization(&c.name).is_none());
     recoding_of(job, decision, columns)
 }
 
 /// Returns the treatment of every released column and of the columns of `extra`. Randomized columns
 /// are treated as if they were not permuted.
-pub(super) fn treatments(job: &Job, decision: &Decision, extra: &[String]) -> Result<Vec<Released>> {
+pub(super) fn treatments(job: &Job, decision: &Decision, source: &Surveyed, extra: &[String]) -> Result<Vec<Released>> {
     let mut columns = vec![];
     for field in job.source.rows.schema().fields() {
         let name = field.name();
@@ -26,8 +27,11 @@ pub(super) fn treatments(job: &Job, decision: &Decision, extra: &[String]) -> Re
             ColumnTreatment::Generalize(i)
         } else if let Some(items) = decision.items.iter().find(|i| i.recoding.column() == name) {
             ColumnTreatment::Items(Arc::clone(&items.recoding))
-        } else if let Some(mask) = job.mask(name) {
-            ColumnTreatment::Mask(Arc::new(mask.with_secret()?))
+        } else if let Some(of) = job.mask(name) {
+            ColumnTreatment::Mask {
+                masking: Arc::new(source.masking(job, of)?),
+                is_protected: job.sensitive.iter().any(|s| s.column == *name),
+            }
         } else if job.sensitive.iter().any(|s| s.column == *name) {
             ColumnTreatment::Protect
         } else if job.releases(name) || extra.contains(name) {

@@ -5,6 +5,7 @@ use super::limits::Limits;
 use super::order::in_order;
 use super::plan;
 use super::recoding_plan::recoding;
+use super::surveyed::Surveyed;
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
 use crate::job::Job;
@@ -31,11 +32,13 @@ pub(in crate::engine) struct Rewrite {
     measured: Option<Measured>,
 }
 
-/// Reads what the rewriting scan needs beside the rows, personal limits and matrices. Fails as that
-/// scan would.
+/// Reads what the rewriting scan needs beside the rows: personal limits, matrices, and the columns of
+/// drawn masks. Fails as that scan would.
 pub(in crate::engine) async fn foresee_rewrite(job: &Job, decision: &Decision) -> Result<()> {
     let first: &[String] = job.target.as_ref().map_or(&[], |t| &t.partitioned_by);
-    draw(job, decision, first, false).await?;
+    let source = Surveyed::of(job).await?;
+    draw(job, decision, &source, first, false).await?;
+    recoding(job, decision, &source, &[])?;
     Limits::of(job).await?;
     Ok(())
 }
@@ -52,15 +55,16 @@ pub(in crate::engine) async fn rewrite(
     let first: &[String] = job.target.as_ref().map_or(&[], |t| &t.partitioned_by);
     let measured = job.target.as_ref().map(|_| Measured::default());
     let hidden: Vec<String> = job.entity.iter().filter(|e| !job.releases(e)).cloned().collect();
-    let permutations = draw(job, decision, first, measured.is_some()).await?;
+    let source = Surveyed::of(job).await?;
+    let permutations = draw(job, decision, &source, first, measured.is_some()).await?;
     let limits = Limits::of(job).await?;
-    let recoding = Arc::new(recoding(job, decision, &hidden)?);
+    let recoding = Arc::new(recoding(job, decision, &source, &hidden)?);
 
-    let source = job.source.rows.schema().as_arrow();
+    let schema = job.source.rows.schema().as_arrow();
     let told = {
-        let (recoding, source, classes) = (Arc::clone(&recoding), source.clone(), Arc::clone(&decision.classes));
+        let (recoding, schema, classes) = (Arc::clone(&recoding), schema.clone(), Arc::clone(&decision.classes));
         let (kept, first, keys) = (decision.verdict.kept.clone(), first.to_vec(), !permutations.is_empty());
-        move || Classes::try_new(recoding, &source, &classes, &kept, &first, keys)
+        move || Classes::try_new(recoding, &schema, &classes, &kept, &first, keys)
     };
     let pool = decision.evaluator.sets().pool();
     let told = pool.compute("ordering the classes", told).await?;
@@ -74,7 +78,7 @@ pub(in crate::engine) async fn rewrite(
         None => {
             let limit = job.personal().map(|(_, limit)| limit.to_string());
             let last: Vec<String> = hidden.iter().cloned().chain(limit).collect();
-            plan::plan(&job.source.rows, Arc::clone(&recoding), first, &last).await?
+            plan::plan(&source.rows, Arc::clone(&recoding), first, &last).await?
         }
     };
     let plan: Arc<dyn ExecutionPlan> = match &limits {
@@ -85,7 +89,7 @@ pub(in crate::engine) async fn rewrite(
             let measured = measured.clone();
             Arc::new(RandomizeExec::over_ordered(
                 ordered,
-                source,
+                schema,
                 permutations,
                 numbering,
                 measured,

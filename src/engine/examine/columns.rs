@@ -82,11 +82,11 @@ pub fn named_warnings(job: &Job) -> Vec<String> {
 
 /// Returns how a column that is to be examined is released; `None` for any other column.
 fn fate(job: &Job, name: &str) -> Option<Fate> {
-    if let Some(identifier) = job.identifiers.iter().find(|i| i.column == name) {
-        return match &identifier.mask {
-            Some(of) => Some(Fate::Masked(of.clause.kind)),
-            None => (job.entity.is_none() && may_be_entity(name)).then_some(Fate::Dropped),
-        };
+    if let Some(of) = job.mask(name) {
+        return Some(Fate::Masked(of.clause.kind));
+    }
+    if job.identifiers.iter().any(|i| i == name) {
+        return (job.entity.is_none() && may_be_entity(name)).then_some(Fate::Dropped);
     }
     if job.sensitive.iter().any(|s| s.column == name) {
         return Some(Fate::Sensitive);

@@ -10,6 +10,7 @@ mod budget;
 mod columns;
 mod links;
 mod sketch;
+mod standards;
 
 pub use columns::named_warnings;
 
@@ -106,6 +107,7 @@ pub async fn findings(job: &Arc<Job>, decision: &Decision, observer: &Arc<dyn Ob
         without_entity: job.entity.as_deref().and_then(|entity| without_entity(base, entity)),
         ..Evidence::default()
     };
+    standards::check(job, decision, &evidence.columns)?;
     for (q, lookup) in job.quasi_identifiers.iter().zip(base.key_schema.lookups()) {
         if lookup.values().len() == 1 {
             evidence.constant.push(q.column.clone());

@@ -134,7 +134,7 @@ fn columns(job: &Job, schema: &Schema) -> Result<Vec<ReleasedColumn>> {
                 Some(summary(&job.quasi_identifiers[i].hierarchy)?),
             ),
             (None, Some(s)) => (Role::Sensitive, s.hierarchy.as_deref().map(summary).transpose()?),
-            (None, None) if job.identifiers.iter().any(|i| i.column == *name) => (Role::Identifier, None),
+            (None, None) if job.identifiers.contains(name) => (Role::Identifier, None),
             (None, None) if job.class_label.as_ref() == Some(name) => (Role::Class, None),
             (None, None) => (Role::Keep, None),
         };

@@ -7,9 +7,8 @@ use crate::quoting::ident;
 /// Refuses released columns of lists, structs, maps and unions, for which CSV has no text. A mask
 /// is none of these, whatever it is of.
 pub(super) fn check(job: &Job) -> Result<()> {
-    let is_identifier = |name: &str| job.identifiers.iter().any(|i| i.column == name);
     let fields = job.source.rows.schema().fields().iter();
-    let mut kept = fields.filter(|field| job.releases(field.name()) && !is_identifier(field.name()));
+    let mut kept = fields.filter(|field| job.releases(field.name()) && job.mask(field.name()).is_none());
     match kept.find(|field| field.data_type().is_nested()) {
         None => Ok(()),
         Some(field) => Err(Error::usage(format!(

@@ -56,13 +56,14 @@ fn clauses(job: &Job, constraint: &Constraint) -> Option<String> {
     if !constraint.is_of_classes() {
         return Some("it is about whole rows; leave out what follows ON".into());
     }
-    let masked = job.masks().map(|(column, _)| column);
+    let masked = job.masks.iter().map(|of| &of.column);
     let others = job
         .sensitive
         .iter()
         .map(|s| &s.column)
         .chain(&job.class_label)
-        .chain(&job.keep);
+        .chain(&job.keep)
+        .filter(|column| job.mask(column).is_none());
     let raw: Vec<&str> = masked.chain(others).map(String::as_str).collect();
     if !raw.is_empty() {
         return Some(format!(

@@ -2,7 +2,7 @@
 
 use super::Purpose;
 use crate::error::{Error, Result};
-use crate::job::{Job, MaskOf};
+use crate::job::{Existing, Job, MaskOf};
 use crate::masks::has_text;
 use crate::quoting::ident;
 
@@ -22,10 +22,12 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
             of.clause.kind.noun
         )));
     }
-    for (column, of) in job.masks() {
+    for of in &job.masks {
+        let column = &of.column;
         let field = job.source.rows.schema().field_with_unqualified_name(column)?;
         let named = |e: Error| e.context(format!("column {}", ident(column)));
         of.mask.data_type(field.data_type()).map_err(named)?;
+        is_of_no_promise(job, column, of).map_err(named)?;
         let Some(entity) = of.clause.entity() else {
             continue;
         };
@@ -38,12 +40,46 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
         is_by_person(job, column, entity, of.clause.kind.clause.start).map_err(named)?;
     }
     if purpose == Purpose::Release {
-        for (column, of) in job.masks() {
+        for of in &job.masks {
             of.with_secret()
-                .map_err(|e| e.context(format!("column {}", ident(column))))?;
+                .map_err(|e| e.context(format!("column {}", ident(&of.column))))?;
         }
     }
     Ok(())
+}
+
+/// Refuses a mask of values that a model or the metric counts: the counts would be of the source's
+/// values, and the release has others. Refuses to add masks that are drawn to a release, whose own
+/// were drawn from other rows.
+fn is_of_no_promise(job: &Job, column: &str, of: &MaskOf) -> Result<()> {
+    let start = of.clause.kind.clause.start;
+    if let Some(constraint) = job.constraints.iter().find(|c| c.attribute.as_deref() == Some(column)) {
+        return Err(Error::usage(format!(
+            "{} is a promise about the values of {}, and {start} releases others; leave out the promise or the mask",
+            constraint.describe(&job.quasi_identifiers),
+            ident(column)
+        )));
+    }
+    let is_first = job.sensitive.first().is_some_and(|s| s.column == column);
+    if job.metrics().iter().any(|metric| metric.reads().attribute) && is_first {
+        return Err(Error::usage(format!(
+            "{} measures the values of {} in each class, and {start} releases others; minimize another metric, or leave out \
+             the mask",
+            job.metric_name,
+            ident(column)
+        )));
+    }
+    let adds = job
+        .target
+        .as_ref()
+        .is_some_and(|target| target.existing == Existing::Append);
+    match adds && of.clause.kind.is_drawn() {
+        true => Err(Error::usage(format!(
+            "{start} is drawn from all rows of a release together, and APPEND has only new ones; write a release of its own, \
+             or leave out the mask"
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// Refuses a mask by a column that is no identifier and not the entity alone. What a mask is made of
@@ -55,7 +91,7 @@ fn is_by_person(job: &Job, column: &str, entity: &str, start: &str) -> Result<()
             "{start} the column itself leaves no interval as it was; write {start} the column of the person"
         )));
     }
-    let is_identifier = job.identifiers.iter().any(|i| i.column == entity);
+    let is_identifier = job.identifiers.iter().any(|i| i == entity);
     let is_entity_alone = job.entity.as_deref() == Some(entity) && !job.releases(entity);
     match is_identifier || is_entity_alone {
         true => Ok(()),

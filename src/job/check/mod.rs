@@ -16,6 +16,7 @@ mod purpose;
 mod randomized;
 mod report;
 mod roles;
+mod standards;
 mod standing;
 mod target;
 
@@ -43,6 +44,7 @@ impl Job {
         randomized::check(self)?;
         labels::check(self)?;
         models::check(self, purpose)?;
+        standards::check(self)?;
         purpose::check(self, purpose)?;
         if purpose != Purpose::Front {
             partition::check(self)?;
@@ -64,7 +66,7 @@ impl Job {
         let quasi_identifiers = self.quasi_identifiers.iter().map(|q| &q.column);
         let sets = self.item_sets.iter().map(|s| &s.column);
         let sensitive = self.sensitive.iter().map(|s| &s.column);
-        let masked = self.masks().map(|(column, _)| column);
+        let masked = self.masks.iter().map(|of| &of.column);
         let counted = quasi_identifiers.chain(sets).chain(sensitive).chain(masked);
         counted.chain(&self.class_label).chain(&self.entity)
     }

@@ -63,11 +63,10 @@ fn check_groups(job: &Job, column: &str, within: &[String]) -> Result<()> {
             .iter()
             .any(|s| s.column == name && s.randomization.is_some())
     };
-    let is_identifier = |name: &str| job.identifiers.iter().any(|i| i.column == name);
     let fields = job.source.rows.schema().fields();
     let known = || {
         let names = fields.iter().map(|f| f.name().as_str());
-        names.filter(|n| job.releases(n) && !is_randomized(n) && !is_identifier(n))
+        names.filter(|n| job.releases(n) && !is_randomized(n) && job.mask(n).is_none())
     };
     check_counted(job.source.rows.schema(), within.iter())?;
     for name in within {

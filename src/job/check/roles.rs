@@ -16,7 +16,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
         }
     }
     let mut roles: Vec<(&str, &str)> = vec![];
-    roles.extend(job.identifiers.iter().map(|i| (i.column.as_str(), "IDENTIFIERS")));
+    roles.extend(job.identifiers.iter().map(|i| (i.as_str(), "IDENTIFIERS")));
     roles.extend(
         job.quasi_identifiers
             .iter()

@@ -5,7 +5,7 @@ use crate::catalogue::{Argument, Arguments, Call, Value, find};
 use crate::error::Result;
 use crate::folder::{Check, Manifest, Role};
 use crate::hierarchy::Hierarchy;
-use crate::job::{Constraint, Identifier, Job};
+use crate::job::{Constraint, Job};
 use crate::model::{Comparison, MODELS, PrivacyModel, Relation};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -26,12 +26,11 @@ pub(super) enum Unlike {
 
 /// Returns the role of a released column as a manifest has it.
 fn role(job: &Job, column: &str) -> Role {
-    let is_identifier = |i: &Identifier| i.column == column;
     match () {
         () if job.item_set(column).is_some() => Role::ItemSet,
         () if job.quasi_identifier(column).is_some() => Role::QuasiIdentifier,
         () if job.sensitive.iter().any(|s| s.column == column) => Role::Sensitive,
-        () if job.identifiers.iter().any(is_identifier) => Role::Identifier,
+        () if job.identifiers.iter().any(|i| i == column) => Role::Identifier,
         () if job.class_label.as_deref() == Some(column) => Role::Class,
         () => Role::Keep,
     }
@@ -63,10 +62,14 @@ pub(super) fn unlike_columns(job: &Job, standing: &Manifest) -> Option<Unlike> {
 /// Returns the first column that is released by another mask. Whether the secrets are the same is
 /// known by nobody.
 fn unlike_mask(job: &Job, standing: &Manifest) -> Option<Unlike> {
-    job.masks().find_map(|(column, of)| {
-        let released = standing.columns.iter().find(|c| c.name == *column)?;
-        let (own, other) = (of.clause.without_secret().to_string(), released.mask());
-        (own != other).then(|| Unlike::Mask(column.clone(), own, other.to_string()))
+    const NONE: &str = "no mask";
+    standing.columns.iter().find_map(|released| {
+        let own = job
+            .mask(&released.name)
+            .map(|of| of.clause.without_secret().to_string());
+        let own = own.unwrap_or_else(|| NONE.into());
+        let other = released.mask().unwrap_or(NONE);
+        (own != other).then(|| Unlike::Mask(released.name.clone(), own, other.to_string()))
     })
 }
 

@@ -1,7 +1,7 @@
 use super::Purpose;
 use crate::catalogue::Call;
 use crate::job::testing::{PEOPLE, batch, constraint, job, source, target};
-use crate::job::{Choice, Identifier, Job, Randomization, ReportFile};
+use crate::job::{Choice, Job, Randomization, ReportFile};
 use crate::{metric, partition};
 use datafusion::prelude::SessionContext;
 
@@ -37,15 +37,7 @@ async fn every_column_has_one_role() {
         ),
         (|job| job.keep.push("zipp".into()), "zipp"),
         (|job| job.entity = Some("person".into()), "person"),
-        (
-            |job| {
-                job.identifiers.push(Identifier {
-                    column: "age".into(),
-                    mask: None,
-                });
-            },
-            "column \"age\" has two roles",
-        ),
+        (|job| job.identifiers.push("age".into()), "column \"age\" has two roles"),
     ];
     for (change, expected) in cases {
         let found = refused(Purpose::Release, change);

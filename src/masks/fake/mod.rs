@@ -15,7 +15,7 @@
 mod locales;
 
 use self::locales::{LOCALES, Locale};
-use super::clause::{Clause, Item, MaskClause, MaskKind, Part};
+use super::clause::{Clause, Item, MaskClause, MaskKind, Part, Place, Reads};
 use super::key::Key;
 use super::text::{each, has_text};
 use super::values::{Mask, Unmasked};
@@ -58,13 +58,15 @@ pub(super) const KIND: MaskKind = MaskKind {
             Part::Secret,
         ],
     },
-    function: Info {
+    places: &[Place::Identifiers],
+    reads: Reads::Value,
+    function: Some(Info {
         name: "mask_fake",
         summary: "a made-up name, mail or telephone number: mask_fake(value, 'name', 'de', 'env:NAME')",
         params: &[],
         example: "SELECT mask_fake(name, 'name', 'de', 'env:ANONSQL_SECRET') FROM people",
         reference: "RFC 2104, FIPS 180-4",
-    },
+    }),
     noun: "a made-up value",
     phrase: "a made-up value",
     technique: "pseudonymization: a made-up value, drawn by a keyed hash (HMAC-SHA-256)",

@@ -56,15 +56,21 @@ struct SentMask {
     start: String,
     given: Vec<(String, Given)>,
     mark: Option<String>,
+    is_protected: bool,
+    beside: Vec<String>,
 }
 
 const UNMAPPED: [OnUnmapped; 3] = [OnUnmapped::Error, OnUnmapped::Suppress, OnUnmapped::Top];
 
 impl RecodingPlan {
-    /// Returns true if the plan can be sent: no label is computed from the rows of a class, and
-    /// there are no sets.
+    /// Returns true if the plan can be sent: no label is computed from the rows of a class, no mask is
+    /// drawn from the rows of the source, and there are no sets.
     pub(crate) fn can_travel(&self) -> bool {
-        let is_sent = |c: &Released| !matches!(c.treatment, ColumnTreatment::Items(_));
+        let is_sent = |c: &Released| match &c.treatment {
+            ColumnTreatment::Items(_) => false,
+            ColumnTreatment::Mask { masking, .. } => !masking.is_drawn(),
+            ColumnTreatment::Generalize(_) | ColumnTreatment::Protect | ColumnTreatment::Keep => true,
+        };
         self.labels.iter().all(|labels| !labels.form.is_of_class()) && self.columns.iter().all(is_sent)
     }
 
@@ -85,10 +91,12 @@ impl RecodingPlan {
         for column in &self.columns {
             let treatment = match &column.treatment {
                 ColumnTreatment::Generalize(i) => Treatment::Generalize(*i),
-                ColumnTreatment::Mask(masking) => Treatment::Mask(SentMask {
+                ColumnTreatment::Mask { masking, is_protected } => Treatment::Mask(SentMask {
                     start: masking.clause().kind.clause.start.into(),
                     given: masking.clause().given.clone(),
                     mark: masking.mark(&once),
+                    is_protected: *is_protected,
+                    beside: masking.beside().to_vec(),
                 }),
                 ColumnTreatment::Protect => Treatment::Protect,
                 ColumnTreatment::Keep => Treatment::Keep,
@@ -133,7 +141,10 @@ impl RecodingPlan {
                         given: sent.given,
                     };
                     let told = (sent.mark.as_deref(), header.once.as_str());
-                    ColumnTreatment::Mask(Arc::new(Masking::restored(clause, told, secret)?))
+                    ColumnTreatment::Mask {
+                        masking: Arc::new(Masking::restored(clause, told, secret)?.reading(sent.beside)),
+                        is_protected: sent.is_protected,
+                    }
                 }
             };
             columns.push(Released { name, treatment });

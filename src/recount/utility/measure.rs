@@ -1,24 +1,14 @@
 //! Readable a release, its source and the rows for testing, and measures them.
 
 use super::labels::{ComparedColumn, Readable, Reading};
+use super::masked;
+use super::sides::Tables;
 use super::tables::Texts;
 use crate::error::{Error, Result};
 use crate::pool::{Pool, map};
 use crate::quoting::quote;
-use crate::recount::ReleasedTable;
 use crate::utility::{Column, Comparison, Figure, Labels, MOST_CLASSES, Measure, Sample};
 use datafusion::prelude::SessionContext;
-
-/// The tables of a session that are compared. Bounds are texts in the release, and raw rows have
-/// the same types.
-pub(crate) struct Tables<'a> {
-    pub(crate) session: &'a SessionContext,
-    pub(crate) released: &'a ReleasedTable,
-    /// The source.
-    pub(crate) source: &'a str,
-    /// The raw rows on which classifiers are tested, if they are not those of the source.
-    pub(crate) testing: Option<&'a str>,
-}
 
 /// Returns all figures of these columns. The figure of a column that cannot be compared contains
 /// the reason.
@@ -28,7 +18,10 @@ pub(crate) async fn figures(tables: &Tables<'_>, readings: Vec<Reading>, class: 
         released,
         source,
         testing,
+        drawn,
     } = tables;
+    let names: Vec<String> = readings.iter().map(|reading| reading.column.clone()).collect();
+    let of_masks = masked::figures(tables, drawn, &names).await?;
     let (mut compared, mut unread) = (vec![], vec![]);
     for reading in readings {
         let name = reading.column.clone();
@@ -51,7 +44,8 @@ pub(crate) async fn figures(tables: &Tables<'_>, readings: Vec<Reading>, class: 
     }
     let class = class.map(str::to_string);
     let measure = move || measured(read, unread, class.as_deref());
-    Pool::of(&session.copied_config()).compute("measuring", measure).await
+    let measured = Pool::of(&session.copied_config()).compute("measuring", measure).await?;
+    Ok([measured, of_masks].concat())
 }
 
 /// A compared column with its position among all.

@@ -1,8 +1,11 @@
 //! Measures a release against its source, both tables of a session ([`crate::utility`]).
 
 mod labels;
+mod masked;
 mod measure;
+mod sides;
 mod tables;
 
 pub(crate) use labels::Reading;
-pub(crate) use measure::{Tables, figures};
+pub(crate) use measure::figures;
+pub(crate) use sides::Tables;

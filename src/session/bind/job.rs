@@ -5,7 +5,7 @@ use super::choice::choice;
 use super::constraints::constraints;
 use super::goal::{goal, terms};
 use super::replay::{Asked, fit};
-use super::roles::identifier;
+use super::roles::mask_of;
 use super::target::target;
 use crate::catalogue::{Arguments, Info, Kind, Param};
 use crate::engine::observe_executors;
@@ -20,7 +20,9 @@ use crate::session::policy::Policy;
 use crate::session::sources::depends::{ANSWERED, COMPUTED};
 use crate::session::sources::repeatable::{check_repeatable, in_one_order};
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
+use crate::sql::clause::roles::columns;
 use crate::sql::clause::{ChoiceClause, LimitClause, SourceClause};
+use crate::standard;
 use datafusion::dataframe::DataFrame;
 
 /// The options of WITH in ANONYMIZE.
@@ -119,18 +121,20 @@ impl AnonContext {
                 _ => self.hidden.in_statement(statement.redacted().to_string()),
             },
             source: self.with_waiting(source, target.as_ref())?,
-            identifiers: statement
-                .policy
-                .identifiers
-                .iter()
-                .map(identifier)
-                .collect::<Result<_>>()?,
+            identifiers: columns(&statement.policy.identifiers),
+            masks: statement.policy.masks().map(mask_of).collect::<Result<_>>()?,
             sensitive,
             class_label: statement.policy.class.clone(),
-            keep: statement.policy.keep.clone(),
+            keep: columns(&statement.policy.keep),
             entity: statement.policy.entity.clone(),
             population,
             constraints,
+            standards: statement
+                .policy
+                .following
+                .iter()
+                .map(|name| standard::named(name))
+                .collect::<Result<_>>()?,
             suppression: statement
                 .policy
                 .limit

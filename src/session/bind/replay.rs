@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{MANIFEST, Manifest};
 use crate::formats::At;
 use crate::hierarchy::Hierarchy;
-use crate::job::{Choice, Constraint, Identifier, Job, QuasiIdentifier, Replay, Sensitive, SourceTable};
+use crate::job::{Choice, Constraint, Job, QuasiIdentifier, Replay, Sensitive, SourceTable};
 use crate::location::expanded;
 use crate::pool::blocking;
 use crate::search::{self, Search};
@@ -32,16 +32,15 @@ impl Asked<'_> {
     /// it.
     fn uses(&self, column: &str) -> bool {
         let asked = &self.statement.policy;
-        let masked = asked.identifiers.iter().filter(|i| i.mask.is_some());
-        let deciding = masked.clone().filter_map(|i| i.mask.as_ref()?.entity());
+        let deciding = asked.masks().filter_map(|(_, mask)| mask.entity());
         let limits = self.constraints.iter().filter_map(|c| c.model.limit_column());
+        let masked = asked.masks().map(|(column, _)| column.as_str());
         let named = masked
-            .map(|i| i.column.as_str())
             .chain(deciding)
             .chain(asked.quasi_identifiers.iter().map(|q| q.column.as_str()))
             .chain(asked.sensitive.iter().map(|s| s.column.as_str()))
             .chain(asked.class.as_deref())
-            .chain(asked.keep.iter().map(String::as_str))
+            .chain(asked.keep.iter().map(|k| k.column.as_str()))
             .chain(asked.entity.as_deref())
             .chain(limits);
         named.into_iter().any(|named| named == column)
@@ -158,11 +157,12 @@ fn default_search(registry: &Registry) -> Result<Option<(Call, Box<dyn Search>)>
 pub(super) fn fit(job: &mut Job) {
     let Choice::Replay(replay) = &job.choice else { return };
     let (come, gone, on_drift) = (replay.come.clone(), replay.gone.clone(), replay.on_drift);
+    let is_masked = |column: &String| job.masks.iter().any(|of| of.column == *column);
     job.identifiers
-        .retain(|i| i.mask.is_some() || !gone.contains(&i.column));
+        .retain(|column| is_masked(column) || !gone.contains(column));
     for column in come {
-        if !job.identifiers.iter().any(|i| i.column == column) {
-            job.identifiers.push(Identifier { column, mask: None });
+        if !job.identifiers.contains(&column) {
+            job.identifiers.push(column);
         }
     }
     if on_drift == OnDrift::Warn {

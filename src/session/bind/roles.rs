@@ -2,11 +2,11 @@
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, LabelForm};
-use crate::job::{Identifier, ItemSet, MaskOf, QuasiIdentifier, Randomization, Sensitive, is_list};
+use crate::job::{ItemSet, MaskOf, QuasiIdentifier, Randomization, Sensitive, is_list};
 use crate::masks::MaskClause;
 use crate::session::context::AnonContext;
 use crate::session::sources::repeatable::check_repeatable;
-use crate::sql::clause::{IdentifierClause, QuasiIdentifierClause, RandomizeClause, SensitiveClause};
+use crate::sql::clause::{QuasiIdentifierClause, RandomizeClause, SensitiveClause};
 use datafusion::common::DFSchema;
 
 impl AnonContext {
@@ -102,16 +102,14 @@ fn has_no_cells(q: &QuasiIdentifierClause) -> Result<()> {
     )))
 }
 
-/// Converts an identifier clause: an identifier is dropped, or masked.
-pub(super) fn identifier(identifier: &IdentifierClause) -> Result<Identifier> {
-    let column = identifier.column.clone();
-    let bound = |clause: &MaskClause| {
-        let mask = (clause.kind.build)(clause).map_err(|e| e.context(format!("column {column}")))?;
-        let clause = clause.clone();
-        Ok::<_, Error>(MaskOf { clause, mask })
-    };
-    let mask = identifier.mask.as_ref().map(bound).transpose()?;
-    Ok(Identifier { column, mask })
+/// Binds the mask of a column.
+pub(super) fn mask_of((column, clause): (&String, &MaskClause)) -> Result<MaskOf> {
+    let mask = (clause.kind.build)(clause).map_err(|e| e.context(format!("column {column}")))?;
+    Ok(MaskOf {
+        column: column.clone(),
+        clause: clause.clone(),
+        mask,
+    })
 }
 
 /// Converts a level of a column to the `u8` that lattices use. Fails if the level is too large.

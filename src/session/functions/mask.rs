@@ -18,6 +18,8 @@ use std::sync::Arc;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct MaskFunction {
     kind: &'static MaskKind,
+    name: &'static str,
+    summary: &'static str,
     signature: Signature,
 }
 
@@ -28,17 +30,20 @@ impl Hash for MaskFunction {
 }
 
 impl MaskFunction {
-    /// Creates the function of a kind of mask.
-    pub(super) fn new(kind: &'static MaskKind) -> Self {
+    /// Creates the function of a kind of mask, if it has one.
+    pub(super) fn new(kind: &'static MaskKind) -> Option<Self> {
         let arguments = kind.clause.parts.iter().filter(|p| !matches!(p, Part::Words(_)));
-        Self {
+        let info = kind.function?;
+        Some(Self {
             kind,
+            name: info.name,
+            summary: info.summary,
             signature: Signature::any(1 + arguments.count(), Volatility::Stable),
-        }
+        })
     }
 
     fn usage(&self) -> Error {
-        Error::usage(format!("{} is {}", self.kind.function.name, self.kind.function.summary))
+        Error::usage(format!("{} is {}", self.name, self.summary))
     }
 
     /// Returns the parts of the clause that are arguments.
@@ -84,26 +89,18 @@ impl MaskFunction {
                     .iter()
                     .find(|word| text.is_some_and(|text| text.eq_ignore_ascii_case(word)));
                 let word = word.ok_or_else(|| {
-                    Error::usage(format!(
-                        "{} takes one of {}, in quotes",
-                        self.kind.function.name,
-                        words.join(", ")
-                    ))
+                    Error::usage(format!("{} takes one of {}, in quotes", self.name, words.join(", ")))
                 })?;
                 Some(Given::Text((*word).to_string()))
             }
             Item::OneOf(texts) => {
                 let listed = text.and_then(|text| Item::listed(texts, text));
                 let listed = listed.ok_or_else(|| {
-                    Error::usage(format!(
-                        "{} takes one of {}, in quotes",
-                        self.kind.function.name,
-                        texts.join(", ")
-                    ))
+                    Error::usage(format!("{} takes one of {}, in quotes", self.name, texts.join(", ")))
                 })?;
                 Some(Given::Text(listed.into()))
             }
-            Item::Text | Item::Column => text.map(|text| Given::Text(text.into())),
+            Item::Text | Item::Column | Item::Share => text.map(|text| Given::Text(text.into())),
         };
         given.ok_or_else(|| self.usage())
     }
@@ -111,7 +108,7 @@ impl MaskFunction {
 
 impl ScalarUDFImpl for MaskFunction {
     fn name(&self) -> &str {
-        self.kind.function.name
+        self.name
     }
 
     fn signature(&self) -> &Signature {
@@ -147,13 +144,13 @@ impl ScalarUDFImpl for MaskFunction {
             let value = args.args.get(at).ok_or_else(|| self.usage())?;
             value.to_array(args.number_rows)
         };
-        let entity = entity.map(|at| array(at + 1)).transpose()?;
+        let beside: Vec<ArrayRef> = entity.map(|at| array(at + 1)).transpose()?.into_iter().collect();
         let values = array(0)?;
         if *values.data_type() == DataType::Null {
             return Ok(ColumnarValue::Array(values));
         }
         let mask = (self.kind.build)(&clause)?;
-        let masked = Masking::new(clause, mask)?.apply(&values, entity.as_ref())?;
+        let masked = Masking::new(clause, mask)?.apply(&values, &beside)?;
         Ok(ColumnarValue::Array(masked))
     }
 }

@@ -33,7 +33,7 @@ const FUNCTIONS: &[Info] = &[
 
 /// Returns the description of every function.
 pub fn functions() -> Vec<Info> {
-    let masks = MASKS.iter().map(|kind| kind.function);
+    let masks = MASKS.iter().filter_map(|kind| kind.function);
     FUNCTIONS.iter().copied().chain(masks).collect()
 }
 
@@ -45,8 +45,8 @@ pub(super) fn register(session: &SessionContext, catalog: &Catalog, registry: &S
         hierarchy_levels::INFO.name,
         Arc::new(HierarchyLevels(hierarchies.clone())),
     );
-    for kind in MASKS {
-        session.register_udf(ScalarUDF::from(MaskFunction::new(kind)));
+    for function in MASKS.iter().filter_map(MaskFunction::new) {
+        session.register_udf(ScalarUDF::from(function));
     }
     session.register_udf(ScalarUDF::from(Unmask::default()));
     risk::register(session, &hierarchies);

@@ -238,7 +238,7 @@ fn of_expression(expr: &Expr, input: &DFSchema) -> Option<String> {
 
 /// Returns true for the functions of masks, which read secrets.
 fn is_masking(function: &str) -> bool {
-    let mut masks = MASKS.iter().map(|kind| kind.function.name);
+    let mut masks = MASKS.iter().filter_map(|kind| Some(kind.function?.name));
     masks.any(|name| name == function) || function == UNMASK
 }
 

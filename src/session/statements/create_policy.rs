@@ -36,8 +36,8 @@ pub(super) const ENTRY: Entry = Entry {
     starts: &["CREATE POLICY", "CREATE OR REPLACE POLICY"],
     summary: "names the roles, the models and the limits that a release must keep to",
     syntax: "CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name AS (
-  [IDENTIFIERS (...)] QUASI IDENTIFIERS (...) [SENSITIVE (...)] [CLASS (c)] [KEEP (c, ...)] [ENTITY (c)]
-  SATISFYING model ... [SUPPRESSING AT MOST ...] [SUPPRESSED ROWS ...] [MINIMIZING metric] [RECODING GLOBAL | LOCAL]
+  [IDENTIFIERS (...)] QUASI IDENTIFIERS (...) [SENSITIVE (...)] [CLASS (c)] [KEEP (...)] [ENTITY (c)]
+  SATISFYING model ... [FOLLOWING standard, ...] [SUPPRESSING AT MOST ...] [SUPPRESSED ROWS ...] [MINIMIZING metric] [RECODING GLOBAL | LOCAL]
   [SEARCH USING ... | AT NODE ... | USING MANIFEST ...] [WITH (...)] [ACCEPTING WARNINGS ON (c, ...)])",
     example: "CREATE POLICY patients_v1 AS (IDENTIFIERS (name) QUASI IDENTIFIERS (age USING age, zip) SATISFYING k_anonymity(5))",
     answers: false,

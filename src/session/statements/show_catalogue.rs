@@ -1,5 +1,5 @@
 //! `SHOW MODELS`, `SHOW METRICS`, `SHOW OBJECTIVES`, `SHOW SEARCHES`, `SHOW HIERARCHY KINDS`,
-//! `SHOW MASKS` and `SHOW OPTIONS`: what a statement can name, with what a user has registered. The rows are the
+//! `SHOW MASKS`, `SHOW STANDARDS` and `SHOW OPTIONS`: what a statement can name, with what a user has registered. The rows are the
 //! descriptions that help and checks use.
 
 use super::entry::{Entry, Run, Statement};
@@ -10,6 +10,7 @@ use crate::objective::OBJECTIVES;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::session::options::options;
+use crate::standard::STANDARDS;
 use arrow::array::{ArrayRef, StringArray};
 use arrow::record_batch::RecordBatch;
 use futures::future::BoxFuture;
@@ -66,14 +67,24 @@ pub(super) const HIERARCHY_KINDS: Entry = Entry {
     read: |_, _| Ok(Statement::new(List::HierarchyKinds)),
 };
 
-pub(super) const MASKS_OF_IDENTIFIERS: Entry = Entry {
+pub(super) const MASKS_OF_COLUMNS: Entry = Entry {
     name: "SHOW MASKS",
     starts: &["SHOW MASKS"],
-    summary: "lists the masks of IDENTIFIERS",
+    summary: "lists the masks of IDENTIFIERS, SENSITIVE and KEEP",
     syntax: "SHOW MASKS",
     example: "SHOW MASKS",
     answers: true,
     read: |_, _| Ok(Statement::new(List::Masks)),
+};
+
+pub(super) const STANDARDS_TO_FOLLOW: Entry = Entry {
+    name: "SHOW STANDARDS",
+    starts: &["SHOW STANDARDS"],
+    summary: "lists the published standards of FOLLOWING, with what of each is not checked",
+    syntax: "SHOW STANDARDS",
+    example: "SHOW STANDARDS",
+    answers: true,
+    read: |_, _| Ok(Statement::new(List::Standards)),
 };
 
 pub(super) const OPTIONS: Entry = Entry {
@@ -95,6 +106,7 @@ enum List {
     Searches,
     HierarchyKinds,
     Masks,
+    Standards,
     Options,
 }
 
@@ -106,7 +118,8 @@ impl fmt::Display for List {
             List::Objectives => OBJECTIVES_OF_A_FRONT.name,
             List::Searches => SEARCHES.name,
             List::HierarchyKinds => HIERARCHY_KINDS.name,
-            List::Masks => MASKS_OF_IDENTIFIERS.name,
+            List::Masks => MASKS_OF_COLUMNS.name,
+            List::Standards => STANDARDS_TO_FOLLOW.name,
             List::Options => OPTIONS.name,
         })
     }
@@ -148,6 +161,13 @@ impl Run for List {
                         [name, some(kind.clause.syntax), summary, example, reference]
                     });
                     batch(["name", "syntax", "summary", "example", "reference"], rows)
+                }
+                List::Standards => {
+                    let rows = STANDARDS.iter().map(|standard| {
+                        let [name, _, summary, example, reference] = named(standard.info);
+                        [name, summary, some(standard.unchecked), example, reference]
+                    });
+                    batch(["name", "summary", "not checked", "example", "reference"], rows)
                 }
                 List::Options => {
                     let rows = options().into_iter().map(|option| {

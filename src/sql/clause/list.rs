@@ -13,8 +13,10 @@ use super::suppression;
 use super::target::{self, TargetClause};
 use crate::catalogue::Call;
 use crate::error::{Error, Result};
+use crate::masks::Place;
 use crate::sql::cursor::Cursor;
 use crate::sql::hint::{END, nearest};
+use datafusion::sql::sqlparser::tokenizer::Token;
 
 /// A clause: its first keywords, its syntax, its effect, an example and its parser.
 pub struct Clause {
@@ -57,6 +59,22 @@ impl Clauses {
     }
 }
 
+/// Parses the names of standards.
+fn following(c: &mut Cursor) -> Result<Vec<String>> {
+    let mut names = vec![];
+    loop {
+        let before = c.clone();
+        let name = c.name("a standard, as SHOW STANDARDS lists them")?;
+        if names.contains(&name) {
+            return Err(before.error("this standard is named twice"));
+        }
+        names.push(name);
+        if !c.take_token(&Token::Comma) {
+            return Ok(names);
+        }
+    }
+}
+
 macro_rules! clauses {
     ($($name:ident: $start:literal, $syntax:literal, $summary:literal, $example:literal, $read:expr;)*) => {
         $(pub(crate) const $name: Clause = Clause { start: $start, syntax: $syntax, summary: $summary, example: $example, read: $read };)*
@@ -72,23 +90,27 @@ clauses! {
         "TO 'released'", |c, s| { s.target = Some(target::read(c)?); Ok(()) };
     IDENTIFIERS: "IDENTIFIERS", "IDENTIFIERS (c [mask], ...)",
         "columns that name a person: each is dropped, or released as a mask of its value (SHOW MASKS)",
-        "IDENTIFIERS (name)", |c, s| { s.policy.identifiers = c.list("column", roles::identifier)?; Ok(()) };
+        "IDENTIFIERS (name)", |c, s| { s.policy.identifiers = c.list("column", roles::column(Place::Identifiers))?; Ok(()) };
     QUASI: "QUASI IDENTIFIERS", "QUASI IDENTIFIERS (c [USING hierarchy] [LEVELS a TO b] [WEIGHT w] [LABELS form], ...)",
         "columns that single people out together: each is generalized along its hierarchy, or suppressed without one",
         "QUASI IDENTIFIERS (age, zip)", |c, s| { s.policy.quasi_identifiers = c.list("column", roles::quasi)?; Ok(()) };
     SENSITIVE: "SENSITIVE",
-        "SENSITIVE (c [USING hierarchy] [RANDOMIZED [WITHIN CLASS | WITHIN (c, ...) | WITH MATRIX table]], ...)",
-        "columns that nobody may learn of a person; models protect them, RANDOMIZED permutes them among the rows",
+        "SENSITIVE (c [USING hierarchy] [RANDOMIZED [WITHIN CLASS | WITHIN (c, ...) | WITH MATRIX table] | mask], ...)",
+        "columns that nobody may learn of a person; models protect them, RANDOMIZED permutes them among the rows, a mask changes the values (SHOW MASKS)",
         "SENSITIVE (diagnosis)", |c, s| { s.policy.sensitive = c.list("column", roles::sensitive)?; Ok(()) };
     CLASS: "CLASS", "CLASS (c)",
         "the class label of the metric cm and of top_down; it is released as it is", "CLASS (salary)", |c, s| { s.policy.class = Some(c.column()?); Ok(()) };
-    KEEP: "KEEP", "KEEP (c, ...)",
-        "columns that are released as they are", "KEEP (visits)", |c, s| { s.policy.keep = c.columns()?; Ok(()) };
+    KEEP: "KEEP", "KEEP (c [mask], ...)",
+        "columns that are released as they are, or as a mask of their values (SHOW MASKS)",
+        "KEEP (visits)", |c, s| { s.policy.keep = c.list("column", roles::column(Place::Values))?; Ok(()) };
     ENTITY: "ENTITY", "ENTITY (c)",
         "the column that identifies a person who can have several rows: classes count persons instead of rows", "ENTITY (patient)", |c, s| { s.policy.entity = Some(c.column()?); Ok(()) };
     SATISFYING: "SATISFYING", "SATISFYING model [ON column] [ON (c, ...) | ON ANY m] [AND model ...]",
         "the privacy models that the release must hold",
         "SATISFYING k_anonymity(5)", |c, s| { s.policy.satisfying = constraint::read(c)?; Ok(()) };
+    FOLLOWING: "FOLLOWING", "FOLLOWING standard, ...",
+        "the published standards that the release follows (SHOW STANDARDS)",
+        "FOLLOWING hipaa_safe_harbor", |c, s| { s.policy.following = following(c)?; Ok(()) };
     SUPPRESSING: "SUPPRESSING", "SUPPRESSING AT MOST p PERCENT | n ROWS",
         "the most rows that may be suppressed; 0 without it",
         "SUPPRESSING AT MOST 1 PERCENT", |c, s| { s.policy.limit = Some(suppression::limit(c)?); Ok(()) };

@@ -1,23 +1,46 @@
-//! The mask of a column of IDENTIFIERS, as its declaration says.
+//! The mask of a column, as its declaration says.
 
 use crate::error::Result;
-use crate::masks::{Given, Item, MASKS, MaskClause, MaskKind, Part, SECRET};
+use crate::masks::{Given, Item, MASKS, MaskClause, MaskKind, Part, Place, SECRET};
 use crate::sql::cursor::Cursor;
 use crate::sql::hint::NEXT_ITEM;
 use datafusion::sql::sqlparser::tokenizer::Token;
 
-/// Parses the mask at the cursor, if one stands there.
-pub(super) fn read(c: &mut Cursor) -> Result<Option<MaskClause>> {
-    let starts = MASKS.iter().map(|kind| kind.clause.start);
-    let Some(kind) = MASKS.iter().find(|kind| c.looks_at(kind.clause.start)) else {
-        return match c.looks_at_token(&Token::Comma) || c.looks_at_token(&Token::RParen) {
-            true => Ok(None),
-            false => {
-                let all: Vec<&str> = starts.collect();
-                Err(c.expected(&format!("{}, {NEXT_ITEM}", all.join(", ")), all))
-            }
-        };
+/// Parses the mask at the cursor, if one stands there; otherwise the column ends there.
+pub(super) fn read(c: &mut Cursor, place: Place) -> Result<Option<MaskClause>> {
+    let mask = take(c, place)?;
+    match mask.is_some() || c.looks_at_token(&Token::Comma) || c.looks_at_token(&Token::RParen) {
+        true => Ok(mask),
+        false => {
+            let all: Vec<&str> = starts(place).collect();
+            Err(c.expected(&format!("{}, {NEXT_ITEM}", all.join(", ")), all))
+        }
+    }
+}
+
+/// Returns the first keywords of the masks of a place.
+pub(super) fn starts(place: Place) -> impl Iterator<Item = &'static str> {
+    let there = MASKS.iter().filter(move |kind| kind.places.contains(&place));
+    there.map(|kind| kind.clause.start)
+}
+
+/// Parses the mask at the cursor, if one stands there. Fails if it is one of another place.
+pub(super) fn take(c: &mut Cursor, place: Place) -> Result<Option<MaskClause>> {
+    // Where the statement ends, only the masks of the place are offered.
+    starts(place).for_each(|start| {
+        c.looks_at(start);
+    });
+    let Some(kind) = MASKS.iter().find(|kind| !c.at_end() && c.looks_at(kind.clause.start)) else {
+        return Ok(None);
     };
+    if !kind.places.contains(&place) {
+        let places: Vec<&str> = kind.places.iter().map(|place| place.name()).collect();
+        return Err(c.error(format_args!(
+            "{} is for columns of {}; name the column there, or leave the mask out",
+            kind.clause.start,
+            places.join(", ")
+        )));
+    }
     c.take(kind.clause.start);
     let mut given = vec![];
     for part in kind.clause.parts {
@@ -34,7 +57,7 @@ pub(super) fn read(c: &mut Cursor) -> Result<Option<MaskClause>> {
             }
             Part::Secret => {
                 need(c, kind, "WITH SECRET")?;
-                given.push((SECRET.to_string(), Given::Text(place(c)?)));
+                given.push((SECRET.to_string(), Given::Text(secret(c)?)));
             }
         }
     }
@@ -54,6 +77,7 @@ fn value(c: &mut Cursor, item: Item, what: &str) -> Result<Given> {
         Item::Column => Given::Text(c.name(what)?),
         Item::Whole => Given::Whole(c.whole(what)?),
         Item::Text => Given::Text(c.string(what)?),
+        Item::Share => Given::Text(share(c, what)?),
         Item::OneOf(texts) => {
             let before = c.clone();
             let found = Item::listed(texts, &c.string(what)?);
@@ -70,8 +94,24 @@ fn value(c: &mut Cursor, item: Item, what: &str) -> Result<Given> {
     })
 }
 
+/// Parses `(0.1)` or `(10 PERCENT)` as a decimal number.
+fn share(c: &mut Cursor, what: &str) -> Result<String> {
+    c.need_token(&Token::LParen, what)?;
+    let before = c.clone();
+    let number = c.real(what)?;
+    if !(number.is_finite() && number >= 0.0) {
+        return Err(before.expected(what, []));
+    }
+    let share = match c.take("PERCENT") {
+        true => number / 100.0,
+        false => number,
+    };
+    c.need_token(&Token::RParen, "PERCENT, )")?;
+    Ok(share.to_string())
+}
+
 /// Parses the place of a secret.
-fn place(c: &mut Cursor) -> Result<String> {
+fn secret(c: &mut Cursor) -> Result<String> {
     let what = "'env:NAME' or 'file:PATH' (the secret itself never stands in a statement)";
     let before = c.clone();
     if let Some(name) = c.environment() {

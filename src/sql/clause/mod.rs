@@ -22,7 +22,7 @@ pub use definition::DefinitionClause;
 pub use file::FileClause;
 pub use goal::{GoalClause, ObjectiveClause};
 pub use policy::PolicyClause;
-pub use roles::{IdentifierClause, QuasiIdentifierClause, RandomizeClause, SensitiveClause};
+pub use roles::{ColumnClause, QuasiIdentifierClause, RandomizeClause, SensitiveClause};
 pub use source::{PathClause, SourceClause};
 pub use suppression::LimitClause;
 pub(crate) use suppression::Percent;

@@ -5,11 +5,12 @@ use super::choice::{ChoiceClause, RecodingClause};
 use super::constraint::{self, ConstraintClause};
 use super::goal::GoalClause;
 use super::options;
-use super::roles::{self, IdentifierClause, QuasiIdentifierClause, SensitiveClause};
+use super::roles::{self, ColumnClause, QuasiIdentifierClause, SensitiveClause};
 use super::source::SourceClause;
 use super::suppression::LimitClause;
 use crate::catalogue::Value;
 use crate::error::{Error, Result};
+use crate::masks::MaskClause;
 use crate::quoting::ident;
 use crate::sql::name::{list, names};
 use std::fmt::{self, Display};
@@ -18,21 +19,23 @@ use std::fmt::{self, Display};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PolicyClause {
     /// IDENTIFIERS: the columns that are dropped or masked.
-    pub identifiers: Vec<IdentifierClause>,
+    pub identifiers: Vec<ColumnClause>,
     /// QUASI IDENTIFIERS: the columns that are generalized.
     pub quasi_identifiers: Vec<QuasiIdentifierClause>,
     /// SENSITIVE: the sensitive attributes.
     pub sensitive: Vec<SensitiveClause>,
     /// CLASS: the class label.
     pub class: Option<String>,
-    /// KEEP: the columns that are released as they are.
-    pub keep: Vec<String>,
+    /// KEEP: the columns that are released as they are or masked.
+    pub keep: Vec<ColumnClause>,
     /// ENTITY: the column that identifies a person.
     pub entity: Option<String>,
     /// POPULATION: the table in which models such as k_map count.
     pub population: Option<SourceClause>,
     /// SATISFYING: the constraints.
     pub satisfying: Vec<ConstraintClause>,
+    /// FOLLOWING: the names of the standards that the release follows.
+    pub following: Vec<String>,
     /// SUPPRESSING AT MOST: the suppression limit.
     pub limit: Option<LimitClause>,
     /// SUPPRESSED ROWS: `Some(true)` is STARRED, `Some(false)` DROPPED.
@@ -71,6 +74,7 @@ impl PolicyClause {
             ("ENTITY", self.entity.is_some()),
             ("POPULATION", self.population.is_some()),
             ("SATISFYING", !self.satisfying.is_empty()),
+            ("FOLLOWING", !self.following.is_empty()),
             ("SUPPRESSING", self.limit.is_some()),
             ("SUPPRESSED ROWS", self.starred.is_some()),
             ("ACCEPTING", !self.accepting.is_empty()),
@@ -138,6 +142,25 @@ impl PolicyClause {
         })
     }
 
+    /// Fails with a usage error if a column has a mask, in a statement that releases nothing.
+    pub(crate) fn without_masks(&self, statement: &str) -> Result<()> {
+        self.masks().next().map_or(Ok(()), |(column, mask)| {
+            Err(Error::usage(format!(
+                "column {}: {statement} reads a table as it is and masks nothing; leave {} out",
+                ident(column),
+                mask.kind.clause.start
+            )))
+        })
+    }
+
+    /// Returns the masked columns with their masks.
+    pub(crate) fn masks(&self) -> impl Iterator<Item = (&String, &MaskClause)> {
+        let named = self.identifiers.iter().chain(&self.keep);
+        let named = named.filter_map(|c| Some((&c.column, c.mask.as_ref()?)));
+        let sensitive = self.sensitive.iter();
+        named.chain(sensitive.filter_map(|s| Some((&s.column, s.mask.as_ref()?))))
+    }
+
     /// Returns the names of the hierarchies of its columns.
     pub(crate) fn hierarchies(&self) -> Vec<&str> {
         let quasi = self.quasi_identifiers.iter().filter_map(|q| q.hierarchy.as_deref());
@@ -174,7 +197,7 @@ impl PolicyClause {
             write!(f, "{gap}CLASS ({})", ident(class))?;
         }
         if !self.keep.is_empty() {
-            write!(f, "{gap}KEEP ({})", names(&self.keep))?;
+            write!(f, "{gap}KEEP ({})", list(&self.keep, Display::fmt))?;
         }
         if let Some(entity) = &self.entity {
             write!(f, "{gap}ENTITY ({})", ident(entity))?;
@@ -184,6 +207,9 @@ impl PolicyClause {
         }
         if !self.satisfying.is_empty() {
             write!(f, "{gap}{}", constraint::written(&self.satisfying))?;
+        }
+        if !self.following.is_empty() {
+            write!(f, "{gap}FOLLOWING {}", names(&self.following))?;
         }
         if let Some(limit) = &self.limit {
             write!(f, "{gap}SUPPRESSING AT MOST {limit}")?;

@@ -1,9 +1,9 @@
-//! The roles of columns: IDENTIFIERS, QUASI IDENTIFIERS and SENSITIVE.
+//! The roles of columns: IDENTIFIERS, QUASI IDENTIFIERS, SENSITIVE and KEEP.
 
 use super::mask;
 use crate::error::Result;
 use crate::hierarchy::LabelForm;
-use crate::masks::MaskClause;
+use crate::masks::{MaskClause, Place};
 use crate::quoting::ident;
 use crate::sql::cursor::Cursor;
 use crate::sql::hint::NEXT_ITEM;
@@ -11,12 +11,13 @@ use crate::sql::name::{TableName, list, names};
 use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt::{self, Display};
 
-/// A column of IDENTIFIERS.
+/// A column of IDENTIFIERS or KEEP.
 #[derive(Debug, Clone, PartialEq)]
-pub struct IdentifierClause {
+pub struct ColumnClause {
     /// The name of the column.
     pub column: String,
-    /// The mask of the column; without it the column is dropped.
+    /// The mask of the column. Without it a column of IDENTIFIERS is dropped, and one of KEEP is
+    /// released as it is.
     pub mask: Option<MaskClause>,
 }
 
@@ -44,6 +45,8 @@ pub struct SensitiveClause {
     pub hierarchy: Option<String>,
     /// RANDOMIZED: how the column is permuted, if at all.
     pub randomized: Option<RandomizeClause>,
+    /// The mask of the column, if it has one.
+    pub mask: Option<MaskClause>,
 }
 
 /// How a sensitive attribute is permuted.
@@ -59,11 +62,18 @@ pub enum RandomizeClause {
     Matrix(TableName),
 }
 
-/// Parses `column [mask]`.
-pub(crate) fn identifier(c: &mut Cursor) -> Result<IdentifierClause> {
-    let column = c.name("a column")?;
-    let mask = mask::read(c)?;
-    Ok(IdentifierClause { column, mask })
+/// Returns the names of columns.
+pub(crate) fn columns(clauses: &[ColumnClause]) -> Vec<String> {
+    clauses.iter().map(|clause| clause.column.clone()).collect()
+}
+
+/// Parses `column [mask]` of a clause with columns that may have masks.
+pub(crate) fn column(place: Place) -> impl FnMut(&mut Cursor) -> Result<ColumnClause> {
+    move |c| {
+        let column = c.name("a column")?;
+        let mask = mask::read(c, place)?;
+        Ok(ColumnClause { column, mask })
+    }
 }
 
 /// Parses `column [USING hierarchy] [LEVELS a TO b] [WEIGHT w] [LABELS form]`.
@@ -119,7 +129,7 @@ fn label_form(c: &mut Cursor) -> Result<LabelForm> {
     found.ok_or_else(|| c.expected(&format!("a form of labels: {}", words.join(", ")), words))
 }
 
-/// Parses `column [USING hierarchy] [RANDOMIZED ...]`.
+/// Parses `column [USING hierarchy] [RANDOMIZED ... | mask]`.
 pub(crate) fn sensitive(c: &mut Cursor) -> Result<SensitiveClause> {
     let column = c.name("a column")?;
     let hierarchy = if c.take("USING") {
@@ -137,16 +147,22 @@ pub(crate) fn sensitive(c: &mut Cursor) -> Result<SensitiveClause> {
         }
         () => Some(RandomizeClause::Table),
     };
+    let mask = match randomized {
+        None => mask::take(c, Place::Values)?,
+        Some(_) => None,
+    };
     if !c.looks_at_token(&Token::Comma) && !c.looks_at_token(&Token::RParen) {
+        let masks: Vec<&str> = mask::starts(Place::Values).collect();
         return Err(c.expected(
-            &format!("USING, RANDOMIZED, {NEXT_ITEM}"),
-            ["USING", "RANDOMIZED", "WITHIN", "WITH"],
+            &format!("USING, RANDOMIZED, {}, {NEXT_ITEM}", masks.join(", ")),
+            ["USING", "RANDOMIZED", "WITHIN", "WITH"].into_iter().chain(masks),
         ));
     }
     Ok(SensitiveClause {
         column,
         hierarchy,
         randomized,
+        mask,
     })
 }
 
@@ -163,7 +179,7 @@ pub(crate) fn sensitives<'a>(columns: &'a [SensitiveClause], gap: &'a str) -> im
     })
 }
 
-impl Display for IdentifierClause {
+impl Display for ColumnClause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ident(&self.column).fmt(f)?;
         self.mask.as_ref().map_or(Ok(()), |mask| write!(f, " {mask}"))
@@ -193,11 +209,12 @@ impl Display for SensitiveClause {
             write!(f, " USING {}", ident(hierarchy))?;
         }
         match &self.randomized {
-            None => Ok(()),
-            Some(RandomizeClause::Table) => f.write_str(" RANDOMIZED"),
-            Some(RandomizeClause::Class) => f.write_str(" RANDOMIZED WITHIN CLASS"),
-            Some(RandomizeClause::Columns(columns)) => write!(f, " RANDOMIZED WITHIN ({})", names(columns)),
-            Some(RandomizeClause::Matrix(table)) => write!(f, " RANDOMIZED WITH MATRIX {table}"),
+            None => {}
+            Some(RandomizeClause::Table) => f.write_str(" RANDOMIZED")?,
+            Some(RandomizeClause::Class) => f.write_str(" RANDOMIZED WITHIN CLASS")?,
+            Some(RandomizeClause::Columns(columns)) => write!(f, " RANDOMIZED WITHIN ({})", names(columns))?,
+            Some(RandomizeClause::Matrix(table)) => write!(f, " RANDOMIZED WITH MATRIX {table}")?,
         }
+        self.mask.as_ref().map_or(Ok(()), |mask| write!(f, " {mask}"))
     }
 }

@@ -158,6 +158,11 @@ pub enum Role {
     Dropped,
     /// Released by this mask, in which `@` stands for the place of the secret.
     Masked(&'static str),
+    /// Released by this mask of KEEP or SENSITIVE, with `@` likewise.
+    Drawn {
+        mask: &'static str,
+        is_sensitive: bool,
+    },
     Quasi {
         hierarchy: Option<String>,
         levels: Option<(usize, usize)>,
@@ -384,7 +389,9 @@ impl Request {
     }
 
     /// SENSITIVE, or nothing.
-    pub fn sensitive_clause(&self, full: bool) -> String {
+    pub fn sensitive_clause(&self, secret: Option<&str>) -> String {
+        let full = secret.is_some();
+        let masked = secret.map(|secret| self.drawn(true, secret)).unwrap_or_default();
         let one = |(column, hierarchy, randomize): (&str, Option<&str>, Option<&Randomize>)| {
             let mut text = quote(column);
             if let Some(h) = hierarchy {
@@ -399,10 +406,22 @@ impl Request {
             };
             text
         };
-        match self.sensitive().next() {
-            None => String::new(),
-            Some(_) => format!(" SENSITIVE ({})", list(self.sensitive(), one)),
+        let columns: Vec<String> = self.sensitive().map(one).chain(masked).collect();
+        match columns.is_empty() {
+            true => String::new(),
+            false => format!(" SENSITIVE ({})", columns.join(", ")),
         }
+    }
+
+    /// The columns of KEEP, or of SENSITIVE, that are released by a mask.
+    fn drawn(&self, of_sensitive: bool, secret: &str) -> Vec<String> {
+        let drawn = self.roles.iter().filter_map(|(column, role)| match role {
+            Role::Drawn { mask, is_sensitive } if *is_sensitive == of_sensitive => {
+                Some(format!("{} {}", quote(column), mask.replace('@', secret)))
+            }
+            _ => None,
+        });
+        drawn.collect()
     }
 
     /// SATISFYING.
@@ -433,13 +452,19 @@ impl Request {
             };
             let _ = write!(out, " IDENTIFIERS ({})", list(identifiers, one));
         }
-        let _ = write!(out, " {}{}", self.quasi_clause(true), self.sensitive_clause(true));
+        let _ = write!(
+            out,
+            " {}{}",
+            self.quasi_clause(true),
+            self.sensitive_clause(Some(&literal(&secret)))
+        );
         if let Some((class, _)) = with(&[Role::Class]).first() {
             let _ = write!(out, " CLASS ({})", quote(class));
         }
-        let kept = with(&[Role::Keep]);
+        let kept = with(&[Role::Keep]).into_iter().map(|(column, _)| quote(&column));
+        let kept: Vec<String> = kept.chain(self.drawn(false, &literal(&secret))).collect();
         if !kept.is_empty() {
-            let _ = write!(out, " KEEP ({})", list(kept, |(c, _)| quote(&c)));
+            let _ = write!(out, " KEEP ({})", kept.join(", "));
         }
         if let Some(entity) = &self.entity {
             let _ = write!(out, " ENTITY ({})", quote(entity));

@@ -14,7 +14,7 @@ pub fn statement(case: &Case, scene: &Scene, folder: &Path, against: bool) -> St
         "VERIFY {} {}{}",
         super::case::literal(&folder.display().to_string()),
         request.quasi_clause(false),
-        request.sensitive_clause(false)
+        request.sensitive_clause(None)
     );
     if let Some(entity) = request.entity.as_ref().filter(|e| is_in_files(case, e)) {
         sql += &format!(" ENTITY ({})", super::case::quote(entity));
@@ -32,7 +32,7 @@ pub fn statement(case: &Case, scene: &Scene, folder: &Path, against: bool) -> St
 fn is_in_files(case: &Case, column: &str) -> bool {
     matches!(
         case.request.role(column),
-        Some(Role::Keep | Role::Class | Role::Items | Role::Sensitive { .. } | Role::Quasi { .. })
+        Some(Role::Keep | Role::Class | Role::Items | Role::Drawn { .. } | Role::Sensitive { .. } | Role::Quasi { .. })
     )
 }
 

@@ -6,7 +6,7 @@ use anonsql::error::EXIT_CODES;
 use anonsql::extend::{Info, Param};
 use anonsql::internal::session::{STATEMENTS, functions, options};
 use anonsql::internal::sql::clause::list::ALL as CLAUSES;
-use anonsql::internal::{hierarchy, masks, metric, model, objective, partition, search};
+use anonsql::internal::{hierarchy, masks, metric, model, objective, partition, search, standard};
 
 /// Every page: its file and its text.
 pub fn all() -> Vec<(&'static str, String)> {
@@ -18,6 +18,7 @@ pub fn all() -> Vec<(&'static str, String)> {
         ("hierarchies.md", hierarchies()),
         ("options.md", options_page()),
         ("masks.md", masks_page()),
+        ("standards.md", standards_page()),
         ("functions.md", functions_page()),
         ("commands.md", commands()),
         ("exit-codes.md", exit_codes()),
@@ -167,10 +168,13 @@ fn masks_page() -> String {
     let mut text = page(
         "Masks",
         "`IDENTIFIERS (column mask)` releases a column of identifiers as a mask of its values, and drops it without one. \
-         `SHOW MASKS` lists the masks. No model counts a masked column. NULL stays NULL.",
+         `SENSITIVE (column mask)` and `KEEP (column mask)` release a column as a mask, and as it is without one. `SHOW MASKS` \
+         lists the masks. No model counts a masked column. NULL stays NULL.",
     );
     for kind in masks::MASKS {
         text += &format!("\n## {}\n\n{}\n", kind.clause.start, sentence(kind.info.summary));
+        let places: Vec<&str> = kind.places.iter().map(|place| place.name()).collect();
+        text += &format!("\nIn {}.\n", places.join(", "));
         text += &fenced(kind.clause.syntax);
         for paragraph in definition("masks", kind.info.name) {
             text += &format!("\n{paragraph}\n");
@@ -178,6 +182,24 @@ fn masks_page() -> String {
         text += &format!("\nNot promised: {}\n", kind.limits.1);
         text += &fenced(kind.info.example);
         text += &format!("\nSource: {}.\n", kind.info.reference.trim_end_matches('.'));
+    }
+    text
+}
+
+fn standards_page() -> String {
+    let mut text = page(
+        "Standards",
+        "`FOLLOWING standard` refuses what a published standard does not allow, beside the privacy models. `SHOW STANDARDS` \
+         lists them.",
+    );
+    for standard in standard::STANDARDS {
+        text += &format!("\n## {}\n\n{}\n", standard.info.name, sentence(standard.info.summary));
+        for paragraph in definition("standard", standard.info.name) {
+            text += &format!("\n{paragraph}\n");
+        }
+        text += &format!("\nNot checked: {}.\n", standard.unchecked);
+        text += &fenced(standard.info.example);
+        text += &format!("\nSource: {}.\n", standard.info.reference.trim_end_matches('.'));
     }
     text
 }

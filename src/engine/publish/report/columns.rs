@@ -17,8 +17,9 @@ impl Facts<'_> {
         // One function: a list of roles with their techniques.
         const AS_IT_IS: &str = "released as it is";
         let job = self.job;
-        let identifier = job.identifiers.iter().find(|i| i.column == name);
-        let (mut generalization, mut within, mut mask) = (None, String::new(), None);
+        let mask = job.mask(name).map(|of| of.clause.kind);
+        let unchanged = mask.map_or(AS_IT_IS, |kind| kind.technique);
+        let (mut generalization, mut within) = (None, String::new());
         let (role, technique) = if let Some(i) = job.quasi_identifier(name) {
             let done = self.generalization(i);
             let technique = match done.level {
@@ -35,14 +36,8 @@ impl Facts<'_> {
             let technique =
                 "generalization item by item: lists become sets of labels, the same for an item in all rows";
             (Role::ItemSet, technique)
-        } else if let Some(identifier) = identifier {
-            let technique = match &identifier.mask {
-                Some(of) => {
-                    mask = Some(of.clause.kind);
-                    of.clause.kind.technique
-                }
-                None => "masking: the attribute was removed",
-            };
+        } else if job.identifiers.iter().any(|i| i == name) {
+            let technique = mask.map_or("masking: the attribute was removed", |kind| kind.technique);
             (Role::DirectIdentifier, technique)
         } else if let Some(randomization) = job.randomization(name) {
             let technique = match randomization {
@@ -64,11 +59,11 @@ impl Facts<'_> {
                 "masking: the attribute was removed, after it said each row's own limit",
             )
         } else if job.sensitive.iter().any(|s| s.column == name) {
-            (Role::Sensitive, AS_IT_IS)
+            (Role::Sensitive, unchanged)
         } else if job.class_label.as_deref() == Some(name) {
             (Role::ClassLabel, AS_IT_IS)
         } else if job.keep.iter().any(|k| k == name) {
-            (Role::Kept, AS_IT_IS)
+            (Role::Kept, unchanged)
         } else {
             (
                 Role::Entity,

@@ -37,9 +37,10 @@ impl Facts<'_> {
     pub(super) async fn disclosure(&self) -> Result<Vec<Disclosure>> {
         let job = self.job;
         let (session, released) = (&self.recounted.session, &self.recounted.released);
-        // A generalized attribute is left out: its values no longer compare with the distribution
-        // in the source.
-        let is_comparable = |s: &&Sensitive| Some(s.column.as_str()) != self.generalized_attribute();
+        // A generalized or masked attribute is left out: its values no longer compare with the
+        // distribution in the source.
+        let is_generalized = |s: &Sensitive| Some(s.column.as_str()) == self.generalized_attribute();
+        let is_comparable = |s: &&Sensitive| !is_generalized(s) && job.mask(&s.column).is_none();
         let attributes: Vec<&str> = job
             .sensitive
             .iter()

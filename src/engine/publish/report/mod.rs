@@ -4,6 +4,7 @@
 mod columns;
 mod disclosure;
 mod facts;
+mod held;
 mod neighbours;
 mod promises;
 mod risk;
@@ -34,6 +35,7 @@ impl Facts<'_> {
         let job = self.job;
         let (release, staged) = (self.release, self.staged.as_ref());
         let (session, released) = (&self.recounted.session, &self.recounted.released);
+        let _held = self.hold_source().await?;
         let required = self.required_class_size();
         let settings = Settings {
             thresholds: THRESHOLDS.into_iter().chain(required.map(|k| 1.0 / k as f64)).collect(),

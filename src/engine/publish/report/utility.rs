@@ -12,7 +12,7 @@ use crate::utility::Utility;
 
 /// The most rows of a source that a report measures: it should not take much longer than the
 /// release.
-const MOST_ROWS: u64 = 1_000_000;
+pub(super) const MOST_ROWS: u64 = 1_000_000;
 
 impl Facts<'_> {
     /// Measures the released quasi-identifiers, sensitive attributes and class label. Returns
@@ -44,12 +44,17 @@ impl Facts<'_> {
             .filter(|class| !job.sensitive.iter().any(|s| s.column == **class));
         let items = job.item_sets.iter().map(|s| plain(&s.column));
         let readings = quasi.chain(items).chain(sensitive).chain(class.map(plain));
-        let readings: Vec<Reading> = readings.filter(|r| job.releases(&r.column)).collect();
+        let readings: Vec<Reading> = readings
+            .filter(|r| job.releases(&r.column) && job.mask(&r.column).is_none())
+            .collect();
+        let drawn = job.masks.iter().filter(|of| of.clause.kind.is_drawn());
+        let drawn: Vec<String> = drawn.map(|of| of.column.clone()).collect();
         let tables = Tables {
             session: &recounted.session,
             released: &recounted.released,
             source: WHOLE,
             testing: None,
+            drawn: &drawn,
         };
         let mut class = job.class_label.clone();
         let mut found = figures(&tables, readings.clone(), class.as_deref()).await;

@@ -1,6 +1,6 @@
 //! The sections of the report on the utility of a release.
 
-use super::{class, correlations, definitions, distributions};
+use super::{class, correlations, definitions, distributions, masked};
 use crate::report::section::entry::Entry;
 use crate::utility::Utility;
 
@@ -9,5 +9,6 @@ pub(in crate::report) const UTILITY: &[Entry<Utility>] = &[
     distributions::ENTRY,
     class::ENTRY,
     correlations::ENTRY,
+    masked::ENTRY,
     definitions::ENTRY,
 ];

@@ -5,6 +5,7 @@ mod correlations;
 mod definitions;
 mod distributions;
 pub(super) mod list;
+mod masked;
 
 use crate::report::block::Line;
 use crate::report::number::number;

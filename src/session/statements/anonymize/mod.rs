@@ -31,9 +31,9 @@ pub(in crate::session) const ENTRY: Entry = Entry {
   [IDENTIFIERS (c [<mask>], ...)]
   QUASI IDENTIFIERS (c [USING hierarchy] [LEVELS a TO b] [WEIGHT w]
     [LABELS TEXT | BOUNDS | MIDPOINT | MEAN | MEDIAN | MODE], ...)
-  [SENSITIVE (c [USING hierarchy] [RANDOMIZED], ...)] [CLASS (c)] [KEEP (c, ...)] [ENTITY (c)] [POPULATION table]
+  [SENSITIVE (c [USING hierarchy] [RANDOMIZED | <mask>], ...)] [CLASS (c)] [KEEP (c [<mask>], ...)] [ENTITY (c)] [POPULATION table]
   SATISFYING model [ON column | ON (c, ...) | ON ANY m] [AND ...]
-  [SUPPRESSING AT MOST 1 PERCENT | n ROWS] [SUPPRESSED ROWS DROPPED | STARRED]
+  [FOLLOWING standard, ...] [SUPPRESSING AT MOST 1 PERCENT | n ROWS] [SUPPRESSED ROWS DROPPED | STARRED]
   [MINIMIZING metric] [RECODING GLOBAL | LOCAL]
   [SEARCH USING algorithm [(option => value, ...)] | AT NODE (c level, ...) | USING MANIFEST 'path' [ON DRIFT ERROR | WARN | SEARCH]]
   [WITH (option = value, ...)] [ACCEPTING WARNINGS ON (c, ...)] [REPORT TO 'report.html' [OVERWRITE]]",

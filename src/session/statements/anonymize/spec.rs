@@ -32,6 +32,7 @@ pub(in crate::session) const OF_A_POLICY: &[Clause] = &[
     clause::ENTITY,
     clause::POPULATION,
     clause::SATISFYING,
+    clause::FOLLOWING,
     clause::SUPPRESSING,
     clause::SUPPRESSED,
     clause::MINIMIZING,

@@ -4,7 +4,7 @@ use super::plan::{base_query, counted, levels, monotonicity, node_query, pruning
 use crate::engine::{Decision, Findings};
 use crate::frequency::BaseSet;
 use crate::hierarchy::LabelForm;
-use crate::job::{Candidate, Choice, Identifier, Job, SuppressionLimit};
+use crate::job::{Candidate, Choice, Job, SuppressionLimit};
 use crate::lattice::{nodes, said};
 use crate::model::Monotonicity;
 use crate::observe::Phase;
@@ -51,23 +51,29 @@ pub(super) fn plan(job: &Job) -> Value {
         "target": job.target.as_ref().map(|t| t.path.display().to_string()),
         "queries": queries,
     });
+    if !job.standards.is_empty() {
+        plan["following"] = job.standards.iter().map(|s| s.info.name).collect();
+    }
     if let Some(policy) = &job.policy {
         plan["policy"] = json!(policy);
     }
     plan
 }
 
-/// Returns the mask of an identifier without its secret.
-fn masked(identifier: &Identifier) -> Option<String> {
-    let mask = identifier.mask.as_ref()?;
-    Some(mask.clause.without_secret().to_string())
+/// Adds the mask of a column, without its secret, to what is said of the column.
+fn masked(job: &Job, column: &str, mut said: Value) -> Value {
+    if let Some(of) = job.mask(column) {
+        said["mask"] = of.clause.without_secret().to_string().into();
+    }
+    said
 }
 
 /// Returns the role of every column that the statement names.
 fn columns(job: &Job) -> Vec<Value> {
     let mut columns = vec![];
     for i in &job.identifiers {
-        columns.push(json!({ "column": i.column, "role": "identifier", "mask": masked(i) }));
+        let dropped = json!({ "column": i, "role": "identifier", "mask": null });
+        columns.push(masked(job, i, dropped));
     }
     for q in &job.quasi_identifiers {
         let (low, high) = q.levels.unwrap_or((0, q.hierarchy.height()));
@@ -87,14 +93,15 @@ fn columns(job: &Job) -> Vec<Value> {
         }));
     }
     for s in &job.sensitive {
-        columns.push(json!({
+        let sensitive = json!({
             "column": s.column, "role": "sensitive", "hierarchy": s.hierarchy.as_ref().map(|h| h.name()),
             "randomized": s.randomization.as_ref().map(ToString::to_string),
-        }));
+        });
+        columns.push(masked(job, &s.column, sensitive));
     }
     let plain = |column: &String, role| json!({ "column": column, "role": role });
     columns.extend(job.class_label.iter().map(|c| plain(c, "class")));
-    columns.extend(job.keep.iter().map(|c| plain(c, "keep")));
+    columns.extend(job.keep.iter().map(|c| masked(job, c, plain(c, "keep"))));
     columns
 }
 

@@ -30,6 +30,8 @@ pub(super) fn plan(job: &Job) -> Rows {
     let population = job.population.iter();
     population.for_each(|p| add("population", format!("{}: classes count its rows too", p.name)));
     job.constraints.iter().for_each(|c| add("model", model(job, c)));
+    let standards = job.standards.iter();
+    standards.for_each(|s| add("standard", format!("{}: {}", s.info.name, s.info.summary)));
     add("suppression", limit(job));
     add("pruning", pruning(job));
     add("metric", job.metric_name.clone());
@@ -55,12 +57,13 @@ pub(super) fn plan(job: &Job) -> Rows {
 fn columns(job: &Job) -> Rows {
     let mut rows = vec![];
     let mut add = |item: &str, detail: String| rows.push((item.to_string(), detail));
+    let replaced = |column: &str| {
+        let of = job.mask(column)?;
+        Some(format!("replaced by {}", of.clause.kind.phrase))
+    };
     for identifier in &job.identifiers {
-        let fate = match &identifier.mask {
-            Some(of) => format!("replaced by {}", of.clause.kind.phrase),
-            None => "dropped".into(),
-        };
-        add("identifier", format!("{}: {fate}", identifier.column));
+        let fate = replaced(identifier).unwrap_or_else(|| "dropped".into());
+        add("identifier", format!("{identifier}: {fate}"));
     }
     for q in &job.quasi_identifiers {
         let (low, high) = q.levels.unwrap_or((0, q.hierarchy.height()));
@@ -83,14 +86,18 @@ fn columns(job: &Job) -> Rows {
         add("sets of items", detail);
     }
     for s in &job.sensitive {
-        let fate = s.randomization.as_ref().map_or("kept".into(), ToString::to_string);
+        let permuted = || s.randomization.as_ref().map(ToString::to_string);
+        let fate = replaced(&s.column).or_else(permuted).unwrap_or_else(|| "kept".into());
         let hierarchy = s.hierarchy.as_ref().map(|h| format!(", hierarchy {}", h.name()));
         let detail = format!("{}: {fate}{}", s.column, hierarchy.unwrap_or_default());
         add("sensitive", detail);
     }
     let class_label = job.class_label.iter();
     class_label.for_each(|c| add("class label", format!("{c}: kept")));
-    job.keep.iter().for_each(|c| add("kept", c.clone()));
+    for column in &job.keep {
+        let fate = replaced(column).map(|fate| format!(": {fate}")).unwrap_or_default();
+        add("kept", format!("{column}{fate}"));
+    }
     let entity = job.entity.iter();
     entity.for_each(|c| add("entity", format!("{c}: classes count its distinct values")));
     rows

@@ -46,6 +46,7 @@ pub(super) fn read(c: &mut Cursor) -> Result<RiskSpec> {
         &clause::WITH,
     ];
     let s = clause::read(c, "RISK OF", &allowed, &[&clause::QUASI])?;
+    s.policy.without_masks("RISK OF")?;
     Ok(RiskSpec {
         source,
         quasi_identifiers: s.policy.quasi_identifiers,
@@ -53,7 +54,7 @@ pub(super) fn read(c: &mut Cursor) -> Result<RiskSpec> {
         entity: s.policy.entity,
         population: s.policy.population,
         weight: s.weight,
-        keep: s.policy.keep,
+        keep: roles::columns(&s.policy.keep),
         per_row: s.per_row,
         options: s.policy.options,
     })

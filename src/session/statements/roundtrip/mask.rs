@@ -5,11 +5,14 @@ use crate::masks::{self, MaskClause};
 use proptest::option::of;
 use proptest::prelude::*;
 
-/// Generates a mask of any kind from the description of its clause.
-pub(super) fn mask() -> impl Strategy<Value = MaskClause> {
+/// Generates a mask of any kind of a place from the description of its clause.
+pub(super) fn mask(place: masks::Place) -> impl Strategy<Value = MaskClause> {
     let value = |item: masks::Item| match item {
         masks::Item::Column => name().prop_map(masks::Given::Text).boxed(),
         masks::Item::Whole => any::<u32>().prop_map(masks::Given::Whole).boxed(),
+        masks::Item::Share => (1u32..2_000)
+            .prop_map(|share| masks::Given::Text((f64::from(share) / 1_000.0).to_string()))
+            .boxed(),
         masks::Item::Text => text().prop_map(masks::Given::Text).boxed(),
         masks::Item::Word(words) => prop::sample::select(words)
             .prop_map(|word| masks::Given::Text(word.into()))
@@ -20,7 +23,8 @@ pub(super) fn mask() -> impl Strategy<Value = MaskClause> {
             .boxed(),
     };
     let secret = || prop_oneof!["env:[A-Z:']{1,5}", "file:[a-z/:]{1,5}"].prop_map(masks::Given::Text);
-    prop::sample::select(masks::MASKS.iter().collect::<Vec<_>>()).prop_flat_map(move |kind| {
+    let kinds = masks::MASKS.iter().filter(|kind| kind.places.contains(&place));
+    prop::sample::select(kinds.collect::<Vec<_>>()).prop_flat_map(move |kind| {
         let parts = kind.clause.parts.iter().filter_map(|part| match part {
             masks::Part::Words(_) => None,
             masks::Part::Value(name, item, _) => {

@@ -30,6 +30,7 @@ use crate::drift::OnDrift;
 use crate::formats::{At, FORMATS};
 use crate::hierarchy::LabelForm;
 use crate::job::SuppressionLimit;
+use crate::masks::Place;
 use crate::sql::clause::*;
 use crate::sql::name::TableName;
 use hierarchy::create;
@@ -149,19 +150,35 @@ fn quasi() -> impl Strategy<Value = Vec<QuasiIdentifierClause>> {
     vec(one, 1..4)
 }
 
+/// Generates SENSITIVE of a statement that releases nothing.
 fn sensitive() -> impl Strategy<Value = Vec<SensitiveClause>> {
+    vec(permuted(), 0..3)
+}
+
+/// Generates SENSITIVE of a release: a column is permuted or masked.
+fn treated() -> impl Strategy<Value = Vec<SensitiveClause>> {
+    let masked = (name(), of(name()), mask(Place::Values)).prop_map(|(column, hierarchy, mask)| SensitiveClause {
+        column,
+        hierarchy,
+        randomized: None,
+        mask: Some(mask),
+    });
+    vec(prop_oneof![permuted(), masked], 0..3)
+}
+
+fn permuted() -> impl Strategy<Value = SensitiveClause> {
     let randomized = prop_oneof![
         Just(RandomizeClause::Table),
         Just(RandomizeClause::Class),
         vec(name(), 1..3).prop_map(RandomizeClause::Columns),
         table().prop_map(RandomizeClause::Matrix)
     ];
-    let one = (name(), of(name()), of(randomized)).prop_map(|(column, hierarchy, randomized)| SensitiveClause {
+    (name(), of(name()), of(randomized)).prop_map(|(column, hierarchy, randomized)| SensitiveClause {
         column,
         hierarchy,
         randomized,
-    });
-    vec(one, 0..3)
+        mask: None,
+    })
 }
 
 fn recoding() -> impl Strategy<Value = RecodingClause> {
@@ -218,9 +235,14 @@ fn choice() -> impl Strategy<Value = ChoiceClause> {
     ]
 }
 
+/// Generates names of standards, each once.
+fn following() -> impl Strategy<Value = Vec<String>> {
+    prop::collection::btree_set(name(), 0..3).prop_map(|names| names.into_iter().collect())
+}
+
 /// Generates what a policy says, or a statement without one.
 fn policy() -> impl Strategy<Value = PolicyClause> {
-    let identifier = (name(), of(mask())).prop_map(|(column, mask)| IdentifierClause { column, mask });
+    let masked = |place| (name(), of(mask(place))).prop_map(|(column, mask)| ColumnClause { column, mask });
     let percent =
         (0u64..=100, 0u32..1000).prop_filter_map("up to 100", |(a, b)| Percent::parse(&format!("{a}.{b:03}")));
     let limit = prop_oneof![
@@ -229,11 +251,11 @@ fn policy() -> impl Strategy<Value = PolicyClause> {
     ];
     let goal = (weight(), call()).prop_map(|(weight, metric)| GoalClause { weight, metric });
     let roles = (
-        vec(identifier, 0..3),
+        vec(masked(Place::Identifiers), 0..3),
         quasi(),
-        sensitive(),
+        treated(),
         of(name()),
-        vec(name(), 0..3),
+        vec(masked(Place::Values), 0..3),
         of(name()),
         of(source()),
     );
@@ -243,11 +265,11 @@ fn policy() -> impl Strategy<Value = PolicyClause> {
         vec(goal, 0..3),
         (of(recoding()), choice()),
         options(),
-        vec(name(), 0..3),
+        (vec(name(), 0..3), following()),
     );
     (roles, constraints(), rest).prop_map(|(roles, satisfying, rest)| {
         let (identifiers, quasi_identifiers, sensitive, class, keep, entity, population) = roles;
-        let (limit, starred, minimizing, (recoding, choice), options, accepting) = rest;
+        let (limit, starred, minimizing, (recoding, choice), options, (accepting, following)) = rest;
         PolicyClause {
             identifiers,
             quasi_identifiers,
@@ -257,6 +279,7 @@ fn policy() -> impl Strategy<Value = PolicyClause> {
             entity,
             population,
             satisfying,
+            following,
             limit,
             starred,
             minimizing,

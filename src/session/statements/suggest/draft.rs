@@ -9,7 +9,7 @@ use crate::session::context::AnonContext;
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
 use crate::session::statements::verify::spec::{Claimed, Verify};
 use crate::sql::clause::{
-    ChoiceClause, ConstraintClause, ExistsClause, IdentifierClause, LimitClause, Percent, PolicyClause,
+    ChoiceClause, ColumnClause, ConstraintClause, ExistsClause, LimitClause, Percent, PolicyClause,
     QuasiIdentifierClause, RecodingClause, ScopeClause, SensitiveClause, SourceClause, TargetClause,
 };
 use crate::suggest::{Facts, Proposal, Role};
@@ -170,7 +170,8 @@ fn anonymize(
     let of = |role: Role| both().filter(move |(_, p)| p.role == role).map(|(f, _)| f);
     let mut classes = of(Role::ClassLabel).map(|f| f.name.clone());
     let class = classes.next();
-    let keep = of(Role::Keep).map(|f| f.name.clone()).chain(classes).collect();
+    let keep = of(Role::Keep).map(|f| f.name.clone()).chain(classes);
+    let unmasked = |column: String| ColumnClause { column, mask: None };
     // The entity column with the fewest distinct values identifies a person best: a row number is
     // distinct in every row.
     let people = both().filter(|(_, p)| p.is_entity).map(|(f, _)| f);
@@ -199,22 +200,18 @@ fn anonymize(
         }),
         using: None,
         policy: PolicyClause {
-            identifiers: of(Role::Identifier)
-                .map(|f| IdentifierClause {
-                    column: f.name.clone(),
-                    mask: None,
-                })
-                .collect(),
+            identifiers: of(Role::Identifier).map(|f| unmasked(f.name.clone())).collect(),
             quasi_identifiers,
             sensitive: of(Role::Sensitive)
                 .map(|f| SensitiveClause {
                     column: f.name.clone(),
                     hierarchy: None,
                     randomized: None,
+                    mask: None,
                 })
                 .collect(),
             class,
-            keep,
+            keep: keep.map(unmasked).collect(),
             entity: people.min_by_key(|f| f.distinct).map(|f| f.name.clone()),
             satisfying: std::iter::once(on(model("k_anonymity", K), None))
                 .chain(diverse)

@@ -2,9 +2,10 @@
 
 use super::spec::UtilitySpec;
 use crate::error::{Error, Result};
-use crate::folder::{Manifest, Role, with_nulls};
+use crate::folder::{Manifest, with_nulls};
 use crate::hierarchy::{LabelForm, plain_type};
 use crate::job::{ReportFile, SourceTable, check_report};
+use crate::masks::MASKS;
 use crate::observe::Phase;
 use crate::pool::blocking;
 use crate::recount::{Reading, ReleasedTable, Tables, bounds_as_text, figures, is_bounds, recounting_session};
@@ -56,11 +57,13 @@ impl AnonContext {
         };
         let readings = names.iter().map(reading).collect::<Result<Vec<Reading>>>()?;
         let named: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
+        let drawn = manifest.as_ref().map(drawn).unwrap_or_default();
         let tables = Tables {
             session: &session,
             released: &ReleasedTable::of(RELEASED, &named, &[], manifest.as_ref()),
             source: SOURCE,
             testing: testing.as_ref().map(|_| TESTING),
+            drawn: &drawn,
         };
         let figures = figures(&tables, readings, statement.class.as_deref()).await?;
         Ok(Utility {
@@ -125,17 +128,25 @@ impl AnonContext {
     }
 }
 
+/// Returns the columns whose masks are drawn from the values of the whole column.
+fn drawn(manifest: &Manifest) -> Vec<String> {
+    let columns = manifest.columns.iter();
+    let is_drawn = |mask: &str| {
+        MASKS
+            .iter()
+            .any(|kind| kind.is_drawn() && mask.starts_with(kind.clause.start))
+    };
+    let drawn = columns.filter(|column| column.mask().is_some_and(is_drawn));
+    drawn.map(|column| column.name.clone()).collect()
+}
+
 /// Returns the columns that are compared: those of the release that the source has too, without
-/// pseudonyms.
+/// masks.
 fn columns(release: &SourceTable, source: &SourceTable, manifest: Option<&Manifest>) -> Result<Vec<String>> {
     let known = source.columns();
-    let role = |name: &str| {
-        manifest
-            .and_then(|m| m.columns.iter().find(|c| c.name == name))
-            .map(|c| c.role)
-    };
+    let masked = manifest.map(Manifest::masked).unwrap_or_default();
     let columns = release.columns().into_iter();
-    let shared = columns.filter(|name| known.contains(name) && role(name) != Some(Role::Identifier));
+    let shared = columns.filter(|name| known.contains(name) && !masked.contains(*name));
     let shared: Vec<String> = shared.map(str::to_string).collect();
     match shared.is_empty() {
         true => Err(Error::usage(format!(

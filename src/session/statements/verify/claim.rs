@@ -183,18 +183,17 @@ fn check(
 /// ANONYMIZE.
 fn stated(text: &str) -> Option<Stated> {
     let spec = statement(text)?;
-    let masked = spec
-        .policy
-        .identifiers
-        .iter()
-        .filter_map(|i| Some((&i.column, i.mask.as_ref()?)));
+    let identifiers = spec.policy.identifiers.iter().filter(|i| i.mask.is_some());
     let form = |mask: &MaskClause| (mask.kind.build)(mask).ok()?.form();
-    let forms = masked
-        .clone()
-        .filter_map(|(column, mask)| Some((column.clone(), form(mask)?)));
+    let masked = spec.policy.masks();
+    let forms = masked.filter_map(|(column, mask)| Some((column.clone(), form(mask)?)));
+    let lowest = spec.policy.quasi_identifiers.iter().filter_map(|q| {
+        let (low, _) = q.levels?;
+        Some((q.column.clone(), u8::try_from(low).ok()?))
+    });
     let randomized = spec.policy.sensitive.iter().filter(|s| s.randomized.is_some());
-    let roles = masked
-        .map(|(column, _)| (column, Role::Identifier))
+    let roles = identifiers
+        .map(|i| (&i.column, Role::Identifier))
         .chain(
             spec.policy
                 .quasi_identifiers
@@ -203,10 +202,12 @@ fn stated(text: &str) -> Option<Stated> {
         )
         .chain(spec.policy.sensitive.iter().map(|s| (&s.column, Role::Sensitive)))
         .chain(spec.policy.class.iter().map(|c| (c, Role::Class)))
-        .chain(spec.policy.keep.iter().map(|c| (c, Role::Keep)));
+        .chain(spec.policy.keep.iter().map(|c| (&c.column, Role::Keep)));
     Some(Stated {
         roles: roles.map(|(column, role)| (column.clone(), role)).collect(),
         randomized: randomized.map(|s| s.column.clone()).collect(),
         forms: forms.collect(),
+        following: spec.policy.following.clone(),
+        lowest: lowest.collect(),
     })
 }

@@ -61,6 +61,7 @@ impl AnonContext {
             column: s.column.clone(),
             hierarchy: known(&s.hierarchy),
             randomized: None,
+            mask: None,
         });
         let is_released = |column: &&String| manifest.columns.iter().any(|c| c.name == **column);
         if let Some(entity) = manifest.entity.as_ref().filter(|entity| !is_released(entity)) {

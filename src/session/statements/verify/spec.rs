@@ -83,6 +83,7 @@ pub(super) fn read(c: &mut Cursor, source: SourceClause) -> Result<Verify> {
     }
     let allowed = [&of_claim[..], &of_evidence].concat();
     let s = clause::read(c, "VERIFY", &allowed, &[&clause::QUASI, &clause::SATISFYING])?;
+    s.policy.without_masks("VERIFY")?;
     Ok(Verify {
         source,
         claimed: Some(Claimed {

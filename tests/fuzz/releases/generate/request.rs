@@ -89,10 +89,24 @@ pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request,
                     31..40 => Some(Randomize::Columns(vec![draw.pick(&within).clone()])),
                     _ => None,
                 };
-                Role::Sensitive { hierarchy, randomize }
+                let is_free =
+                    promised.is_empty() && !is_personal && request.metric.iter().all(|(_, m)| !reads_values(m));
+                match is_free.then(|| drawn(draw, &column.data_type)).flatten() {
+                    Some(mask) => Role::Drawn {
+                        mask,
+                        is_sensitive: true,
+                    },
+                    None => Role::Sensitive { hierarchy, randomize },
+                }
             }
             Purpose::Class => Role::Class,
-            Purpose::Keep => Role::Keep,
+            Purpose::Keep => match drawn(draw, &column.data_type) {
+                Some(mask) => Role::Drawn {
+                    mask,
+                    is_sensitive: false,
+                },
+                None => Role::Keep,
+            },
             Purpose::Identifier => match draw.chance(50) {
                 true => Role::Dropped,
                 false => masked(draw, &column.data_type),
@@ -162,6 +176,29 @@ fn masked(draw: &mut Draw, data_type: &DataType) -> Role {
         true => draw.pick::<&str>(&["MASK 'X'", "MASK 'X#'", "MASK '##X-#'"]),
         false => draw.pick::<&str>(&any),
     })
+}
+
+/// Draws a mask of KEEP or SENSITIVE for values of a type, or none.
+fn drawn(draw: &mut Draw, data_type: &DataType) -> Option<&'static str> {
+    let of_all = [
+        "RANK SWAP (0.5) WITH SECRET @",
+        "RANK SWAP (100 PERCENT) WITH SECRET @",
+        "PRAM (0.5) WITH SECRET @",
+        "PRAM (0) ALPHA (1) WITH SECRET @",
+    ];
+    let of_numbers = ["NOISE (0.1) WITH SECRET @", "NOISE (2) WITH SECRET @"];
+    if data_type.is_nested() || !draw.chance(25) {
+        return None;
+    }
+    Some(match data_type.is_numeric() && draw.chance(50) {
+        true => *draw.pick(&of_numbers),
+        false => *draw.pick(&of_all),
+    })
+}
+
+/// Returns true for the metrics that read the values of the first sensitive column.
+fn reads_values(metric: &str) -> bool {
+    ["s_l", "ileft"].contains(&metric)
 }
 
 /// Makes some of the lists that are kept quasi-identifiers.

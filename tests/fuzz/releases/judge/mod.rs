@@ -71,6 +71,7 @@ fn hold(
     judged.promises(&found, whole, &scene.people)?;
     judged.limit(&found)?;
     judged.masks(&found)?;
+    judged.drawn(&found)?;
     let before = judged.before_it_was_written();
     let all = before.whole(&scene.table);
     judged.only_failing_are_suppressed(&found, &before, &all, &scene.people)?;

@@ -10,7 +10,7 @@ use anonsql::internal::masks::{Given, Key, MASKS, MaskClause, Unmasked};
 use arrow::array::{ArrayRef, AsArray, StringArray};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 impl Judged<'_> {
@@ -252,6 +252,44 @@ impl Judged<'_> {
         }
     }
 
+    /// What is drawn has NULL where the source has it. Swapped values and categories are those of the
+    /// source, and if no row is suppressed, swapped ones are each as often.
+    pub fn drawn(&self, found: &Found) -> Result<(), Failure> {
+        for (column, role) in &self.case.request.roles {
+            let Role::Drawn { mask, .. } = role else { continue };
+            let fail = |what: &str| Err(Failure::new("drawn", format!("{column} {mask}: {what}")));
+            let here = &self.released[column];
+            let there: Vec<Seen> = (0..self.source.len).map(|row| self.source_value(column, row)).collect();
+            let none = self.forms[column].seen(None);
+            let nulls = |rows: &[usize], of: &[Seen]| rows.iter().filter(|row| of[**row] == none).count();
+            if found.node.is_some() && self.case.request.personal().is_none() {
+                for class in &found.classes {
+                    if nulls(&class.released, here) != nulls(&class.source, &there) {
+                        return fail("NULL in other rows");
+                    }
+                }
+            }
+            if mask.starts_with("NOISE") {
+                continue;
+            }
+            let values: BTreeSet<&Seen> = there.iter().chain([&none]).collect();
+            if !here.iter().all(|value| values.contains(value)) {
+                return fail("a value that the source does not have");
+            }
+            if mask.starts_with("RANK SWAP") && here.len() == there.len() && !self.case.request.starred {
+                let sorted = |values: &[Seen]| {
+                    let mut values = values.to_vec();
+                    values.sort();
+                    values
+                };
+                if sorted(here) != sorted(&there) {
+                    return fail("other values than those of the source");
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Masked identifiers are the masks of the source's values, NULL is NULL.
     pub fn masks(&self, found: &Found) -> Result<(), Failure> {
         let masked = self.case.request.roles.iter().filter_map(|(column, role)| match role {
@@ -327,7 +365,7 @@ fn mask_of(clause: &str, text: &str) -> String {
     let mask = (kind.build)(&MaskClause { kind, given }).expect("a mask");
     let masked = mask.mask(&Unmasked {
         values: &(Arc::new(StringArray::from(vec![text])) as ArrayRef),
-        entity: None,
+        beside: &[],
         key: Some(&Key::new(crate::releases::execute::SECRET.as_bytes()).expect("a key")),
     });
     masked.expect("a masked text").as_string::<i32>().value(0).to_string()

@@ -1,0 +1,154 @@
+//! Checks what the standards that a release follows ask of its columns and classes.
+//!
+//! A manifest has no values, so the labels of a quasi-identifier are those that its hierarchy gives
+//! to every value that the standard limits.
+
+use super::check::none_of;
+use super::claim::Claim;
+use super::evidence::Evidence;
+use super::verification::Verification;
+use crate::error::Result;
+use crate::folder::{Check, Manifest, Role};
+use crate::hierarchy::LabelForm;
+use crate::recount::ReleasedTable;
+use crate::standard::{Ask, Labelled, Looked, Standard, Treated, named};
+use crate::suggest::{Facts, Kind, Limited};
+use arrow::datatypes::DataType;
+use datafusion::prelude::SessionContext;
+
+/// Returns one check for each thing that a standard of the release asks. Notes in `found` what
+/// cannot be checked.
+pub(super) async fn check(
+    session: &SessionContext,
+    claim: &Claim,
+    released: &ReleasedTable,
+    found: &mut Verification,
+) -> Result<Vec<Check>> {
+    let Some(evidence) = &claim.evidence else {
+        return Ok(vec![]);
+    };
+    let mut checks = vec![];
+    for name in evidence.following() {
+        let Ok(standard) = named(name) else {
+            found.gap(format!("standard {name} (it is not known here)"));
+            continue;
+        };
+        for ask in standard.asks {
+            checks.extend(match ask {
+                Ask::SafeHarbor => Some(columns(claim, evidence.manifest(), standard, found)?),
+                Ask::Classes(_, least) => classes(session, evidence, released, (standard, *least), found).await?,
+            });
+        }
+        let unchecked = format!(
+            "what {name} asks beyond names, forms and counts: {}",
+            standard.unchecked
+        );
+        found.unchecked.push(unchecked);
+    }
+    Ok(checks)
+}
+
+/// Counts the released columns that a standard does not allow.
+fn columns(claim: &Claim, manifest: &Manifest, standard: &Standard, found: &mut Verification) -> Result<Check> {
+    let mut looked = vec![];
+    for column in &manifest.columns {
+        let name = column.name.as_str();
+        let facts = Facts::of_name(name, kind(manifest, name));
+        let treated = match (column.mask(), column.role) {
+            (Some(_), _) => Treated::Masked("a mask"),
+            (None, Role::QuasiIdentifier) => Treated::Generalized(match labelled(claim, manifest, name, &facts)? {
+                Labels::Known(labelled) => labelled,
+                Labels::Unlimited => continue,
+                Labels::Unknown => {
+                    found.unchecked.push(format!(
+                        "whether {} allows the labels of {name} (the manifest does not hold the values of its hierarchy, or the \
+                         form of its dates)",
+                        standard.info.name
+                    ));
+                    continue;
+                }
+            }),
+            (None, Role::ItemSet) => Treated::Unseen,
+            (None, _) => Treated::Unchanged,
+        };
+        looked.push(Looked { facts, treated });
+    }
+    let forbidden = standard.forbidden(&looked)?;
+    Ok(none_of(
+        format!("columns that {} does not allow", standard.info.name),
+        forbidden.len() as u64,
+    ))
+}
+
+/// The labels of a quasi-identifier.
+enum Labels {
+    Known(Labelled),
+    /// The standards limit nothing in the column, as far as its name tells.
+    Unlimited,
+    Unknown,
+}
+
+fn labelled(claim: &Claim, manifest: &Manifest, column: &str, facts: &Facts) -> Result<Labels> {
+    let Some(limited) = Limited::of(facts) else {
+        return Ok(Labels::Unlimited);
+    };
+    let of_type = type_of(manifest, column);
+    let (Some(hierarchy), Some(of_type)) = (claim.defined.get(column), of_type) else {
+        return Ok(Labels::Unknown);
+    };
+    let lowest = || {
+        claim
+            .evidence
+            .as_ref()
+            .and_then(|evidence| evidence.lowest_level(column))
+    };
+    let level = manifest.levels_of(column).map(|(low, _)| low).or_else(lowest);
+    let level = level.unwrap_or(0).min(hierarchy.height());
+    let Some(values) = limited.domain(&of_type)? else {
+        return Ok(Labels::Unknown);
+    };
+    let lookup = hierarchy.bind(values)?;
+    Ok(Labels::Known(Labelled {
+        level,
+        values: lookup.values().clone(),
+        labels: lookup.level(level).codes.clone(),
+        computed: manifest
+            .form_of(column)
+            .is_some_and(|form| !matches!(form, LabelForm::Text | LabelForm::Bounds)),
+    }))
+}
+
+/// Returns the type of a column of the source.
+fn type_of(manifest: &Manifest, column: &str) -> Option<DataType> {
+    let own = manifest.source.iter().find(|own| own.name == column)?;
+    own.data_type.parse().ok()
+}
+
+fn kind(manifest: &Manifest, column: &str) -> Kind {
+    type_of(manifest, column).map_or(Kind::Text, |of| Kind::of(&of))
+}
+
+/// Checks that every class has at least so many rows, or persons. Returns `None` if persons cannot
+/// be counted from the released rows.
+async fn classes(
+    session: &SessionContext,
+    evidence: &Evidence,
+    released: &ReleasedTable,
+    (standard, least): (&Standard, u64),
+    found: &mut Verification,
+) -> Result<Option<Check>> {
+    let name = standard.info.name;
+    if evidence.manifest().entity.is_some() && released.entity.is_none() {
+        found.unchecked.push(format!(
+            "classes of at least {least} persons ({name}; the rows do not say whose they are)"
+        ));
+        return Ok(None);
+    }
+    let (_, smallest) = released.count(session).await?;
+    Ok(Some(Check {
+        check: format!("classes of at least {least} ({name})"),
+        required: least as f64,
+        reached: smallest.map(|smallest| smallest as f64),
+        ok: smallest.is_none_or(|smallest| smallest >= least),
+    }))
+}

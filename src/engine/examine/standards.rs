@@ -1,0 +1,78 @@
+//! Refusals of the standards that a request follows, by the values of its columns.
+
+use crate::engine::decide::Decision;
+use crate::error::Result;
+use crate::hierarchy::{LabelForm, Lookup, OnUnmapped};
+use crate::job::Job;
+use crate::standard::{Labelled, Looked, Treated};
+use crate::suggest::{Facts, Kind};
+use crate::warning::{Examined, Fate};
+use arrow::array::{Array, ArrayRef, UInt32Array};
+use arrow::compute::take;
+use arrow::util::display::array_value_to_string;
+
+/// The number of distinct values whose form is looked at.
+const TEXTS: usize = 500;
+
+/// Refuses what a standard of the request does not allow in the columns with these values.
+/// `examined` are those that are released as they are or masked.
+pub(super) fn check(job: &Job, decision: &Decision, examined: &[Examined]) -> Result<()> {
+    if job.standards.is_empty() {
+        return Ok(());
+    }
+    let base = decision.evaluator.sets().base();
+    let given = job.given_levels();
+    let of_values = examined.iter().filter_map(|column| {
+        let treated = match column.fate {
+            Fate::Dropped => return None,
+            Fate::Masked(kind) => Treated::Masked(kind.noun),
+            Fate::Kept | Fate::ClassLabel | Fate::Sensitive => Treated::Unchanged,
+        };
+        let facts = column.facts.clone();
+        Some(Looked { facts, treated })
+    });
+    let mut looked: Vec<Looked> = of_values.collect();
+    for (i, q) in job.quasi_identifiers.iter().enumerate() {
+        let lookup = base.key_schema.lookup(i);
+        let given = given.as_ref().and_then(|levels| levels.get(i)).copied();
+        let level = given.or(q.levels.map(|(low, _)| low)).unwrap_or(0);
+        let values = known(lookup, q.hierarchy.on_unmapped());
+        let labels = values.iter().map(|code| lookup.level(level).codes[*code as usize]);
+        let labelled = Labelled {
+            level,
+            labels: labels.collect(),
+            values: take(lookup.values(), &UInt32Array::from(values), None)?,
+            computed: !matches!(q.labels, LabelForm::Text | LabelForm::Bounds),
+        };
+        looked.push(Looked {
+            facts: facts(&q.column, base.rows, lookup.values())?,
+            treated: Treated::Generalized(labelled),
+        });
+    }
+    for standard in &job.standards {
+        standard.refuse(&standard.forbidden(&looked)?)?;
+    }
+    Ok(())
+}
+
+/// Returns the codes of the values whose rows can be released.
+fn known(lookup: &Lookup, on_unmapped: OnUnmapped) -> Vec<u32> {
+    let is_left_out = |code: usize| on_unmapped == OnUnmapped::Suppress && lookup.is_unmapped(code);
+    let values = lookup.values();
+    let codes = (0..values.len()).filter(|code| values.is_valid(*code) && !is_left_out(*code));
+    codes.map(|code| code as u32).collect()
+}
+
+/// Returns what is known of a quasi-identifier with these distinct values.
+fn facts(column: &str, rows: u64, values: &ArrayRef) -> Result<Facts> {
+    let step = (values.len() / TEXTS).max(1);
+    let sampled = (0..values.len()).step_by(step).filter(|row| values.is_valid(*row));
+    let sample = sampled.map(|row| array_value_to_string(values, row));
+    Ok(Facts {
+        rows,
+        values: rows,
+        distinct: values.len() as u64,
+        sample: sample.collect::<Result<_, _>>()?,
+        ..Facts::of_name(column, Kind::of(values.data_type()))
+    })
+}

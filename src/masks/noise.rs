@@ -1,0 +1,344 @@
+//! NOISE: a number with a random number added to it.
+//!
+//! `NOISE (0.1)` adds to each value a number of the normal distribution with mean 0 and a standard
+//! deviation of 0.1 times that of the column: the square root of the sum of (x - mean)^2 divided by
+//! n - 1, over all n values of the source. So the mean of the released column is about that of the
+//! source, and its variance is about (1 + 0.1^2) times that.
+//!
+//! A whole number gets a whole number added, and a decimal number one with as many decimals: the
+//! random number is rounded to the nearest one. A column of unsigned numbers has no values below 0: a
+//! sum that its type does not have is the nearest one that it has. NULL stays NULL. A column with NaN
+//! or infinity, or with one value in all rows, has no standard deviation to draw by, and is an error.
+//!
+//! Whoever has the secret knows the random numbers. With one secret, a table has the same noise in
+//! each release. With two, the mean of both releases is nearer to the value.
+//!
+//! Example: `KEEP (income NOISE (0.1) WITH SECRET 'env:ANONSQL_SECRET')`
+//!
+//! Reference: `addNoise` of sdcMicro, method additive (there in percent); Hundepool et al.,
+//! Statistical Disclosure Control, Wiley 2012, section 3.4.
+
+use super::clause::{Clause, Item, MaskKind, Part, Place, Reads};
+use super::draws::Draws;
+use super::key::Key;
+use super::survey::Survey;
+use super::text::unfit;
+use super::values::{Mask, Unmasked};
+use crate::canonical::plain;
+use crate::catalogue::Info;
+use crate::error::{Error, Result};
+use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, PrimitiveArray, UInt64Array};
+use arrow::compute::{CastOptions, cast, cast_with_options};
+use arrow::datatypes::{DataType, Decimal128Type, Float64Type};
+use std::sync::Arc;
+
+/// The most noise, as a multiple of the standard deviation.
+const MOST: f64 = 100.0;
+
+pub(super) const KIND: MaskKind = MaskKind {
+    info: Info {
+        name: "noise",
+        summary: "a number with normal noise added, whose standard deviation is a share of the column's",
+        params: &[],
+        example: "KEEP (income NOISE (0.1) WITH SECRET 'env:ANONSQL_SECRET')",
+        reference: "addNoise of sdcMicro (additive); Hundepool et al., Statistical Disclosure Control, 2012, section 3.4",
+    },
+    clause: Clause {
+        start: "NOISE",
+        syntax: "NOISE (share) WITH SECRET 'env:NAME'",
+        parts: &[
+            Part::Value(
+                "share",
+                Item::Share,
+                "the standard deviation of the noise as a share of the column's: (0.1) or (10 PERCENT)",
+            ),
+            Part::Secret,
+        ],
+    },
+    places: &[Place::Values],
+    reads: Reads::Column,
+    function: None,
+    noun: "a value with noise",
+    phrase: "a value with noise",
+    technique: "noise addition: a random number is added to every value",
+    is_pseudonym: false,
+    tells_apart: false,
+    limits: (
+        "Values with noise",
+        "A value far from all others stays far from them, and whoever knows a value well finds the records near it. The \
+         several values of one person have noise of their own, so their mean tells more than each. Two releases with two \
+         secrets do so, too. Zero and other values that many share get noise as all others. No model counts such values.",
+    ),
+    build: |clause| {
+        let share = clause.share("share", None)?;
+        if !(share > 0.0 && share <= MOST) {
+            return Err(Error::usage(format!(
+                "NOISE: the share of the standard deviation is above 0 and at most {MOST}: NOISE (0.1)"
+            )));
+        }
+        Ok(Arc::new(Noise { share, drawn: None }))
+    },
+};
+
+/// Values with noise.
+#[derive(Debug)]
+struct Noise {
+    /// The standard deviation of the noise, as a share of that of the column.
+    share: f64,
+    drawn: Option<Drawn>,
+}
+
+/// The noise of a column.
+#[derive(Debug)]
+struct Drawn {
+    draws: Draws,
+    /// The standard deviation of the noise.
+    deviation: f64,
+}
+
+impl Drawn {
+    fn of(&self, rank: u64) -> f64 {
+        self.deviation * self.draws.of(rank).normal()
+    }
+}
+
+impl Mask for Noise {
+    fn data_type(&self, values: &DataType) -> Result<DataType> {
+        match plain(values) {
+            wide @ DataType::Decimal256(..) => Err(unfit(
+                KIND.clause.start,
+                "decimal numbers of at most 38 digits",
+                &wide,
+                "cast the column to DECIMAL(38, 2) or DOUBLE in a query",
+            )),
+            number if number.is_numeric() => Ok(number),
+            other => Err(unfit(
+                KIND.clause.start,
+                "numbers",
+                &other,
+                "cast the column to a number in a query",
+            )),
+        }
+    }
+
+    fn surveyed(&self, survey: &Survey, key: &Key) -> Result<Arc<dyn Mask>> {
+        survey.check()?;
+        let deviation = self.share * deviation(survey)?;
+        let draws = Draws::new(key, KIND.info.name, &survey.column)?;
+        Ok(Arc::new(Self {
+            share: self.share,
+            drawn: Some(Drawn { draws, deviation }),
+        }))
+    }
+
+    fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
+        let drawn = self.drawn.as_ref();
+        let drawn = drawn.ok_or_else(|| Error::internal("noise without the column's standard deviation"))?;
+        let (values, ranks) = (unmasked.values, unmasked.ranks()?);
+        // A sum that a type does not have is its greatest or least value, never NULL.
+        match values.data_type() {
+            DataType::Decimal32(digits, scale)
+            | DataType::Decimal64(digits, scale)
+            | DataType::Decimal128(digits, scale) => {
+                let (unit, end) = (10_f64.powi((*scale).into()), 10_i128.pow((*digits).into()) - 1);
+                exact(values, (*digits, *scale), ranks, |x, rank| {
+                    x.saturating_add((drawn.of(rank) * unit).round() as i128)
+                        .clamp(-end, end)
+                })
+            }
+            of if of.is_integer() => {
+                let (least, greatest) = ends(of);
+                // All whole numbers have at most 20 digits.
+                exact(values, (20, 0), ranks, |x, rank| {
+                    x.saturating_add(drawn.of(rank).round() as i128).clamp(least, greatest)
+                })
+            }
+            of => {
+                let wide = cast(values, &DataType::Float64)?;
+                let sums = added::<Float64Type>(&wide, ranks, |x, rank| x + drawn.of(rank))?;
+                Ok(cast(&sums, of)?)
+            }
+        }
+    }
+}
+
+/// Returns the sum of each value and what its row draws, in the type of the values.
+fn added<T: ArrowPrimitiveType>(
+    values: &ArrayRef,
+    ranks: &UInt64Array,
+    sum: impl Fn(T::Native, u64) -> T::Native,
+) -> Result<ArrayRef> {
+    let rows = values.as_primitive::<T>().iter().zip(ranks.values());
+    let sums = rows.map(|(value, rank)| value.map(|value| sum(value, *rank)));
+    let sums: PrimitiveArray<T> = sums.collect();
+    Ok(Arc::new(sums.with_data_type(values.data_type().clone())))
+}
+
+/// Returns the least and the greatest value of a type of whole numbers.
+fn ends(of: &DataType) -> (i128, i128) {
+    match of {
+        DataType::Int8 => (i8::MIN.into(), i8::MAX.into()),
+        DataType::Int16 => (i16::MIN.into(), i16::MAX.into()),
+        DataType::Int32 => (i32::MIN.into(), i32::MAX.into()),
+        DataType::UInt8 => (0, u8::MAX.into()),
+        DataType::UInt16 => (0, u16::MAX.into()),
+        DataType::UInt32 => (0, u32::MAX.into()),
+        DataType::UInt64 => (0, u64::MAX.into()),
+        _ => (i64::MIN.into(), i64::MAX.into()),
+    }
+}
+
+/// Returns sums of numbers that decimals of so many digits and decimals hold exactly, in the type of
+/// the values.
+fn exact(
+    values: &ArrayRef,
+    (digits, scale): (u8, i8),
+    ranks: &UInt64Array,
+    sum: impl Fn(i128, u64) -> i128,
+) -> Result<ArrayRef> {
+    let wide = cast(values, &DataType::Decimal128(digits, scale))?;
+    let sums = added::<Decimal128Type>(&wide, ranks, sum)?;
+    let options = CastOptions {
+        safe: false,
+        ..CastOptions::default()
+    };
+    Ok(cast_with_options(&sums, values.data_type(), &options)?)
+}
+
+/// Returns the standard deviation of a column. The values are added in ascending order, so the
+/// result does not depend on threads.
+fn deviation(survey: &Survey) -> Result<f64> {
+    let values = cast(&survey.values, &DataType::Float64)?;
+    let values = values.as_primitive::<Float64Type>().values();
+    if !values.iter().all(|x| x.is_finite()) {
+        return Err(survey.unfit(
+            "NOISE is drawn by the standard deviation, and a column with NaN or infinity has none; select these as NULL in a \
+             query",
+        ));
+    }
+    let n = survey.rows() as f64;
+    let sum = |of: &dyn Fn(f64) -> f64| -> f64 {
+        let terms = values.iter().zip(&survey.counts);
+        terms.map(|(x, count)| of(*x) * *count as f64).sum()
+    };
+    let mean = sum(&|x| x / n);
+    let deviation = f64::sqrt(sum(&|x| (x - mean) * (x - mean)) / (n - 1.0));
+    match deviation.is_finite() && deviation > 0.0 {
+        true => Ok(deviation),
+        // Without a value there is nothing to release.
+        false if values.is_empty() => Ok(0.0),
+        false => Err(survey.unfit(
+            "NOISE is drawn by the standard deviation, and a column with one value in all rows has none; drop the column, or \
+             add it as a constant to the release",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{Decimal128Array, Float64Array, Int64Array, UInt8Array};
+    use arrow::datatypes::Int64Type;
+    use proptest::prelude::*;
+
+    const SECRET: &[u8] = b"0123456789abcdef";
+
+    fn survey(values: ArrayRef, counts: Vec<u64>) -> Survey {
+        Survey {
+            column: "pay".into(),
+            values,
+            counts,
+            ranks: "r".into(),
+        }
+    }
+
+    fn masked(share: f64, survey: &Survey, values: &ArrayRef, ranks: Vec<u64>) -> Result<ArrayRef> {
+        let key = Key::new(SECRET)?;
+        let noise = Noise { share, drawn: None }.surveyed(survey, &key)?;
+        noise.mask(&Unmasked {
+            values,
+            beside: &[Arc::new(UInt64Array::from(ranks))],
+            key: Some(&key),
+        })
+    }
+
+    /// `sd(c(1, 2, 2, 4, 4, 4))` of R is 1.32916013582512.
+    #[test]
+    fn the_standard_deviation_is_that_of_the_rows() {
+        let values: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 4]));
+        let found = deviation(&survey(values, vec![1, 2, 3])).unwrap();
+        assert!((found - 1.329_160_135_825_12).abs() < 1e-13, "{found}");
+    }
+
+    #[test]
+    fn a_column_without_a_standard_deviation_is_refused() {
+        for (values, counts, said) in [
+            (vec![3.0], vec![4], "one value"),
+            (vec![3.0], vec![1], "one value"),
+            (vec![1.0, f64::NAN], vec![1, 1], "NaN"),
+            (vec![1.0, f64::INFINITY], vec![1, 1], "infinity"),
+        ] {
+            let refused = deviation(&survey(Arc::new(Float64Array::from(values)), counts)).unwrap_err();
+            assert!(
+                refused.to_string().contains(said) && refused.to_string().contains("pay"),
+                "{refused}"
+            );
+        }
+        let none: ArrayRef = Arc::new(Float64Array::from(Vec::<f64>::new()));
+        assert_eq!(deviation(&survey(none, vec![])).unwrap(), 0.0);
+    }
+
+    #[test]
+    fn sums_keep_the_type_and_its_range() {
+        let all: ArrayRef = Arc::new(UInt8Array::from(vec![0, 255]));
+        let values: ArrayRef = Arc::new(UInt8Array::from([Some(0), None, Some(255)].repeat(40)));
+        let found = masked(1.0, &survey(all, vec![40, 40]), &values, (1..=120).collect()).unwrap();
+        assert_eq!(found.data_type(), &DataType::UInt8);
+        assert_eq!(found.null_count(), 40);
+        let found = found.as_primitive::<arrow::datatypes::UInt8Type>();
+        assert!(found.iter().any(|x| x == Some(0)) && found.iter().any(|x| x == Some(255)));
+
+        let decimals = |values: Vec<i128>| -> ArrayRef {
+            Arc::new(Decimal128Array::from(values).with_precision_and_scale(10, 2).unwrap())
+        };
+        let found = masked(
+            0.5,
+            &survey(decimals(vec![100, 900]), vec![1, 1]),
+            &decimals(vec![100, 900]),
+            vec![1, 2],
+        );
+        let found = found.unwrap();
+        assert_eq!(found.data_type(), &DataType::Decimal128(10, 2));
+        assert_ne!(&found, &decimals(vec![100, 900]));
+    }
+
+    proptest! {
+        /// The noise of a row is what its rank draws, times the share and the standard deviation, in
+        /// floating point and rounded in whole numbers.
+        #[test]
+        fn noise_is_as_defined(values in prop::collection::vec(-1_000i64..1_000, 2..40), share in 0.01f64..3.0) {
+            let mut sorted = values.clone();
+            sorted.sort_unstable();
+            prop_assume!(sorted[0] != sorted[sorted.len() - 1]);
+            let n = sorted.len() as f64;
+            let mean = sorted.iter().sum::<i64>() as f64 / n;
+            let deviation = f64::sqrt(sorted.iter().map(|x| (*x as f64 - mean).powi(2)).sum::<f64>() / (n - 1.0));
+            let ranks: Vec<u64> = (1..=sorted.len() as u64).collect();
+            let mut distinct = sorted.clone();
+            distinct.dedup();
+            let counts = distinct.iter().map(|x| sorted.iter().filter(|y| *y == x).count() as u64).collect();
+            let survey = survey(Arc::new(Int64Array::from(distinct)), counts);
+            let draws = Draws::new(&Key::new(SECRET).unwrap(), "noise", "pay").unwrap();
+            let whole: ArrayRef = Arc::new(Int64Array::from(sorted.clone()));
+            let real = cast(&whole, &DataType::Float64).unwrap();
+            let whole = masked(share, &survey, &whole, ranks.clone()).unwrap();
+            let real = masked(share, &survey, &real, ranks.clone()).unwrap();
+            for (row, (x, rank)) in sorted.iter().zip(&ranks).enumerate() {
+                let noise = share * deviation * draws.of(*rank).normal();
+                let (whole, real) = (whole.as_primitive::<Int64Type>().value(row), real.as_primitive::<Float64Type>().value(row));
+                prop_assert!((real - *x as f64 - noise).abs() < 1e-9 * (1.0 + noise.abs()));
+                prop_assert!((whole - x) as f64 - noise <= 0.5 + 1e-6 && noise - (whole - x) as f64 <= 0.5 + 1e-6);
+            }
+        }
+    }
+}

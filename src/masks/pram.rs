@@ -1,0 +1,342 @@
+//! PRAM: a category, or by chance another one of its column (post randomization).
+//!
+//! `PRAM (0.8)` draws for each of the L categories of the column a probability from 0.8 to 1, with
+//! which a first matrix P keeps it; each other category is as likely as any other. P and the shares p
+//! of the categories in the source give the matrix Q of going back, Q(k, j) = P(j, k) p(j) / sum over
+//! i of P(i, k) p(i). The matrix of transitions is R = ALPHA PQ + (1 - ALPHA) I, with ALPHA 0.5 if it
+//! is not given. Each row draws its released category by the row of R of its own one.
+//!
+//! R is invariant: p R = p. So the expected number of rows of each category is that of the source,
+//! and tables of the released column alone need no correction. NULL stays NULL, and is no category.
+//! A column with one category, or with more than 1000, is an error.
+//!
+//! Whoever has the secret knows the matrix and the draws.
+//!
+//! Example: `KEEP (religion PRAM (0.8) WITH SECRET 'env:ANONSQL_SECRET')`
+//!
+//! Reference: `pram` of sdcMicro; Gouweleeuw et al., Post randomisation for statistical disclosure
+//! control, Journal of Official Statistics 14(4), 1998.
+
+use super::clause::{Clause, Item, MaskKind, Part, Place, Reads};
+use super::draws::Draws;
+use super::key::Key;
+use super::survey::Survey;
+use super::text::unfit;
+use super::values::{Mask, Unmasked};
+use crate::canonical::plain;
+use crate::catalogue::Info;
+use crate::error::{Error, Result};
+use arrow::array::{Array, ArrayRef, UInt32Array};
+use arrow::compute::{cast, take};
+use arrow::datatypes::DataType;
+use std::sync::Arc;
+
+/// The most categories. The matrix has the square of them.
+const MOST: usize = 1_000;
+/// ALPHA where none is given.
+const ALPHA: f64 = 0.5;
+
+pub(super) const KIND: MaskKind = MaskKind {
+    info: Info {
+        name: "pram",
+        summary: "a category, or by chance another of its column, by a matrix that keeps the expected numbers",
+        params: &[],
+        example: "KEEP (religion PRAM (0.8) WITH SECRET 'env:ANONSQL_SECRET')",
+        reference: "pram of sdcMicro; Gouweleeuw et al., 1998",
+    },
+    clause: Clause {
+        start: "PRAM",
+        syntax: "PRAM (least) [ALPHA (share)] WITH SECRET 'env:NAME'",
+        parts: &[
+            Part::Value(
+                "least",
+                Item::Share,
+                "the least probability of the first matrix to keep a category: (0.8)",
+            ),
+            Part::Maybe(
+                "ALPHA",
+                "alpha",
+                Item::Share,
+                "the share of the invariant matrix in the one of the transitions: (0.5)",
+            ),
+            Part::Secret,
+        ],
+    },
+    places: &[Place::Values],
+    reads: Reads::Column,
+    function: None,
+    noun: "a category drawn by chance",
+    phrase: "its category, or by chance another one",
+    technique: "randomization: a category is exchanged for another by chance (PRAM)",
+    is_pseudonym: false,
+    tells_apart: false,
+    limits: (
+        "Categories drawn by chance",
+        "Most records keep their category, and a rare category is still held by few: whoever finds a person's record \
+         learns the likely category. The expected numbers of a category hold for the column alone; tables of it by other \
+         columns have fewer differences than those of the source. No model counts such values.",
+    ),
+    build: |clause| {
+        let (least, alpha) = (clause.share("least", None)?, clause.share("alpha", Some(ALPHA))?);
+        if !((0.0..1.0).contains(&least) && alpha > 0.0 && alpha <= 1.0) {
+            return Err(Error::usage(
+                "PRAM: the least probability to keep a category is at least 0 and below 1, and ALPHA is above 0 and at most 1: \
+                 PRAM (0.8) ALPHA (0.5)",
+            ));
+        }
+        Ok(Arc::new(Pram {
+            least,
+            alpha,
+            drawn: None,
+        }))
+    },
+};
+
+/// Categories drawn by chance.
+#[derive(Debug)]
+struct Pram {
+    /// The least probability with which the first matrix keeps a category.
+    least: f64,
+    /// The share of the invariant matrix.
+    alpha: f64,
+    drawn: Option<Drawn>,
+}
+
+/// The transitions of a column.
+#[derive(Debug)]
+struct Drawn {
+    categories: ArrayRef,
+    /// The number of rows up to each category.
+    ends: Vec<u64>,
+    /// By category, the sums of the probabilities to become a category up to each one.
+    sums: Vec<Vec<f64>>,
+    draws: Draws,
+}
+
+impl Drawn {
+    /// Returns what the category of a row becomes; `None` for the rank of a row without one.
+    fn place(&self, rank: u64) -> Option<u32> {
+        let category = self.ends.partition_point(|end| *end < rank);
+        let (sums, number) = (self.sums.get(category)?, self.draws.of(rank).uniform());
+        // The last sum is 1, or less by a rounding.
+        let place = sums.partition_point(|sum| *sum <= number).min(sums.len() - 1);
+        u32::try_from(place).ok()
+    }
+}
+
+impl Mask for Pram {
+    fn data_type(&self, values: &DataType) -> Result<DataType> {
+        match plain(values) {
+            nested if nested.is_nested() => Err(unfit(
+                KIND.clause.start,
+                "categories",
+                &nested,
+                "select their parts in a query",
+            )),
+            flat => Ok(flat),
+        }
+    }
+
+    fn surveyed(&self, survey: &Survey, key: &Key) -> Result<Arc<dyn Mask>> {
+        survey.check()?;
+        match survey.counts.len() {
+            1 => {
+                return Err(
+                    survey.unfit("PRAM draws another category by chance, and the column has only one; drop the column")
+                );
+            }
+            number if number > MOST => {
+                return Err(survey.unfit(&format!(
+                    "PRAM is for categories, at most {MOST} of them, and the column has {number}; group its values in a query, or \
+                     use RANK SWAP or NOISE"
+                )));
+            }
+            _ => {}
+        }
+        let draws = Draws::new(key, KIND.info.name, &survey.column)?;
+        let matrix = transitions(&survey.counts, self.least, self.alpha, &draws);
+        Ok(Arc::new(Self {
+            least: self.least,
+            alpha: self.alpha,
+            drawn: Some(Drawn {
+                categories: cast(&survey.values, &plain(survey.values.data_type()))?,
+                ends: survey.ends(),
+                sums: matrix.into_iter().map(sums).collect(),
+                draws,
+            }),
+        }))
+    }
+
+    fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
+        let drawn = self.drawn.as_ref();
+        let drawn = drawn.ok_or_else(|| Error::internal("transitions without the column's categories"))?;
+        let ranks = unmasked.ranks()?.values();
+        let nulls = unmasked.values.logical_nulls();
+        let is_null = |row: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+        let place = |(row, rank): (usize, &u64)| match is_null(row) {
+            true => Ok(None),
+            false => match drawn.place(*rank) {
+                Some(place) => Ok(Some(place)),
+                None => Err(Error::data("the source changed during the run")),
+            },
+        };
+        let places: UInt32Array = ranks.iter().enumerate().map(place).collect::<Result<_>>()?;
+        Ok(cast(
+            &take(&drawn.categories, &places, None)?,
+            unmasked.values.data_type(),
+        )?)
+    }
+}
+
+/// Returns the sums of probabilities up to each one.
+fn sums(probabilities: Vec<f64>) -> Vec<f64> {
+    let sums = probabilities.into_iter().scan(0.0, |sum, probability| {
+        *sum += probability;
+        Some(*sum)
+    });
+    sums.collect()
+}
+
+/// Returns the probability of each category to become each other: the sum of a row is 1.
+fn transitions(counts: &[u64], least: f64, alpha: f64, draws: &Draws) -> Vec<Vec<f64>> {
+    let (categories, mut numbers) = (counts.len(), draws.of(0));
+    let rows = counts.iter().sum::<u64>() as f64;
+    let shares: Vec<f64> = counts.iter().map(|count| *count as f64 / rows).collect();
+    let kept: Vec<f64> = (0..categories)
+        .map(|_| least + (1.0 - least) * numbers.uniform())
+        .collect();
+    let first = |from: usize, to: usize| match from == to {
+        true => kept[from],
+        false => (1.0 - kept[from]) / (categories as f64 - 1.0),
+    };
+    let reached: Vec<f64> = (0..categories)
+        .map(|to| (0..categories).map(|from| first(from, to) * shares[from]).sum())
+        .collect();
+    let back = |from: usize, to: usize| first(to, from) * shares[to] / reached[from];
+    let one = |from: usize, to: usize| {
+        let invariant: f64 = (0..categories).map(|by| first(from, by) * back(by, to)).sum();
+        alpha * invariant + (1.0 - alpha) * f64::from(u8::from(from == to))
+    };
+    (0..categories)
+        .map(|from| (0..categories).map(|to| one(from, to)).collect())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{AsArray, StringArray, UInt64Array};
+    use arrow::datatypes::Int32Type;
+    use proptest::prelude::*;
+
+    fn draws() -> Draws {
+        Draws::new(&Key::new(b"0123456789abcdef").unwrap(), "pram", "a").unwrap()
+    }
+
+    proptest! {
+        /// Rows add up to 1, the numbers of the categories are expected to stay, and each category is
+        /// kept at least as often as the first matrix and ALPHA say.
+        #[test]
+        fn the_matrix_is_invariant(counts in prop::collection::vec(1u64..1_000, 2..12), least in 0.0f64..0.99, alpha in 0.01f64..1.0) {
+            let matrix = transitions(&counts, least, alpha, &draws());
+            for (from, row) in matrix.iter().enumerate() {
+                prop_assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+                prop_assert!(row.iter().all(|p| *p >= 0.0) && row[from] >= 1.0 - alpha - 1e-9);
+            }
+            for to in 0..counts.len() {
+                let expected: f64 = (0..counts.len()).map(|from| counts[from] as f64 * matrix[from][to]).sum();
+                prop_assert!((expected - counts[to] as f64).abs() < 1e-6 * counts[to] as f64 + 1e-9);
+            }
+        }
+    }
+
+    /// The matrix of two categories by hand: P keeps them with 0.9 and 0.8, and 3 of 4 rows have the
+    /// first one.
+    #[test]
+    fn two_categories_by_hand() {
+        let (p, shares) = ([[0.9, 0.1], [0.2, 0.8]], [0.75, 0.25]);
+        // Reached: 0.75 * 0.9 + 0.25 * 0.2 = 0.725, and 0.275.
+        let q = [[0.675 / 0.725, 0.05 / 0.725], [0.075 / 0.275, 0.2 / 0.275]];
+        let by_hand = |from: usize, to: usize| p[from][0] * q[0][to] + p[from][1] * q[1][to];
+        let expected = shares[0] * by_hand(0, 0) + shares[1] * by_hand(1, 0);
+        assert!((expected - 0.75_f64).abs() < 1e-12);
+        // With its own draws, the function agrees with the same steps.
+        let draws = draws();
+        let mut numbers = draws.of(0);
+        let kept: Vec<f64> = (0..2).map(|_| 0.5 + 0.5 * numbers.uniform()).collect();
+        let p = [[kept[0], 1.0 - kept[0]], [1.0 - kept[1], kept[1]]];
+        let reached = [0.75 * p[0][0] + 0.25 * p[1][0], 0.75 * p[0][1] + 0.25 * p[1][1]];
+        let q = |k: usize, j: usize| p[j][k] * shares[j] / reached[k];
+        let found = transitions(&[3, 1], 0.5, 0.5, &draws);
+        for (from, row) in found.iter().enumerate() {
+            for (to, found) in row.iter().enumerate() {
+                let invariant = p[from][0] * q(0, to) + p[from][1] * q(1, to);
+                let wanted = 0.5 * invariant + if from == to { 0.5 } else { 0.0 };
+                assert!((found - wanted).abs() < 1e-12);
+            }
+        }
+    }
+
+    /// Of 60,000 rows, those of each category and their transitions are within five standard errors
+    /// of what the matrix expects.
+    #[test]
+    fn rows_change_as_the_matrix_says() {
+        let counts = vec![30_000_u64, 20_000, 10_000];
+        let key = Key::new(b"0123456789abcdef").unwrap();
+        let survey = Survey {
+            column: "a".into(),
+            values: Arc::new(StringArray::from(vec!["x", "y", "z"])),
+            counts: counts.clone(),
+            ranks: "r".into(),
+        };
+        let pram = Pram {
+            least: 0.6,
+            alpha: 1.0,
+            drawn: None,
+        };
+        let mask = pram.surveyed(&survey, &key).unwrap();
+        let own: Vec<usize> = (0..3).flat_map(|i| vec![i; counts[i] as usize]).collect();
+        let values: ArrayRef = Arc::new(own.iter().map(|i| Some(["x", "y", "z"][*i])).collect::<StringArray>());
+        let ranks: ArrayRef = Arc::new((1..=60_000).collect::<UInt64Array>());
+        let found = mask
+            .mask(&Unmasked {
+                values: &values,
+                beside: std::slice::from_ref(&ranks),
+                key: Some(&key),
+            })
+            .unwrap();
+        let matrix = transitions(&counts, 0.6, 1.0, &draws());
+        for from in 0..3 {
+            for to in 0..3 {
+                let rows = own.iter().zip(found.as_string::<i32>());
+                let went = rows.filter(|(own, other)| **own == from && *other == Some(["x", "y", "z"][to]));
+                let (went, n, p) = (went.count() as f64, counts[from] as f64, matrix[from][to]);
+                assert!(
+                    (went - n * p).abs() < 5.0 * f64::sqrt(n * p * (1.0 - p)) + 1.0,
+                    "{from} {to}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn one_category_or_too_many_are_refused() {
+        let key = Key::new(b"0123456789abcdef").unwrap();
+        for (number, said) in [(1, "only one"), (MOST + 1, "1001")] {
+            let values = arrow::array::PrimitiveArray::<Int32Type>::from_iter_values(0..number as i32);
+            let survey = Survey {
+                column: "a".into(),
+                values: Arc::new(values),
+                counts: vec![1; number],
+                ranks: "r".into(),
+            };
+            let pram = Pram {
+                least: 0.8,
+                alpha: 0.5,
+                drawn: None,
+            };
+            let refused = pram.surveyed(&survey, &key).unwrap_err().to_string();
+            assert!(refused.contains(said) && refused.contains("column a"), "{refused}");
+        }
+    }
+}

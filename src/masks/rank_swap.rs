@@ -1,0 +1,271 @@
+//! RANK SWAP: the value of another row whose rank is near.
+//!
+//! The rows are ranked by their values. `RANK SWAP (5 PERCENT)` goes through the ranks from the least
+//! on. For a rank i that has no partner yet it draws a rank from i + 1 to i + d, where d is 5 percent
+//! of the n rows with a value, rounded down. If that rank has a partner, it takes the nearest one
+//! without a partner on the way back to i, or else on the way to i + d. The two rows swap their
+//! values. A row for which none is left keeps its value.
+//!
+//! So the released column has the values of the source, each as often, and no value comes from a row
+//! more than d ranks away. NULL stays NULL, and is no rank.
+//!
+//! Whoever has the secret can undo the swaps.
+//!
+//! Example: `SENSITIVE (income RANK SWAP (5 PERCENT) WITH SECRET 'env:ANONSQL_SECRET')`
+//!
+//! Reference: `generate_swap` of mu-Argus and sdcMicro; Moore, Controlled data-swapping techniques
+//! for masking public use microdata sets, 1996.
+
+use super::clause::{Clause, Item, MaskKind, Part, Place, Reads};
+use super::draws::{Draws, Numbers};
+use super::key::Key;
+use super::survey::Survey;
+use super::text::unfit;
+use super::values::{Mask, Unmasked};
+use crate::canonical::plain;
+use crate::catalogue::Info;
+use crate::error::{Error, Result};
+use arrow::array::{Array, ArrayRef, UInt32Array};
+use arrow::compute::{cast, take};
+use arrow::datatypes::DataType;
+use std::sync::Arc;
+
+pub(super) const KIND: MaskKind = MaskKind {
+    info: Info {
+        name: "rank_swap",
+        summary: "the value of another row, at most a share of all ranks away",
+        params: &[],
+        example: "SENSITIVE (income RANK SWAP (5 PERCENT) WITH SECRET 'env:ANONSQL_SECRET')",
+        reference: "rankswap of mu-Argus and sdcMicro; Moore, Controlled data-swapping techniques, 1996",
+    },
+    clause: Clause {
+        start: "RANK SWAP",
+        syntax: "RANK SWAP (p PERCENT) WITH SECRET 'env:NAME'",
+        parts: &[
+            Part::Value(
+                "share",
+                Item::Share,
+                "how far apart the ranks of two rows are that swap: (5 PERCENT) or (0.05)",
+            ),
+            Part::Secret,
+        ],
+    },
+    places: &[Place::Values],
+    reads: Reads::Column,
+    function: None,
+    noun: "a swapped value",
+    phrase: "the value of another row whose rank is near",
+    technique: "swapping: rows whose values have near ranks exchange them",
+    is_pseudonym: false,
+    tells_apart: false,
+    limits: (
+        "Swapped values",
+        "A swapped value is one of the source, and near the person's own: whoever knows that knows about where the person \
+         stands among all. Where many rows share a value, a swap often changes nothing. A few rows without a partner keep \
+         their value. No model counts such values.",
+    ),
+    build: |clause| {
+        let share = clause.share("share", None)?;
+        if !(share > 0.0 && share <= 1.0) {
+            return Err(Error::usage(
+                "RANK SWAP: the ranks of two rows that swap are more than 0 and at most 100 percent of all apart: RANK SWAP (5 \
+                 PERCENT)",
+            ));
+        }
+        Ok(Arc::new(RankSwap { share, drawn: None }))
+    },
+};
+
+/// Swapped values.
+#[derive(Debug)]
+struct RankSwap {
+    /// The greatest distance of two ranks, as a share of all.
+    share: f64,
+    drawn: Option<Drawn>,
+}
+
+/// The swaps of a column.
+#[derive(Debug)]
+struct Drawn {
+    values: ArrayRef,
+    /// The number of rows up to each value.
+    ends: Vec<u64>,
+    /// The partner of each rank, both from 0 on.
+    partners: Vec<u32>,
+}
+
+impl Drawn {
+    /// Returns the place of the value of a rank's partner; `None` for the rank of a row without a
+    /// value.
+    fn place(&self, rank: u64) -> Option<u32> {
+        let rank = usize::try_from(rank.checked_sub(1)?).ok()?;
+        let partner = u64::from(*self.partners.get(rank)?);
+        u32::try_from(self.ends.partition_point(|end| *end <= partner)).ok()
+    }
+}
+
+impl Mask for RankSwap {
+    fn data_type(&self, values: &DataType) -> Result<DataType> {
+        match plain(values) {
+            nested if nested.is_nested() => Err(unfit(
+                KIND.clause.start,
+                "values that have an order",
+                &nested,
+                "select their parts in a query",
+            )),
+            flat => Ok(flat),
+        }
+    }
+
+    fn surveyed(&self, survey: &Survey, key: &Key) -> Result<Arc<dyn Mask>> {
+        survey.check()?;
+        let rows = u32::try_from(survey.rows())
+            .map_err(|_| survey.unfit("RANK SWAP is for at most 4294967295 rows; release parts of the source"))?;
+        let most = (f64::from(rows) * self.share) as u32;
+        if most == 0 && rows > 0 {
+            return Err(survey.unfit(
+                "RANK SWAP of this share swaps no rows, because the column has too few values; write a larger share",
+            ));
+        }
+        let draws = Draws::new(key, KIND.info.name, &survey.column)?;
+        Ok(Arc::new(Self {
+            share: self.share,
+            drawn: Some(Drawn {
+                values: cast(&survey.values, &plain(survey.values.data_type()))?,
+                ends: survey.ends(),
+                partners: partners(rows, most, &mut draws.of(0)),
+            }),
+        }))
+    }
+
+    fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
+        let drawn = self.drawn.as_ref();
+        let drawn = drawn.ok_or_else(|| Error::internal("swaps without the column's values"))?;
+        let ranks = unmasked.ranks()?.values();
+        let nulls = unmasked.values.logical_nulls();
+        let is_null = |row: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+        let place = |(row, rank): (usize, &u64)| match is_null(row) {
+            true => Ok(None),
+            false => match drawn.place(*rank) {
+                Some(place) => Ok(Some(place)),
+                None => Err(Error::data("the source changed during the run")),
+            },
+        };
+        let places: UInt32Array = ranks.iter().enumerate().map(place).collect::<Result<_>>()?;
+        Ok(cast(&take(&drawn.values, &places, None)?, unmasked.values.data_type())?)
+    }
+}
+
+/// Returns the partner of each rank from 0 on, at most `most` ranks away; a rank without one is its
+/// own.
+fn partners(rows: u32, most: u32, numbers: &mut Numbers) -> Vec<u32> {
+    const NONE: u32 = u32::MAX;
+    let mut partners = vec![NONE; rows as usize];
+    for rank in 0..rows {
+        if partners[rank as usize] != NONE {
+            continue;
+        }
+        // All are below 2^32, so their sums fit.
+        let last = (u64::from(rank) + u64::from(most)).min(u64::from(rows) - 1) as u32;
+        let step = (f64::from(most) * numbers.uniform()) as u64;
+        let drawn = (u64::from(rank) + 1 + step).min(u64::from(rows) - 1) as u32;
+        let is_free = |other: &u32| partners[*other as usize] == NONE;
+        let found = (rank + 1..=drawn).rev().find(is_free);
+        let found = found.or_else(|| (drawn..=last).find(|other| *other > rank && is_free(other)));
+        let partner = found.unwrap_or(rank);
+        partners[rank as usize] = partner;
+        partners[partner as usize] = rank;
+    }
+    partners
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{AsArray, StringArray, UInt64Array};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn swaps(rows: u32, most: u32) -> Vec<u32> {
+        let draws = Draws::new(&Key::new(b"0123456789abcdef").unwrap(), "rank_swap", "a").unwrap();
+        partners(rows, most, &mut draws.of(0))
+    }
+
+    /// `generate_swap` of mu-Argus, line by line, with the numbers drawn as here.
+    fn of_argus(rows: i64, most: i64, numbers: &mut Numbers) -> Vec<u32> {
+        let mut swap = vec![-1_i64; rows as usize];
+        for i in 0..rows {
+            if swap[i as usize] == -1 {
+                let k = 1 + (most as f64 * numbers.uniform()) as i64 + i;
+                let mut j = k.min(rows - 1);
+                while swap[j as usize] >= 0 && i + 1 < j {
+                    j -= 1;
+                }
+                if swap[j as usize] >= 0 {
+                    j = k.min(rows - 1);
+                    while swap[j as usize] >= 0 && j < rows - 1 && j < i + most {
+                        j += 1;
+                    }
+                }
+                if swap[j as usize] == -1 {
+                    swap[i as usize] = j;
+                    swap[j as usize] = i;
+                } else {
+                    swap[i as usize] = i;
+                }
+            }
+        }
+        swap.into_iter().map(|partner| partner as u32).collect()
+    }
+
+    #[test]
+    fn a_row_without_a_value_has_no_rank() {
+        let values: ArrayRef = Arc::new(StringArray::from(vec!["a", "b"]));
+        let drawn = Drawn {
+            values,
+            ends: vec![2, 3],
+            partners: vec![2, 1, 0],
+        };
+        let places: Vec<Option<u32>> = (0..=4).map(|rank| drawn.place(rank)).collect();
+        assert_eq!(places, [None, Some(1), Some(0), Some(0), None]);
+    }
+
+    proptest! {
+        #[test]
+        fn partners_are_those_of_mu_argus(rows in 1u32..200, share in 0.01f64..1.0) {
+            let most = (f64::from(rows) * share) as u32;
+            prop_assume!(most > 0);
+            let found = swaps(rows, most);
+            let draws = Draws::new(&Key::new(b"0123456789abcdef").unwrap(), "rank_swap", "a").unwrap();
+            prop_assert_eq!(&found, &of_argus(rows.into(), most.into(), &mut draws.of(0)));
+            for (rank, partner) in (0..).zip(&found) {
+                prop_assert_eq!(found[*partner as usize], rank);
+                prop_assert!(partner.abs_diff(rank) <= most);
+            }
+        }
+
+        /// The values are those of the source, each as often, and NULL stays in its row.
+        #[test]
+        fn values_are_swapped(texts in prop::collection::vec(prop::option::of("[a-d]"), 2..60)) {
+            let mut texts = texts;
+            // In the order of their ranks, NULL last.
+            texts.sort_by_key(|text| (text.is_none(), text.clone()));
+            let mut counts = BTreeMap::new();
+            texts.iter().flatten().for_each(|text| *counts.entry(text.clone()).or_insert(0) += 1);
+            let distinct: StringArray = counts.keys().map(Some).collect();
+            let survey = Survey { column: "a".into(), values: Arc::new(distinct), counts: counts.into_values().collect(), ranks: "r".into() };
+            let key = Key::new(b"0123456789abcdef").unwrap();
+            let mask = RankSwap { share: 0.5, drawn: None }.surveyed(&survey, &key);
+            let Ok(mask) = mask else { return Ok(()) };
+            let values: ArrayRef = Arc::new(StringArray::from(texts.clone()));
+            let ranks: ArrayRef = Arc::new((1..=texts.len() as u64).collect::<UInt64Array>());
+            let found = mask.mask(&Unmasked { values: &values, beside: std::slice::from_ref(&ranks), key: Some(&key) }).unwrap();
+            let mut found: Vec<Option<String>> = found.as_string::<i32>().iter().map(|text| text.map(Into::into)).collect();
+            for (own, other) in texts.iter().zip(&found) {
+                prop_assert_eq!(own.is_none(), other.is_none());
+            }
+            found.sort_by_key(|text| (text.is_none(), text.clone()));
+            prop_assert_eq!(found, texts);
+        }
+    }
+}

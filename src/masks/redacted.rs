@@ -1,0 +1,270 @@
+//! REDACTED: a free text without what looks like an identifier in it.
+//!
+//! In the text, `[mail]` stands for a mail address, `[link]` for a web address, `[date]` for a date,
+//! `[number]` for six digits or more with or without separators (telephone numbers, accounts, national
+//! numbers), `[code]` for a word of six characters or more with letters and digits, such as an IBAN,
+//! and `[name]` for each word that one of the row's own identifiers has, whatever its case. A word of
+//! one letter, or of one or two digits, is no name. NULL stays NULL.
+//!
+//! **No guarantee**: a text can name a person in words that no form and no identifier of the row
+//! shows, such as a nickname, a relative, an employer, or an illness that only one person has.
+//!
+//! Example: `KEEP (comment REDACTED)`
+//!
+//! Reference: 45 CFR 164.514(b)(2)(i), whose identifiers are looked for as far as they have a form
+
+use super::clause::{Clause, MaskKind, Place, Reads};
+use super::text::{texts, unfit};
+use super::values::{Mask, Unmasked};
+use crate::canonical::plain;
+use crate::catalogue::Info;
+use crate::error::{Error, Result};
+use arrow::array::{Array, ArrayRef, StringArray};
+use arrow::datatypes::DataType;
+use regex::Regex;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+pub(super) const KIND: MaskKind = MaskKind {
+    info: Info {
+        name: "redacted",
+        summary: "a free text without addresses, dates, numbers, codes and the row's own names; no guarantee",
+        params: &[],
+        example: "KEEP (comment REDACTED)",
+        reference: "45 CFR 164.514(b)(2)(i), whose identifiers are looked for as far as they have a form",
+    },
+    clause: Clause {
+        start: "REDACTED",
+        syntax: "REDACTED",
+        parts: &[],
+    },
+    places: &[Place::Values],
+    reads: Reads::Identifiers,
+    function: Some(Info {
+        name: "mask_redacted",
+        summary: "a text without addresses, dates, numbers and codes: mask_redacted(text)",
+        params: &[],
+        example: "SELECT mask_redacted(comment) FROM visits",
+        reference: "in-house",
+    }),
+    noun: "a redacted text",
+    phrase: "its text without what looks like an identifier",
+    technique: "masking: words of free text that look like identifiers are replaced, without a guarantee",
+    is_pseudonym: false,
+    tells_apart: false,
+    limits: (
+        "Redacted texts",
+        "No guarantee: a text can name a person in words that no form and no identifier of the row shows, such as a \
+         nickname, a relative, an employer or a rare illness. What is left of a text can single a person out by itself. \
+         Somebody has to read the texts before they are handed on, or the column is dropped.",
+    ),
+    build: |_| Ok(Arc::new(Redacted::try_new()?)),
+};
+
+/// The months in English, German, French and Spanish, by their first letters.
+const MONTHS: &str = "jan|feb|fév|fev|m[aä]r|mrz|apr|avr|abr|ma[iyí]|jun|juin|jul|juil|ago|aug|ao[uû]|sep|okt|oct|nov|de[cz]|déc|dic|ene";
+
+/// What is looked for in a text in this order, and what is put in its place.
+fn forms() -> [(String, &'static str); 8] {
+    let (month, year) = (format!(r"(?:{MONTHS})\p{{L}}*\.?"), r"(?:\d{4}|'?\d{2})");
+    [
+        (r"[^\s@<>()\[\],;:]+@[^\s@<>()\[\],;:]+\.\p{L}{2,}".into(), "[mail]"),
+        (
+            r#"(?i)\b(?:(?:https?|ftp)://|www\.)\S*[^\s.,;:!?)\]'"]"#.into(),
+            "[link]",
+        ),
+        (
+            r"\b\d{4}[-./]\d{1,2}[-./]\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?)?\b".into(),
+            "[date]",
+        ),
+        (r"\b\d{1,2}[./-] ?\d{1,2}[./-] ?(?:\d{4}|\d{2})\b".into(), "[date]"),
+        (
+            format!(
+                r"(?i)\b\d{{1,2}}(?:st|nd|rd|th|er|\.|º)?[ -]+(?:of |de )?{month}(?:,?[ -]+(?:de |del )?{year})?\b"
+            ),
+            "[date]",
+        ),
+        (
+            format!(r"(?i)\b{month}[ -]+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,? +{year}\b)?"),
+            "[date]",
+        ),
+        (
+            r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b".into(),
+            "[code]",
+        ),
+        (
+            r"(?:\+|\b|\()\d(?:[ ()./\u{2010}-\u{2013}-]{0,3}\d){5,}\b".into(),
+            "[number]",
+        ),
+    ]
+}
+
+/// Texts without what looks like an identifier.
+#[derive(Debug)]
+struct Redacted {
+    forms: Vec<(Regex, &'static str)>,
+    /// A word, or what stands for something in brackets.
+    word: Regex,
+}
+
+impl Redacted {
+    fn try_new() -> Result<Self> {
+        let compiled =
+            |form: &str| Regex::new(form).map_err(|e| Error::internal(format!("a pattern that is none: {e}")));
+        let forms = forms().into_iter().map(|(form, stands)| Ok((compiled(&form)?, stands)));
+        Ok(Self {
+            forms: forms.collect::<Result<_>>()?,
+            word: compiled(r"\[(?:mail|link|date|code|number)\]|[\p{L}\p{M}\p{N}]+")?,
+        })
+    }
+
+    /// Returns a text without what has one of the forms, and without these words in lower case.
+    fn apply(&self, text: &str, names: &HashSet<String>) -> String {
+        let mut redacted = text.to_string();
+        for (form, stands) in &self.forms {
+            if let std::borrow::Cow::Owned(without) = form.replace_all(&redacted, *stands) {
+                redacted = without;
+            }
+        }
+        let of_word = |found: &regex::Captures| {
+            let word = &found[0];
+            match word {
+                known if known.starts_with('[') => known.to_string(),
+                name if names.contains(&name.to_lowercase()) => "[name]".into(),
+                code if is_code(code) => "[code]".into(),
+                other => other.to_string(),
+            }
+        };
+        self.word.replace_all(&redacted, of_word).into_owned()
+    }
+
+    /// Adds the words of an identifier that may stand in a text.
+    fn add(&self, names: &mut HashSet<String>, identifier: &str) {
+        let words = self.word.find_iter(identifier).map(|word| word.as_str());
+        let is_name = |word: &&str| {
+            let is_number = word.chars().all(|c| c.is_numeric());
+            word.chars().count() > if is_number { 2 } else { 1 }
+        };
+        names.extend(words.filter(is_name).map(str::to_lowercase));
+    }
+}
+
+/// Returns true for a word of six characters or more with two digits and a letter, such as a number of
+/// a case.
+fn is_code(word: &str) -> bool {
+    let digits = word.chars().filter(|c| c.is_numeric()).count();
+    let all = word.chars().count();
+    all >= 6 && digits >= 2 && digits < all
+}
+
+impl Mask for Redacted {
+    fn data_type(&self, values: &DataType) -> Result<DataType> {
+        match plain(values) {
+            DataType::Utf8 | DataType::LargeUtf8 => Ok(DataType::Utf8),
+            other => Err(unfit(
+                KIND.clause.start,
+                "texts",
+                &other,
+                "cast the column to a text in a query",
+            )),
+        }
+    }
+
+    fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
+        let identifiers = unmasked
+            .beside
+            .iter()
+            .map(texts)
+            .collect::<Result<Vec<StringArray>>>()?;
+        let mut names = HashSet::new();
+        let rows = texts(unmasked.values)?;
+        let redacted = rows.iter().enumerate().map(|(row, text)| {
+            let text = text?;
+            names.clear();
+            let known = identifiers.iter().filter(|column| column.is_valid(row));
+            known.for_each(|column| self.add(&mut names, column.value(row)));
+            Some(self.apply(text, &names))
+        });
+        Ok(Arc::new(redacted.collect::<StringArray>()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn redacted(text: &str, identifiers: &[&str]) -> String {
+        let mask = Redacted::try_new().unwrap();
+        let mut names = HashSet::new();
+        identifiers
+            .iter()
+            .for_each(|identifier| mask.add(&mut names, identifier));
+        mask.apply(text, &names)
+    }
+
+    #[test]
+    fn what_has_a_form_is_replaced() {
+        for (text, wanted) in [
+            ("write to ann.lee@example.org, please", "write to [mail], please"),
+            (
+                "see https://example.org/a?b=c or www.example.org",
+                "see [link] or [link]",
+            ),
+            ("seen 2024-05-17 and 17.5.24", "seen [date] and [date]"),
+            ("born 17. Mai 1970 in Bonn", "born [date] in Bonn"),
+            ("on May 17th, 1970 and on 3 March", "on [date] and on [date]"),
+            ("le 1er janvier 2001, el 3 de marzo de 2002", "le [date], el [date]"),
+            ("call +49 170 1234567 or (555) 867-5309", "call [number] or [number]"),
+            (
+                "SSN 123-45-6789, card 4111 1111 1111 1111",
+                "SSN [number], card [number]",
+            ),
+            ("to DE89 3704 0044 0532 0130 00 today", "to [code] today"),
+            ("case KH2024X77 is closed", "case [code] is closed"),
+            ("120/80 mmHg, 38.5 C, 20 mg twice", "120/80 mmHg, 38.5 C, 20 mg twice"),
+            ("nothing in here", "nothing in here"),
+            ("", ""),
+        ] {
+            assert_eq!(redacted(text, &[]), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_names_of_the_row_are_replaced_in_any_case() {
+        let found = redacted(
+            "Mr LEE-Smith said that Ann's sister Anne saw lee. J. went.",
+            &["Ann J. Lee", "Smith"],
+        );
+        assert_eq!(
+            found,
+            "Mr [name]-[name] said that [name]'s sister Anne saw [name]. J. went."
+        );
+        assert_eq!(redacted("in ward 12 or 4711", &["12", "4711"]), "in ward 12 or [name]");
+        assert_eq!(
+            redacted("STRAßE, straße, Müller", &["Straße Müller"]),
+            "[name], [name], [name]"
+        );
+    }
+
+    proptest! {
+        /// No word of an identifier is left, and what is put in its place is not changed again.
+        #[test]
+        fn no_word_of_an_identifier_is_left(name in "[a-zA-Zäöü]{2,8}( [a-zA-Z]{2,8})?", before in "[a-z .,]{0,12}", after in "[a-z .,]{0,12}") {
+            let text = format!("{before} {name} {after}");
+            let once = redacted(&text, &[&name]);
+            let words: Vec<String> = once.split(|c: char| !c.is_alphanumeric() && c != '[' && c != ']').map(str::to_lowercase).collect();
+            for word in name.split(' ') {
+                prop_assert!(!words.contains(&word.to_lowercase()), "{once}");
+            }
+            prop_assert_eq!(redacted(&once, &[]), once.clone());
+        }
+
+        #[test]
+        fn six_digits_never_leave(digits in "[0-9]{6,14}", before in "[a-z ]{0,6}") {
+            let text = format!("{before} {digits} end");
+            let found = redacted(&text, &[]);
+            prop_assert!(!found.contains(&digits), "{}", found);
+        }
+    }
+}

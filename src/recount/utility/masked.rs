@@ -1,0 +1,97 @@
+//! What masks change in the columns of numbers and categories that they are drawn for: totals,
+//! means, spread, distributions and correlations, before and after.
+
+use super::sides::Tables;
+use crate::error::Result;
+use crate::hierarchy::plain_type;
+use crate::quoting::quote;
+use crate::recount::sql::{number, steady};
+use crate::utility::{Figure, Measure};
+use arrow::datatypes::DataType;
+
+/// Returns the figures of masked columns, and of their correlations with each other and with the
+/// `others`. All are columns of the release.
+pub(super) async fn figures(tables: &Tables<'_>, masked: &[String], others: &[String]) -> Result<Vec<Figure>> {
+    let mut found = vec![];
+    let mut numbers = vec![];
+    for column in others {
+        if is_number(tables, column).await? {
+            numbers.push(column);
+        }
+    }
+    for column in masked {
+        if is_number(tables, column).await? {
+            let value = as_number(column);
+            for (measure, aggregate) in [
+                (Measure::Total, "sum"),
+                (Measure::Mean, "avg"),
+                (Measure::Deviation, "stddev"),
+            ] {
+                let figure = both(tables, &format!("{aggregate}({value})")).await?;
+                found.push(of(measure, figure).of(column));
+            }
+            for other in &numbers {
+                let figure = both(tables, &format!("corr({value}, {})", as_number(other))).await?;
+                found.push(of(Measure::Correlation((*other).clone()), figure).of(column));
+            }
+            numbers.push(column);
+        } else if is_in_both(tables, column).await? {
+            found.push(Figure::new(Measure::TotalVariation, total_variation(tables, column).await?).of(column));
+        }
+    }
+    Ok(found)
+}
+
+fn of(measure: Measure, (release, source): (Option<f64>, Option<f64>)) -> Figure {
+    Figure::new(measure, release).beside(source)
+}
+
+fn as_number(column: &str) -> String {
+    format!("CAST({} AS DOUBLE)", quote(column))
+}
+
+/// Returns the value of an aggregate over the released rows and over the source.
+async fn both(tables: &Tables<'_>, aggregate: &str) -> Result<(Option<f64>, Option<f64>)> {
+    let released = tables.released.released();
+    let release = number(tables.session, &format!("SELECT {aggregate} FROM {released}")).await?;
+    let source = format!("SELECT {aggregate} FROM {}", quote(tables.source));
+    let source = number(tables.session, &source).await?;
+    // The correlation of a column that does not vary is NaN, which is no figure.
+    let known = |figure: Option<f64>| figure.filter(|figure| figure.is_finite()).map(steady);
+    Ok((known(release), known(source)))
+}
+
+/// Returns half the sum of the differences of the shares of all values, as texts.
+async fn total_variation(tables: &Tables<'_>, column: &str) -> Result<Option<f64>> {
+    let text = format!("CAST({} AS VARCHAR)", quote(column));
+    let counts = |table: &str, sign: &str| {
+        format!("SELECT {text} AS v, {sign}1.0 / (SELECT count(*) FROM {table}) AS p FROM {table}")
+    };
+    let sql = format!(
+        "SELECT sum(abs(d)) / 2 FROM (SELECT sum(p) AS d FROM ({} UNION ALL {}) GROUP BY v)",
+        counts(&tables.released.released(), ""),
+        counts(&quote(tables.source), "-")
+    );
+    Ok(number(tables.session, &sql).await?.map(steady))
+}
+
+/// Returns the types of a column in the release and in the source, if both have it.
+async fn types(tables: &Tables<'_>, column: &str) -> Result<Option<[DataType; 2]>> {
+    let mut found = vec![];
+    for table in [tables.released.name.as_str(), tables.source] {
+        let table = tables.session.table(table).await?;
+        let field = table.schema().qualified_field_with_unqualified_name(column).ok();
+        found.extend(field.map(|(_, field)| plain_type(field.data_type()).clone()));
+    }
+    Ok(found.try_into().ok())
+}
+
+async fn is_number(tables: &Tables<'_>, column: &str) -> Result<bool> {
+    let types = types(tables, column).await?;
+    Ok(types.is_some_and(|types| types.iter().all(DataType::is_numeric)))
+}
+
+async fn is_in_both(tables: &Tables<'_>, column: &str) -> Result<bool> {
+    let types = types(tables, column).await?;
+    Ok(types.is_some_and(|types| types.iter().all(DataType::is_string)))
+}

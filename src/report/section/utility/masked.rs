@@ -1,0 +1,40 @@
+//! The section on what drawn masks change.
+
+use super::{cell, name};
+use crate::error::Result;
+use crate::report::block::{Block, Line, Table};
+use crate::report::section::entry::Entry;
+use crate::utility::{Figure, Measure, Utility};
+
+pub(in crate::report::section) const ENTRY: Entry<Utility> = Entry {
+    id: "masked",
+    heading: "What do noise, swapping and chance change?",
+    answer: None,
+    blocks,
+};
+
+fn blocks(utility: &Utility) -> Result<Vec<Block>> {
+    let is_of_numbers = |m: &Measure| matches!(m, Measure::Total | Measure::Mean | Measure::Deviation);
+    let figures: Vec<&Figure> = utility.of(is_of_numbers).collect();
+    if figures.is_empty() {
+        return Ok(vec![]);
+    }
+    let mut table = Table::new(
+        "Masked columns of numbers",
+        &["Column", "Figure", "#Source", "#Release"],
+    );
+    for figure in figures {
+        table.row(vec![
+            Line::default().name(name(figure)),
+            figure.measure.to_string().into(),
+            cell(figure.of_source),
+            cell(figure.value),
+        ]);
+    }
+    Ok(vec![
+        Block::Paragraph(
+            "Suppressed rows are in the figures of the source alone, so a total of the release is also smaller by theirs.".into(),
+        ),
+        Block::Table(table),
+    ])
+}

@@ -1,0 +1,108 @@
+//! What a standard asks of a request.
+
+use super::looked::{Labelled, Looked, Treated};
+use crate::error::Result;
+use crate::quoting::ident;
+use crate::suggest::{Limited, propose};
+use std::collections::HashMap;
+
+/// What a standard asks of a request.
+#[derive(Debug, Clone, Copy)]
+pub enum Ask {
+    /// That the identifiers of 45 CFR 164.514(b)(2)(i) are removed: the eighteen of the list, with
+    /// the parts of dates and places that may stay.
+    SafeHarbor,
+    /// That every class has so many rows: the paragraph, and the rows.
+    Classes(&'static str, u64),
+}
+
+/// A promise of the models about all quasi-identifiers.
+#[derive(Debug, Clone, Copy)]
+pub struct Promised {
+    /// The least number of rows, or of entities, in a class.
+    pub class_size: u64,
+}
+
+impl Ask {
+    /// Returns what is not allowed in the columns.
+    pub(super) fn of_columns(self, columns: &[Looked]) -> Result<Vec<String>> {
+        let mut found = vec![];
+        if let Ask::SafeHarbor = self {
+            for column in columns {
+                found.extend(breach(column)?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns what none of the models promises.
+    pub(super) fn of_models(self, promised: &[Promised]) -> Option<String> {
+        let Ask::Classes(paragraph, rows) = self else {
+            return None;
+        };
+        let is_kept = promised.iter().any(|promise| promise.class_size >= rows);
+        (!is_kept).then(|| {
+            format!("every class has at least {rows} persons ({paragraph}); write SATISFYING k_anonymity({rows}) or max_risk(1/{rows})")
+        })
+    }
+}
+
+/// Returns what Safe Harbor does not allow in a column.
+fn breach(column: &Looked) -> Result<Option<String>> {
+    let facts = &column.facts;
+    let limited = match &column.treated {
+        Treated::Unchanged => Limited::of_unchanged(facts),
+        Treated::Masked(_) | Treated::Generalized(_) | Treated::Unseen => Limited::of(facts),
+    };
+    let name = ident(&facts.name);
+    let said = |limited: Limited, instead: String| {
+        Some(format!(
+            "Column {name}: {} (45 CFR 164.514(b)(2)(i)({})); {instead}",
+            limited.what(),
+            limited.paragraph()
+        ))
+    };
+    let drop = || "name it in IDENTIFIERS without a mask, which drops it".to_string();
+    Ok(match (&column.treated, limited) {
+        // A mask of an identifier is a code that is derived from it.
+        (Treated::Masked(noun), limited) => {
+            let limited = limited.unwrap_or(Limited::Identifier("what may be an identifier (Safe Harbor 18)"));
+            said(limited, format!("{noun} is made of its values; {}", drop()))
+        }
+        (_, None) => None,
+        (Treated::Unchanged | Treated::Unseen, Some(limited @ Limited::Identifier(_))) => said(limited, drop()),
+        (Treated::Unchanged, Some(limited)) => said(limited, generalize(column)),
+        (Treated::Unseen, Some(_)) => None,
+        (Treated::Generalized(labelled), Some(limited)) => match keeps(labelled, limited)? {
+            true => None,
+            false => said(limited, generalize(column)),
+        },
+    })
+}
+
+/// Returns true if the labels say no more of the values than Safe Harbor allows.
+fn keeps(labelled: &Labelled, limited: Limited) -> Result<bool> {
+    if labelled.computed {
+        // A top code holds in every form: what is computed of ages of 90 and more says 90.
+        return Ok(matches!(limited, Limited::Ages | Limited::BirthYears));
+    }
+    let Some(groups) = limited.groups(&labelled.values)? else {
+        return Ok(labelled.level > 0);
+    };
+    let mut labels: HashMap<i64, u32> = HashMap::new();
+    let mut grouped = groups.into_iter().zip(&labelled.labels);
+    Ok(grouped.all(|(group, label)| group.is_none_or(|group| *labels.entry(group).or_insert(*label) == *label)))
+}
+
+/// Returns what to write for a column that may be released generalized.
+fn generalize(column: &Looked) -> String {
+    let (name, proposal) = (ident(&column.facts.name), propose(&column.facts));
+    let Some(rule) = proposal.hierarchy else {
+        return "drop it in IDENTIFIERS".into();
+    };
+    let levels = proposal.levels.map(|(low, high)| format!(" LEVELS {low} TO {high}"));
+    format!(
+        "CREATE HIERARCHY h {rule}, and name it in QUASI IDENTIFIERS ({name} USING h{})",
+        levels.unwrap_or_default()
+    )
+}

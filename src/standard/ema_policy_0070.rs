@@ -1,0 +1,28 @@
+//! ema_policy_0070: the risk of each person is at most 0.09, as cells of 11.
+//!
+//! Holds if and only if the models promise classes of at least 11 rows, or entities, over all
+//! quasi-identifiers.
+//!
+//! **Interpretation**: 1/11 is 0.0909. The guidance calls it 0.09, and so do those that it cites.
+//!
+//! Example: `FOLLOWING ema_policy_0070`
+//!
+//! Reference: European Medicines Agency, External guidance on the implementation of the policy on
+//! the publication of clinical data for medicinal products for human use, EMA/90915/2016, chapter 3
+
+use super::ask::Ask;
+use super::published::Standard;
+use crate::catalogue::Info;
+
+pub(super) const STANDARD: Standard = Standard {
+    info: Info {
+        name: "ema_policy_0070",
+        summary: "the risk of each person is at most 0.09: classes of at least 11",
+        params: &[],
+        example: "FOLLOWING ema_policy_0070",
+        reference: "European Medicines Agency, EMA/90915/2016, chapter 3",
+    },
+    asks: &[Ask::Classes("EMA/90915/2016, risk of at most 0.09", 11)],
+    unchecked: "the anonymisation report of EMA/90915/2016 has to say which columns others can know, how the risk was \
+                measured, and what the data are still good for",
+};

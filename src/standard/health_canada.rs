@@ -1,0 +1,29 @@
+//! health_canada: the risk of each person is at most 0.09, as cells of 11.
+//!
+//! Holds if and only if the models promise classes of at least 11 rows, or entities, over all
+//! quasi-identifiers.
+//!
+//! Example: `FOLLOWING health_canada`
+//!
+//! Reference: Health Canada, Guidance document: Public Release of Clinical Information, 2019,
+//! chapter 6
+
+use super::ask::Ask;
+use super::published::Standard;
+use crate::catalogue::Info;
+
+pub(super) const STANDARD: Standard = Standard {
+    info: Info {
+        name: "health_canada",
+        summary: "the risk of each person is at most 0.09: classes of at least 11",
+        params: &[],
+        example: "FOLLOWING health_canada",
+        reference: "Health Canada, Public Release of Clinical Information, 2019",
+    },
+    asks: &[Ask::Classes(
+        "Public Release of Clinical Information, risk of at most 0.09",
+        11,
+    )],
+    unchecked: "the anonymization report of the guidance has to say which columns others can know, how the risk was measured, \
+                and what the data are still good for",
+};

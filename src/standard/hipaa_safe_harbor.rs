@@ -1,0 +1,32 @@
+//! hipaa_safe_harbor: the identifiers of the Safe Harbor method are removed.
+//!
+//! Holds if and only if no column is released that SUGGEST ROLES would call one of the eighteen
+//! identifiers by its name or its values, masked or not, and the labels of quasi-identifiers keep
+//! what may stay: of dates the year, of ages above 89 and of the years of birth that tell them one
+//! group, of ZIP codes three digits with 000 for those that 20,000 people or fewer share. The labels
+//! are those of the lowest level that the statement allows. Columns of other places smaller than a
+//! state are released above level 0 alone; whether their labels are states is not known.
+//!
+//! The ZIP codes of few people are those of the census of 2000 in the guidance of the Department of
+//! Health and Human Services of 2012.
+//!
+//! Example: `FOLLOWING hipaa_safe_harbor`
+//!
+//! Reference: 45 CFR 164.514(b)(2)
+
+use super::ask::Ask;
+use super::published::Standard;
+use crate::catalogue::Info;
+
+pub(super) const STANDARD: Standard = Standard {
+    info: Info {
+        name: "hipaa_safe_harbor",
+        summary: "the eighteen identifiers are removed, but for years, ages up to 89 and three digits of ZIP codes",
+        params: &[],
+        example: "FOLLOWING hipaa_safe_harbor",
+        reference: "45 CFR 164.514(b)(2)",
+    },
+    asks: &[Ask::SafeHarbor],
+    unchecked: "whoever releases must have no actual knowledge that a person could be identified (45 CFR 164.514(b)(2)(ii)), \
+                and a column that neither its name nor its values show to be an identifier is not known to be one",
+};

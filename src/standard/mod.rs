@@ -1,0 +1,37 @@
+//! Published standards that a release can follow: what each asks of a request, beside its privacy
+//! models, and what no program can check.
+//!
+//! A standard sets nothing. It refuses a request that it does not allow, names the paragraph, and
+//! says what to write. What is known of columns is the knowledge of SUGGEST ROLES
+//! ([`crate::suggest`]).
+//!
+//! A new standard is one file and one line in [`STANDARDS`].
+
+mod ask;
+mod ema_policy_0070;
+mod health_canada;
+mod hipaa_safe_harbor;
+mod looked;
+mod published;
+
+pub use ask::{Ask, Promised};
+pub use looked::{Labelled, Looked, Treated};
+pub use published::Standard;
+
+use crate::error::{Error, Result};
+
+/// Every standard, in the order of help.
+pub static STANDARDS: &[Standard] = &[
+    hipaa_safe_harbor::STANDARD,
+    ema_policy_0070::STANDARD,
+    health_canada::STANDARD,
+];
+
+/// Returns the standard of this name. Fails with a usage error that lists them.
+pub fn named(name: &str) -> Result<&'static Standard> {
+    let found = STANDARDS.iter().find(|standard| standard.info.name == name);
+    found.ok_or_else(|| Error::unknown("standard", name, STANDARDS.iter().map(|standard| standard.info.name)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+//! A published standard: what it asks, and what no program can check.
+
+use super::ask::{Ask, Promised};
+use super::looked::Looked;
+use crate::catalogue::Info;
+use crate::error::{Error, Result};
+
+/// A published standard.
+#[derive(Debug, Clone, Copy)]
+pub struct Standard {
+    /// The description.
+    pub info: Info,
+    /// What the standard asks of a request.
+    pub asks: &'static [Ask],
+    /// What the standard asks and no program can check, in one sentence.
+    pub unchecked: &'static str,
+}
+
+/// Standards are compared by name.
+impl PartialEq for Standard {
+    fn eq(&self, other: &Self) -> bool {
+        self.info.name == other.info.name
+    }
+}
+
+impl Eq for Standard {}
+
+impl Standard {
+    /// Returns what the standard does not allow in these columns, one sentence each.
+    pub fn forbidden(&self, columns: &[Looked]) -> Result<Vec<String>> {
+        let mut found = vec![];
+        for ask in self.asks {
+            found.extend(ask.of_columns(columns)?);
+        }
+        Ok(found)
+    }
+
+    /// Returns what the standard asks of the models and none of them promises, one sentence each.
+    pub fn missing(&self, promised: &[Promised]) -> Vec<String> {
+        self.asks.iter().filter_map(|ask| ask.of_models(promised)).collect()
+    }
+
+    /// Returns the error that says what the standard does not allow; `Ok` for nothing.
+    pub fn refuse(&self, found: &[String]) -> Result<()> {
+        match found.is_empty() {
+            true => Ok(()),
+            false => Err(Error::usage(format!(
+                "FOLLOWING {}: {}",
+                self.info.name,
+                found.join(". ")
+            ))),
+        }
+    }
+}

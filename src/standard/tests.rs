@@ -1,0 +1,175 @@
+//! What Safe Harbor allows of each kind of column, and what it does not.
+
+use super::*;
+use crate::suggest::{Facts, Kind};
+use arrow::array::{Array, ArrayRef, Date32Array, Int32Array, Int64Array, StringArray};
+use arrow::datatypes::Date32Type;
+use chrono::{Datelike, NaiveDate, Utc};
+use std::sync::Arc;
+
+fn harbor(facts: Facts, treated: Treated) -> Vec<String> {
+    named("hipaa_safe_harbor")
+        .unwrap()
+        .forbidden(&[Looked { facts, treated }])
+        .unwrap()
+}
+
+fn facts(name: &str, values: &ArrayRef, sample: Vec<String>) -> Facts {
+    Facts {
+        rows: 1_000,
+        values: 1_000,
+        distinct: values.len() as u64,
+        sample,
+        ..Facts::of_name(name, Kind::of(values.data_type()))
+    }
+}
+
+/// Returns what is not allowed where values have these labels.
+fn labelled<T: PartialEq>(name: &str, values: ArrayRef, sample: &[&str], labels: &[T], level: u8) -> Vec<String> {
+    let first = |label: &T| labels.iter().position(|other| other == label).unwrap() as u32;
+    let labelled = Labelled {
+        level,
+        labels: labels.iter().map(first).collect(),
+        values: Arc::clone(&values),
+        computed: false,
+    };
+    let sample = sample.iter().map(ToString::to_string).collect();
+    harbor(facts(name, &values, sample), Treated::Generalized(labelled))
+}
+
+fn dates(days: &[(i32, u32, u32)]) -> ArrayRef {
+    let days = days
+        .iter()
+        .map(|(y, m, d)| NaiveDate::from_ymd_opt(*y, *m, *d).unwrap());
+    Arc::new(Date32Array::from_iter_values(days.map(Date32Type::from_naive_date)))
+}
+
+#[test]
+fn ages_above_89_are_one_group() {
+    let ages = || Arc::new(Int32Array::from(vec![30, 89, 90, 104])) as ArrayRef;
+    assert!(labelled("age", ages(), &[], &["30", "89", ">=90", ">=90"], 0).is_empty());
+    let found = labelled("age", ages(), &[], &["30", "89", "90", "104"], 0);
+    assert!(
+        found[0].contains("(C)") && found[0].contains("TOP CODE 90"),
+        "{found:?}"
+    );
+    assert!(!labelled("age", ages(), &[], &["30-39", "80-89", "90-99", "100-109"], 1).is_empty());
+    assert!(labelled("age", ages(), &[], &["*"; 4], 3).is_empty());
+}
+
+#[test]
+fn dates_are_released_as_years() {
+    let days = || dates(&[(2001, 1, 1), (2001, 12, 31), (2002, 5, 7)]);
+    assert!(labelled("admitted", days(), &[], &["2001", "2001", "2002"], 1).is_empty());
+    assert!(labelled("admitted", days(), &[], &["2000s", "2000s", "2000s"], 2).is_empty());
+    let found = labelled("admitted", days(), &[], &["2001-01", "2001-12", "2002-05"], 1);
+    assert!(
+        found[0].contains("(C)") && found[0].contains("TRUNCATE (YEAR, DECADE)"),
+        "{found:?}"
+    );
+    // Who is 90 is not told by a year of birth.
+    let oldest = Utc::now().year() - 89;
+    let births = || dates(&[(oldest - 30, 1, 1), (oldest - 1, 1, 1), (oldest, 1, 1)]);
+    assert!(labelled("birth_date", births(), &[], &["old", "old", "young"], 1).is_empty());
+    assert!(!labelled("birth_date", births(), &[], &["older", "old", "young"], 1).is_empty());
+    assert!(labelled("admitted", births(), &[], &["older", "old", "young"], 1).is_empty());
+    // A text in a known spelling, and one that is no date.
+    let texts = || Arc::new(StringArray::from(vec!["31.12.2001", "01.01.2001", "unknown"])) as ArrayRef;
+    let sample = ["31.12.2001", "01.01.2001", "05.06.2002", "07.08.2003", "11.12.2004"];
+    assert!(labelled("seen", texts(), &sample, &["2001", "2001", "*"], 1).is_empty());
+    assert!(!labelled("seen", texts(), &sample, &["2001", "2001-01", "*"], 1).is_empty());
+}
+
+#[test]
+fn zip_codes_have_three_digits_and_000_for_the_sparse_ones() {
+    let texts = || Arc::new(StringArray::from(vec!["02139", "02142-1234", "03601", "82101"])) as ArrayRef;
+    let sample = ["02139", "02142", "03601", "82101"];
+    assert!(labelled("zip", texts(), &sample, &["021", "021", "000", "000"], 1).is_empty());
+    let found = labelled("zip", texts(), &sample, &["021", "021", "036", "821"], 1);
+    assert!(found[0].contains("(B)") && found[0].contains("CHANGE ("), "{found:?}");
+    assert!(!labelled("zip", texts(), &sample, &["02139", "02142", "000", "000"], 0).is_empty());
+    let numbers = || Arc::new(Int64Array::from(vec![2139, 2142, 3601, 82101])) as ArrayRef;
+    assert!(labelled("zip_code", numbers(), &[], &["021", "021", "000", "000"], 1).is_empty());
+    assert!(!labelled("zip_code", numbers(), &[], &["213", "214", "000", "000"], 1).is_empty());
+    // Of other places, the first level above the values is taken for states.
+    let towns = || Arc::new(StringArray::from(vec!["Salem", "Boston"])) as ArrayRef;
+    assert!(labelled("city", towns(), &[], &["Salem", "Boston"], 0)[0].contains("(B)"));
+    assert!(labelled("city", towns(), &[], &["OR", "MA"], 1).is_empty());
+}
+
+/// The eighteen identifiers, by a name of each, are refused as they are, masked and as labels.
+#[test]
+fn identifiers_are_dropped() {
+    for (name, letter) in [
+        ("first_name", 'A'),
+        ("street", 'B'),
+        ("phone", 'D'),
+        ("fax", 'E'),
+        ("email", 'F'),
+        ("ssn", 'G'),
+        ("mrn", 'H'),
+        ("member_id", 'I'),
+        ("account_number", 'J'),
+        ("license", 'K'),
+        ("vin", 'L'),
+        ("device_id", 'M'),
+        ("url", 'N'),
+        ("ip_address", 'O'),
+        ("fingerprint", 'P'),
+        ("photo", 'Q'),
+        ("employee_id", 'R'),
+    ] {
+        let of_name = || Facts::of_name(name, Kind::Text);
+        let found = harbor(of_name(), Treated::Unchanged);
+        assert!(found.len() == 1, "{name}: {found:?}");
+        assert!(found[0].contains(&format!("(i)({letter})")), "{found:?}");
+        assert_eq!(harbor(of_name(), Treated::Masked("a hash")).len(), 1, "{name}");
+    }
+    let values: ArrayRef = Arc::new(StringArray::from(vec!["ann@example.org", "bob@example.org"]));
+    let found = labelled(
+        "contact",
+        values,
+        &["ann@example.org", "bob@example.org"],
+        &["a", "b"],
+        1,
+    );
+    assert!(found[0].contains("(F)"), "{found:?}");
+}
+
+#[test]
+fn what_is_no_identifier_is_allowed() {
+    for (name, kind) in [("sex", Kind::Text), ("diagnosis", Kind::Text), ("weight", Kind::Number)] {
+        assert!(
+            harbor(Facts::of_name(name, kind), Treated::Unchanged).is_empty(),
+            "{name}"
+        );
+    }
+    assert!(!harbor(Facts::of_name("visits", Kind::Nested), Treated::Unchanged).is_empty());
+    assert!(
+        !harbor(
+            Facts::of_name("weight", Kind::Number),
+            Treated::Masked("a value with noise")
+        )
+        .is_empty()
+    );
+}
+
+#[test]
+fn a_risk_of_one_in_eleven_is_a_class_of_eleven() {
+    let standard = named("health_canada").unwrap();
+    assert!(
+        standard
+            .missing(&[Promised { class_size: 2 }, Promised { class_size: 11 }])
+            .is_empty()
+    );
+    let missing = standard.missing(&[Promised { class_size: 10 }]);
+    assert!(missing[0].contains("k_anonymity(11)"), "{missing:?}");
+    assert!(
+        standard
+            .refuse(&missing)
+            .unwrap_err()
+            .to_string()
+            .contains("FOLLOWING health_canada")
+    );
+    assert!(named("hippa").unwrap_err().to_string().contains("hipaa_safe_harbor"));
+}

@@ -1,0 +1,263 @@
+//! What Safe Harbor limits in a column, and which of its values must be released alike.
+//!
+//! 45 CFR 164.514(b)(2)(i) lists the identifiers (A) to (R). All are removed but three, of which a
+//! part may stay: of places smaller than a state the first three digits of a ZIP code, and 000 where
+//! 20,000 people or fewer live (B); of dates the year (C); of ages and years that tell an age above
+//! 89 one group of 90 and more (C).
+
+use super::dates::Spelling;
+use super::facts::{Facts, Kind, MOST};
+use super::identifying::{Identifying, identifying, named_as_identifier};
+use super::levels::oldest_year;
+use super::names;
+use super::patterns::Pattern;
+use super::postcodes::{Postcode, SPARSE, has_lost_zeros};
+use super::vocabulary::Meaning;
+use crate::error::Result;
+use crate::hierarchy::local_times;
+use arrow::array::{Array, ArrayRef, AsArray, Date32Array, Int32Array, StringArray};
+use arrow::compute::{can_cast_types, cast};
+use arrow::datatypes::{DataType, Date32Type, Float64Type};
+use chrono::{Datelike, NaiveDate, NaiveDateTime};
+use std::sync::Arc;
+
+/// The age from which on people are one group.
+const OLD: f64 = 90.0;
+
+/// What Safe Harbor limits in a column.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Limited {
+    /// An identifier, which is removed whole: what it is, with its number in the list.
+    Identifier(&'static str),
+    /// Dates, of which the year may stay.
+    Dates(Dates),
+    /// A part of a date, or a date that cannot be read, of which nothing may stay.
+    PartOfDate,
+    /// Ages, of which those above 89 are one group.
+    Ages,
+    /// Years of birth, of which those of people above 89 are one group.
+    BirthYears,
+    /// ZIP codes of the United States, of which three digits may stay.
+    ZipCodes,
+    /// Another place smaller than a state.
+    Place,
+}
+
+/// How dates are written, and whether they tell an age.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Dates {
+    spelling: Written,
+    of_birth: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Written {
+    /// Values of a type of dates or timestamps.
+    AsDates,
+    /// Texts, or whole numbers, in one spelling.
+    Spelled(Spelling),
+    /// Texts that begin with the year.
+    YearFirst,
+}
+
+impl Limited {
+    /// Returns what Safe Harbor limits in a column, by its name and what is known of its values.
+    pub fn of(facts: &Facts) -> Option<Self> {
+        let (pattern, meaning) = (Pattern::of(facts, MOST), names::meaning(&facts.name));
+        let of_birth = meaning == Some(Meaning::Birth);
+        let dates = |spelling| Some(Self::Dates(Dates { spelling, of_birth }));
+        let is_number = matches!(facts.kind, Kind::Integer | Kind::Number);
+        if let Some(Pattern::Identifier(what)) = pattern {
+            return Some(Self::Identifier(what));
+        }
+        if let Some(Meaning::Identifier(what)) = meaning
+            && facts.kind != Kind::Other
+        {
+            return Some(Self::Identifier(what));
+        }
+        match pattern {
+            _ if facts.kind == Kind::Date => return dates(Written::AsDates),
+            Some(Pattern::Date(spelling)) => return dates(Written::Spelled(spelling)),
+            Some(Pattern::DateTime) => return dates(Written::YearFirst),
+            Some(Pattern::ShortDate) => return Some(Self::PartOfDate),
+            _ => {}
+        }
+        match meaning {
+            Some(Meaning::Age) if is_number => Some(Self::Ages),
+            Some(Meaning::Birth) if is_number => Some(Self::BirthYears),
+            // Ages and dates in an unknown spelling.
+            Some(Meaning::Age | Meaning::Birth | Meaning::DatePart) => Some(Self::PartOfDate),
+            Some(Meaning::Place) => Some(match is_zip(facts, pattern) {
+                true => Self::ZipCodes,
+                false => Self::Place,
+            }),
+            _ => match pattern {
+                Some(Pattern::Postal(Postcode::Zip)) => Some(Self::ZipCodes),
+                Some(Pattern::Postal(_)) => Some(Self::Place),
+                _ => None,
+            },
+        }
+    }
+
+    /// Returns what Safe Harbor limits in a column that is released as it is: all of [`Limited::of`],
+    /// and codes and texts that identify by their values.
+    pub fn of_unchanged(facts: &Facts) -> Option<Self> {
+        let found = match identifying(facts) {
+            Some(Identifying::Form(what) | Identifying::Name(what)) => Some(what),
+            Some(Identifying::FreeText) => Some("free text, which may name anybody (Safe Harbor 18)"),
+            Some(Identifying::Unique) => Some("a unique code (Safe Harbor 18)"),
+            Some(Identifying::Unseen) => Some("bytes or nested values, which are not looked into (Safe Harbor 17)"),
+            None => None,
+        };
+        // A name that is known before anything is read.
+        let named = || named_as_identifier(&facts.name, facts.kind).filter(|_| facts.rows == 0);
+        let found = found.or_else(named).map(Self::Identifier);
+        // A category with the name of an identifier has few values, and identifies nobody.
+        let limited = || Self::of(facts).filter(|limited| !matches!(limited, Self::Identifier(_)));
+        found.or_else(limited)
+    }
+
+    /// Returns the letter of the paragraph under 45 CFR 164.514(b)(2)(i).
+    pub fn paragraph(self) -> char {
+        let number = match self {
+            Self::Identifier(what) => {
+                let number = what.rsplit_once("Safe Harbor ").map(|(_, number)| number);
+                let digits = number.map(|text| text.chars().take_while(char::is_ascii_digit).collect::<String>());
+                digits.and_then(|digits| digits.parse().ok()).unwrap_or(18)
+            }
+            Self::Dates(_) | Self::PartOfDate | Self::Ages | Self::BirthYears => 3,
+            Self::ZipCodes | Self::Place => 2,
+        };
+        char::from(b'A' + (number - 1))
+    }
+
+    /// Returns what the column contains, in words.
+    pub fn what(self) -> &'static str {
+        match self {
+            Self::Identifier(what) => what,
+            Self::Dates(_) => "dates, of which only the year may be released",
+            Self::PartOfDate => {
+                "a part of a date, or ages or dates in a spelling that is not known, of which nothing may be released"
+            }
+            Self::Ages => "ages, of which those above 89 may be released as one group alone",
+            Self::BirthYears => "years of birth, of which those of people above 89 may be released as one group alone",
+            Self::ZipCodes => {
+                "ZIP codes, of which three digits may be released, and 000 of those that 20,000 people or fewer share"
+            }
+            Self::Place => "places smaller than a state, which may not be released",
+        }
+    }
+
+    /// Returns for each value the group that it must be released in: values of one group have one
+    /// label. `None` is a value that may have a label of its own. Returns `None` for a limit that no
+    /// grouping of the values says: of places, nobody here knows the states.
+    pub fn groups(self, values: &ArrayRef) -> Result<Option<Vec<Option<i64>>>> {
+        let texts = cast(values, &DataType::Utf8)?;
+        let texts = texts.as_string::<i32>();
+        let of_texts = |group: &dyn Fn(&str) -> Option<i64>| -> Vec<Option<i64>> {
+            texts
+                .iter()
+                .map(|text| text.and_then(|text| group(text.trim())))
+                .collect()
+        };
+        Ok(match self {
+            Self::Place => None,
+            Self::Identifier(_) | Self::PartOfDate => Some(of_texts(&|_| Some(REST))),
+            Self::Ages => Some(of_numbers(values, |age| (age >= OLD).then_some(REST))?),
+            Self::BirthYears => {
+                let oldest = f64::from(oldest_year());
+                Some(of_numbers(values, |year| (year < oldest).then_some(REST))?)
+            }
+            Self::Dates(dates) => {
+                let years = match dates.spelling {
+                    Written::AsDates => years(values)?,
+                    Written::YearFirst => of_texts(&|text| text.get(..4)?.parse().ok().or(Some(REST))),
+                    Written::Spelled(spelling) => of_texts(&|text| {
+                        let date = NaiveDate::parse_from_str(text, spelling.format).ok();
+                        Some(date.map_or(REST, |date| date.year().into()))
+                    }),
+                };
+                let oldest = i64::from(oldest_year());
+                let group = |year: i64| match dates.of_birth && year < oldest {
+                    true => REST,
+                    false => year,
+                };
+                Some(years.into_iter().map(|year| year.map(group)).collect())
+            }
+            Self::ZipCodes => {
+                let is_whole = Kind::of(values.data_type()) == Kind::Integer;
+                Some(of_texts(&|text| Some(zip_group(text, is_whole))))
+            }
+        })
+    }
+}
+
+impl Limited {
+    /// Returns every value of a type that the limit is about: all ages, years, and ZIP codes, and two
+    /// dates of each year. Returns `None` where the values are not known beforehand.
+    pub fn domain(self, of: &DataType) -> Result<Option<ArrayRef>> {
+        let years = 1880..=oldest_year() + 100;
+        let values: ArrayRef = match self {
+            Self::Ages => Arc::new(Int32Array::from_iter_values(0..=130)),
+            Self::BirthYears => Arc::new(Int32Array::from_iter_values(years)),
+            Self::Dates(Dates {
+                spelling: Written::AsDates,
+                ..
+            }) => {
+                let ends = years.flat_map(|year| [(year, 1, 1), (year, 12, 31)]);
+                let dates = ends.filter_map(|(year, month, day)| NaiveDate::from_ymd_opt(year, month, day));
+                Arc::new(Date32Array::from_iter_values(dates.map(Date32Type::from_naive_date)))
+            }
+            Self::ZipCodes => {
+                let codes = (0..1_000).flat_map(|first| ["01", "98"].map(|rest| format!("{first:03}{rest}")));
+                Arc::new(codes.map(Some).collect::<StringArray>())
+            }
+            Self::Dates(_) | Self::Identifier(_) | Self::PartOfDate | Self::Place => return Ok(None),
+        };
+        match can_cast_types(values.data_type(), of) {
+            true => Ok(Some(cast(&values, of)?)),
+            false => Ok(None),
+        }
+    }
+}
+
+/// The group of values that are withheld together.
+const REST: i64 = -1;
+
+fn is_zip(facts: &Facts, pattern: Option<Pattern>) -> bool {
+    let is_code = names::is_postcode(&facts.name) && !names::is_foreign_postcode(&facts.name);
+    matches!(pattern, Some(Pattern::Postal(Postcode::Zip))) && !names::is_foreign_postcode(&facts.name)
+        || is_code && !matches!(pattern, Some(Pattern::Postal(_)))
+}
+
+/// Returns the first three digits of a ZIP code, or the group of those that are withheld.
+fn zip_group(text: &str, is_whole: bool) -> i64 {
+    let digits = match (is_whole, text.len()) {
+        (true, ..=5) => format!("{text:0>5}"),
+        (true, _) => format!("{text:0>9}"),
+        (false, _) => text.to_string(),
+    };
+    let begins = digits
+        .get(..3)
+        .filter(|first| first.bytes().all(|b| b.is_ascii_digit()));
+    match begins {
+        Some(first) if !has_lost_zeros(&digits) && !SPARSE.contains(&first) => first.parse().unwrap_or(REST),
+        _ => REST,
+    }
+}
+
+/// Returns the years of dates and timestamps, on the clock of their zone.
+fn years(values: &ArrayRef) -> Result<Vec<Option<i64>>> {
+    let years = local_times(values)?.into_iter().zip(0..);
+    let year = |(time, row): (Option<NaiveDateTime>, usize)| match values.is_null(row) {
+        true => None,
+        false => Some(time.map_or(REST, |time| time.year().into())),
+    };
+    Ok(years.map(year).collect())
+}
+
+fn of_numbers(values: &ArrayRef, group: impl Fn(f64) -> Option<i64>) -> Result<Vec<Option<i64>>> {
+    let numbers = cast(values, &DataType::Float64)?;
+    let numbers = numbers.as_primitive::<Float64Type>();
+    Ok(numbers.iter().map(|number| number.and_then(&group)).collect())
+}
