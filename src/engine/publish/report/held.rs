@@ -6,6 +6,7 @@ use super::utility::MOST_ROWS;
 use crate::engine::verify::WHOLE;
 use crate::error::{Error, Result};
 use crate::quoting::quote;
+use crate::search::Oracle;
 use datafusion::datasource::MemTable;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use futures::StreamExt;
