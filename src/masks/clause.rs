@@ -110,8 +110,11 @@ pub enum Reads {
     Named,
     /// The values of all identifiers, in the same row.
     Identifiers,
-    /// The values of the whole column (see [`Survey`](super::Survey)), and the rank of the row.
+    /// The values of the whole column (see [`Survey`](super::Survey)), and the rank of the row by all
+    /// its columns.
     Column,
+    /// The same, with the rank of the row by its value.
+    Ranks,
 }
 
 /// A kind of mask: its description, its clause, its words and its constructor.
@@ -155,7 +158,7 @@ impl Eq for MaskKind {}
 impl MaskKind {
     /// Returns true if a mask is drawn from the values of the whole column.
     pub(crate) fn is_drawn(&self) -> bool {
-        self.reads == Reads::Column
+        matches!(self.reads, Reads::Column | Reads::Ranks)
     }
 }
 

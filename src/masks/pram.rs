@@ -23,12 +23,14 @@ use super::key::Key;
 use super::survey::Survey;
 use super::text::unfit;
 use super::values::{Mask, Unmasked};
-use crate::canonical::plain;
+use crate::canonical::{one_spelling, plain};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, UInt32Array};
 use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
+use arrow::row::{RowConverter, SortField};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The most categories. The matrix has the square of them.
@@ -106,18 +108,19 @@ struct Pram {
 #[derive(Debug)]
 struct Drawn {
     categories: ArrayRef,
-    /// The number of rows up to each category.
-    ends: Vec<u64>,
+    /// The place of each category.
+    places: HashMap<Box<[u8]>, u32>,
+    rows: RowConverter,
     /// By category, the sums of the probabilities to become a category up to each one.
     sums: Vec<Vec<f64>>,
     draws: Draws,
 }
 
 impl Drawn {
-    /// Returns what the category of a row becomes; `None` for the rank of a row without one.
-    fn place(&self, rank: u64) -> Option<u32> {
-        let category = self.ends.partition_point(|end| *end < rank);
-        let (sums, number) = (self.sums.get(category)?, self.draws.of(rank).uniform());
+    /// Returns what the category of a row becomes; `None` for one that is not known.
+    fn place(&self, category: &[u8], rank: u64) -> Option<u32> {
+        let category = *self.places.get(category)?;
+        let (sums, number) = (&self.sums[category as usize], self.draws.of(rank).uniform());
         // The last sum is 1, or less by a rounding.
         let place = sums.partition_point(|sum| *sum <= number).min(sums.len() - 1);
         u32::try_from(place).ok()
@@ -155,12 +158,17 @@ impl Mask for Pram {
         }
         let draws = Draws::new(key, KIND.info.name, &survey.column)?;
         let matrix = transitions(&survey.counts, self.least, self.alpha, &draws);
+        let categories = one_spelling(&cast(&survey.values, &plain(survey.values.data_type()))?)?;
+        let rows = RowConverter::new(vec![SortField::new(categories.data_type().clone())])?;
+        let places = rows.convert_columns(std::slice::from_ref(&categories))?;
+        let places = places.iter().map(|row| row.as_ref().into()).zip(0..).collect();
         Ok(Arc::new(Self {
             least: self.least,
             alpha: self.alpha,
             drawn: Some(Drawn {
-                categories: cast(&survey.values, &plain(survey.values.data_type()))?,
-                ends: survey.ends(),
+                categories,
+                places,
+                rows,
                 sums: matrix.into_iter().map(sums).collect(),
                 draws,
             }),
@@ -171,11 +179,13 @@ impl Mask for Pram {
         let drawn = self.drawn.as_ref();
         let drawn = drawn.ok_or_else(|| Error::internal("transitions without the column's categories"))?;
         let ranks = unmasked.ranks()?.values();
-        let nulls = unmasked.values.logical_nulls();
+        let values = one_spelling(unmasked.values)?;
+        let rows = drawn.rows.convert_columns(std::slice::from_ref(&values))?;
+        let nulls = values.logical_nulls();
         let is_null = |row: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
         let place = |(row, rank): (usize, &u64)| match is_null(row) {
             true => Ok(None),
-            false => match drawn.place(*rank) {
+            false => match drawn.place(rows.row(row).as_ref(), *rank) {
                 Some(place) => Ok(Some(place)),
                 None => Err(Error::data("the source changed during the run")),
             },

@@ -51,7 +51,7 @@ pub(super) const KIND: MaskKind = MaskKind {
         ],
     },
     places: &[Place::Values],
-    reads: Reads::Column,
+    reads: Reads::Ranks,
     function: None,
     noun: "a swapped value",
     phrase: "the value of another row whose rank is near",

@@ -12,8 +12,9 @@ pub struct Survey {
     pub values: ArrayRef,
     /// The number of rows of each value.
     pub counts: Vec<u64>,
-    /// The column of the rank of each row: 1 for the least value, and NULL after all values. Rows
-    /// with equal values are ranked by their other columns.
+    /// The column of the rank of each row, from 1 on. For a mask that reads
+    /// [`Reads::Ranks`](super::Reads::Ranks) it is by the value, NULL after all values, and rows with
+    /// equal values are ranked by their other columns. For any other mask it only tells rows apart.
     pub ranks: String,
 }
 

@@ -26,6 +26,7 @@ mod facts;
 mod harbor;
 mod identifying;
 mod levels;
+mod masks;
 mod names;
 mod national;
 mod patterns;
@@ -83,6 +84,8 @@ pub struct Proposal {
     /// The lowest and highest level that Safe Harbor 2 and 3 allow of this hierarchy; `None` if
     /// they allow every level.
     pub levels: Option<(u32, u32)>,
+    /// For an identifier, the clause that releases a mask of it, if a mask is worth having.
+    pub mask: Option<String>,
     /// True if rows with the same value are rows of one person.
     pub is_entity: bool,
 }
@@ -107,6 +110,10 @@ pub fn propose(facts: &Facts) -> Proposal {
         },
         levels: rule.as_ref().and_then(|rule| rule.levels),
         hierarchy: rule.map(|rule| rule.sql),
+        mask: match role {
+            Role::Identifier => masks::clause(facts, pattern, meaning),
+            _ => None,
+        },
         is_entity: role == Role::Identifier && is_entity(facts),
     }
 }

@@ -3,8 +3,9 @@
 //! the checks.
 
 use crate::common::{collect, number, with_paths};
-use arrow::array::{AsArray, RecordBatch};
+use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::DataType;
+use arrow::util::display::array_value_to_string;
 use datafusion::datasource::MemTable;
 use std::sync::Arc;
 
@@ -162,4 +163,95 @@ async fn what_few_people_share_is_000() {
         let of_many = format!("SELECT count(DISTINCT {label}) FROM people WHERE NOT {is_sparse} AND {label} <> '000'");
         assert_eq!(number(&collect(&context, &of_many).await), 1.0, "{column} {level}");
     }
+}
+
+/// The texts of a released column.
+fn texts(released: &[RecordBatch], column: &str) -> Vec<String> {
+    let columns = released.iter().map(|batch| batch.column_by_name(column).unwrap());
+    let rows = columns.flat_map(|column| (0..column.len()).map(|row| array_value_to_string(column, row).unwrap()));
+    rows.collect()
+}
+
+/// Numbers of a text, without a sign.
+fn numbers(text: &str) -> Vec<f64> {
+    let parts = text.split(|c: char| !c.is_ascii_digit() && c != '.');
+    parts.filter_map(|part| part.trim_matches('.').parse().ok()).collect()
+}
+
+/// FOLLOWING refuses a request, or what it releases is what Safe Harbor allows: of every column, in
+/// every recoding and form of labels. Of ages, no number is above 90; of dates, a text is a year or a
+/// decade, and bounds are whole years; of ZIP codes, three digits that more than 20,000 people share.
+#[tokio::test]
+async fn following_lets_nothing_else_out() {
+    let context = with_paths(1);
+    collect(&context, PEOPLE).await;
+    for sql in [
+        "CREATE TABLE few AS SELECT * FROM people LIMIT 420",
+        "CREATE HIERARCHY coded AS INTERVALS (5, 10, 20) TOP CODE 90",
+        "CREATE HIERARCHY plain AS INTERVALS (5, 10, 20)",
+        "CREATE HIERARCHY years AS TRUNCATE (YEAR, DECADE)",
+        "CREATE HIERARCHY months AS TRUNCATE (MONTH, YEAR)",
+        "CREATE HIERARCHY digits AS PREFIX (3, 2, 1)",
+    ] {
+        collect(&context, sql).await;
+    }
+    let sparse: Vec<&str> = SPARSE.split('\'').filter(|code| code.len() == 3).collect();
+    let date = regex::Regex::new("[0-9]{4}-[0-9]{2}-[0-9]{2}").unwrap();
+    let is_allowed = |column: &str, text: &str| match column {
+        "age" => numbers(text).iter().all(|number| *number <= 90.0),
+        "discharged" | "admitted" => {
+            let is_year = text.len() <= 5 && text.trim_end_matches('s').parse::<u16>().is_ok();
+            // Bounds are the ends of years.
+            let mut dates = date.find_iter(text).map(|date| &date.as_str()[4..]);
+            let are_ends = date.is_match(text) && dates.all(|end| ["-01-01", "-12-31"].contains(&end));
+            text == "*" || text.is_empty() || is_year || are_ends
+        }
+        _ => text == "*" || text.len() <= 3 && !sparse.contains(&text),
+    };
+    let (mut released, mut refused) = (0, 0);
+    for (column, hierarchies) in [
+        ("age", ["coded", "plain", "coded LEVELS 1 TO 3", "plain LEVELS 2 TO 2"]),
+        (
+            "discharged",
+            ["years", "months", "years LEVELS 1 TO 3", "months LEVELS 2 TO 3"],
+        ),
+        (
+            "admitted",
+            [
+                "years",
+                "months LEVELS 1 TO 3",
+                "years LEVELS 1 TO 3",
+                "months LEVELS 2 TO 3",
+            ],
+        ),
+        (
+            "zip",
+            [
+                "digits",
+                "digits LEVELS 1 TO 4",
+                "digits LEVELS 3 TO 4",
+                "digits LEVELS 4 TO 4",
+            ],
+        ),
+    ] {
+        for hierarchy in hierarchies {
+            for form in ["TEXT", "BOUNDS", "MIDPOINT", "MEAN", "MEDIAN", "MODE"] {
+                for search in ["SEARCH USING auto", "RECODING LOCAL", "SEARCH USING mdav"] {
+                    let sql = format!(
+                        "ANONYMIZE (SELECT {column}, sex FROM few) QUASI IDENTIFIERS ({column} USING {hierarchy} LABELS {form}, \
+                         sex) SATISFYING k_anonymity(5) FOLLOWING hipaa_safe_harbor SUPPRESSING AT MOST 20 PERCENT {search}"
+                    );
+                    let Ok(answer) = context.sql(&sql).await else {
+                        refused += 1;
+                        continue;
+                    };
+                    released += 1;
+                    let texts = texts(&answer, column);
+                    let wrong = texts.iter().find(|text| !is_allowed(column, text));
+                    assert_eq!(wrong, None, "{sql}");
+                }
+            }
+        }
+    }
+    assert!(released > 40 && refused > 40, "{released} {refused}");
 }

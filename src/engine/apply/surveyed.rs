@@ -37,7 +37,9 @@ impl Surveyed {
             surveys: vec![],
             _held: None,
         };
-        let drawn: Vec<&MaskOf> = job.masks.iter().filter(|of| of.clause.kind.is_drawn()).collect();
+        let mut drawn: Vec<&MaskOf> = job.masks.iter().filter(|of| of.clause.kind.is_drawn()).collect();
+        // Those that have ranks of their own come first.
+        drawn.sort_by_key(|of| of.clause.kind.reads != Reads::Ranks);
         if drawn.is_empty() {
             return Ok(own);
         }
@@ -57,8 +59,19 @@ impl Surveyed {
                     ),
                 )
             })?;
-            // One at a time: the functions of one window have one order.
-            own.rows = own.rows.window(vec![rank(job, &survey)?])?;
+            // A mask that only tells rows apart shares the ranks of another one.
+            let shared = own.surveys.first().filter(|_| of.clause.kind.reads == Reads::Column);
+            let survey = match shared {
+                Some(other) => Survey {
+                    ranks: other.ranks.clone(),
+                    ..survey
+                },
+                None => {
+                    // One at a time: the functions of one window have one order.
+                    own.rows = own.rows.window(vec![rank(job, &survey)?])?;
+                    survey
+                }
+            };
             own.surveys.push(survey);
         }
         own._held = Some(held);

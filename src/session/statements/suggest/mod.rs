@@ -117,6 +117,9 @@ fn columns(survey: &Survey, proposals: &[Proposal], draft: &Draft, outcome: Opti
         if proposal.role == Role::Sensitive && facts.distinct > 1 && !is_diverse(facts) {
             reason += "; most rows are alike, so classes need not differ in it (l_diversity)";
         }
+        if let Some(mask) = &proposal.mask {
+            reason += &format!("; a mask keeps something of it: {mask}");
+        }
         let mut row = Row::of(proposal.role.name(), reason);
         row.column = Some(facts.name.clone());
         if let Some(hierarchy) = hierarchy {

@@ -1,0 +1,34 @@
+//! The mask that keeps something of a column that is dropped: which rows are of one person, a made-up
+//! value of the same kind, or a text without what looks like an identifier.
+
+use super::facts::Facts;
+use super::is_entity;
+use super::patterns::Pattern;
+use super::vocabulary::Meaning;
+use crate::quoting::ident;
+
+/// The words of an identifier that can be made up, and what makes it up.
+const MADE_UP: &[(&str, &str)] = &[
+    ("e-mail", "FAKE MAIL"),
+    ("telephone", "FAKE TELEPHONE"),
+    ("(Safe Harbor 1)", "FAKE NAME"),
+];
+
+/// Returns the clause that releases a mask of a column that is dropped; `None` if nothing of it is
+/// worth keeping.
+pub(super) fn clause(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> Option<String> {
+    let column = ident(&facts.name);
+    let in_secret = |mask: &str| format!("IDENTIFIERS ({column} {mask} WITH SECRET 'env:ANONSQL_SECRET')");
+    if pattern == Some(Pattern::FreeText) || meaning == Some(Meaning::FreeText) {
+        return Some(format!("KEEP ({column} REDACTED)"));
+    }
+    if is_entity(facts) {
+        return Some(in_secret("HASH"));
+    }
+    let what = match (pattern, meaning) {
+        (Some(Pattern::Identifier(what)), _) | (_, Some(Meaning::Identifier(what))) => what,
+        _ => return None,
+    };
+    let made_up = MADE_UP.iter().find(|(word, _)| what.contains(word));
+    made_up.map(|(_, mask)| in_secret(mask))
+}
