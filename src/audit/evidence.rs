@@ -90,8 +90,9 @@ impl Evidence {
     }
 
     /// Returns the names of the standards that the release follows.
-    pub(super) fn following(&self) -> &[String] {
-        self.stated.as_ref().map_or(&[], |stated| &stated.following)
+    pub(super) fn following(&self) -> BTreeSet<&String> {
+        let stated = self.stated.iter().flat_map(|stated| &stated.following);
+        stated.chain(&self.manifest.following).collect()
     }
 
     /// Returns the lowest level that the statement allows a quasi-identifier, if it says so.

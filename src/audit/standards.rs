@@ -10,9 +10,12 @@ use super::verification::Verification;
 use crate::error::Result;
 use crate::folder::{Check, Manifest, Role};
 use crate::hierarchy::LabelForm;
+use crate::masks::MASKS;
 use crate::recount::ReleasedTable;
 use crate::standard::{Ask, Labelled, Looked, Standard, Treated, named};
 use crate::suggest::{Facts, Kind, Limited};
+use arrow::array::{AsArray, UInt32Array};
+use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
 use datafusion::prelude::SessionContext;
 
@@ -55,9 +58,26 @@ fn columns(claim: &Claim, manifest: &Manifest, standard: &Standard, found: &mut 
         let name = column.name.as_str();
         let facts = Facts::of_name(name, kind(manifest, name));
         let treated = match (column.mask(), column.role) {
-            (Some(_), _) => Treated::Masked("a mask"),
+            (Some(mask), _) => match MASKS.iter().find(|kind| mask.starts_with(kind.clause.start)) {
+                Some(kind) => Treated::Masked(kind),
+                None => {
+                    found.gap(format!(
+                        "whether {} allows the mask of {name} (it is not known here)",
+                        standard.info.name
+                    ));
+                    continue;
+                }
+            },
             (None, Role::QuasiIdentifier) => Treated::Generalized(match labelled(claim, manifest, name, &facts)? {
                 Labels::Known(labelled) => labelled,
+                Labels::Wide => {
+                    found.gap(format!(
+                        "whether {} allows the labels of {name} (of other values its hierarchy says more, and only the source \
+                         tells which there are)",
+                        standard.info.name
+                    ));
+                    continue;
+                }
                 Labels::Unlimited => continue,
                 Labels::Unknown => {
                     found.unchecked.push(format!(
@@ -68,7 +88,6 @@ fn columns(claim: &Claim, manifest: &Manifest, standard: &Standard, found: &mut 
                     continue;
                 }
             }),
-            (None, Role::ItemSet) => Treated::Unseen,
             (None, _) => Treated::Unchanged,
         };
         looked.push(Looked { facts, treated });
@@ -83,6 +102,9 @@ fn columns(claim: &Claim, manifest: &Manifest, standard: &Standard, found: &mut 
 /// The labels of a quasi-identifier.
 enum Labels {
     Known(Labelled),
+    /// Of some values that the standard limits they say too much; whether the source has these, the
+    /// manifest does not say.
+    Wide,
     /// The standards limit nothing in the column, as far as its name tells.
     Unlimited,
     Unknown,
@@ -108,14 +130,22 @@ fn labelled(claim: &Claim, manifest: &Manifest, column: &str, facts: &Facts) -> 
         return Ok(Labels::Unknown);
     };
     let lookup = hierarchy.bind(values)?;
-    Ok(Labels::Known(Labelled {
+    let labels = lookup.level(level).codes.clone();
+    let texts = cast(&lookup.level(level).labels, &DataType::Utf8)?;
+    let texts = take(&texts, &UInt32Array::from(labels.clone()), None)?;
+    let labelled = Labelled {
         level,
+        texts: texts.as_string::<i32>().clone(),
         values: lookup.values().clone(),
-        labels: lookup.level(level).codes.clone(),
+        labels,
         computed: manifest
             .form_of(column)
             .is_some_and(|form| !matches!(form, LabelForm::Text | LabelForm::Bounds)),
-    }))
+    };
+    Ok(match labelled.keeps(limited)? {
+        true => Labels::Known(labelled),
+        false => Labels::Wide,
+    })
 }
 
 /// Returns the type of a column of the source.

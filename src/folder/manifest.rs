@@ -86,6 +86,9 @@ pub struct Manifest {
     pub replay: Option<ReplaySummary>,
     /// The released columns in their order.
     pub columns: Vec<ReleasedColumn>,
+    /// The names of the standards that the statement follows.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub following: Vec<String>,
     /// The released columns that are names of folders, outermost first.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub partitioned_by: Vec<String>,

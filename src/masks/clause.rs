@@ -156,6 +156,12 @@ impl PartialEq for MaskKind {
 impl Eq for MaskKind {}
 
 impl MaskKind {
+    /// Returns true if a mask is a code or a text that is made of an identifier, and not of a value that
+    /// may be released as it is.
+    pub(crate) fn is_code(&self) -> bool {
+        self.places.contains(&Place::Identifiers) || self.reads == Reads::Identifiers
+    }
+
     /// Returns true if a mask is drawn from the values of the whole column.
     pub(crate) fn is_drawn(&self) -> bool {
         matches!(self.reads, Reads::Column | Reads::Ranks)

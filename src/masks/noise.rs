@@ -6,12 +6,14 @@
 //! source, and its variance is about (1 + 0.1^2) times that.
 //!
 //! A whole number gets a whole number added, and a decimal number one with as many decimals: the
-//! random number is rounded to the nearest one. A column of unsigned numbers has no values below 0: a
+//! random number is rounded to the nearest one, and a share whose noise would mostly be rounded to 0 is an
+//! error. A column of unsigned numbers has no values below 0: a
 //! sum that its type does not have is the nearest one that it has. NULL stays NULL. A column with NaN
 //! or infinity, or with one value in all rows, has no standard deviation to draw by, and is an error.
 //!
 //! Whoever has the secret knows the random numbers. With one secret, a table has the same noise in
-//! each release. With two, the mean of both releases is nearer to the value.
+//! each release. With two, or if the table has other rows, the mean of both releases is nearer to the
+//! value.
 //!
 //! Example: `KEEP (income NOISE (0.1) WITH SECRET 'env:ANONSQL_SECRET')`
 //!
@@ -32,6 +34,9 @@ use arrow::compute::{CastOptions, cast, cast_with_options};
 use arrow::datatypes::{DataType, Decimal128Type, Float64Type};
 use std::sync::Arc;
 
+/// The least standard deviation of noise that is rounded, in units of the column: below it, most values
+/// would stay as they are.
+const ROUNDED: f64 = 0.7;
 /// The most noise, as a multiple of the standard deviation.
 const MOST: f64 = 100.0;
 
@@ -66,8 +71,8 @@ pub(super) const KIND: MaskKind = MaskKind {
     limits: (
         "Values with noise",
         "A value far from all others stays far from them, and whoever knows a value well finds the records near it. The \
-         several values of one person have noise of their own, so their mean tells more than each. Two releases with two \
-         secrets do so, too. Zero and other values that many share get noise as all others. No model counts such values.",
+         several values of one person have noise of their own, so their mean tells more than each. Two releases do so, too, with two \
+         secrets or of a table that changed. Zero and other values that many share get noise as all others. No model counts such values.",
     ),
     build: |clause| {
         let share = clause.share("share", None)?;
@@ -124,6 +129,12 @@ impl Mask for Noise {
     fn surveyed(&self, survey: &Survey, key: &Key) -> Result<Arc<dyn Mask>> {
         survey.check()?;
         let deviation = self.share * deviation(survey)?;
+        if deviation > 0.0 && deviation < ROUNDED * unit(survey.values.data_type()) {
+            return Err(survey.unfit(
+                "NOISE of this share is mostly rounded away, because the column has whole numbers or few decimals; write a larger \
+                 share, or cast the column to DOUBLE in a query",
+            ));
+        }
         let draws = Draws::new(key, KIND.info.name, &survey.column)?;
         Ok(Arc::new(Self {
             share: self.share,
@@ -159,6 +170,17 @@ impl Mask for Noise {
                 Ok(cast(&sums, of)?)
             }
         }
+    }
+}
+
+/// Returns the least difference of two values of a type; 0 of floating-point numbers.
+fn unit(of: &DataType) -> f64 {
+    match plain(of) {
+        DataType::Decimal32(_, scale) | DataType::Decimal64(_, scale) | DataType::Decimal128(_, scale) => {
+            10_f64.powi(-i32::from(scale))
+        }
+        whole if whole.is_integer() => 1.0,
+        _ => 0.0,
     }
 }
 

@@ -62,11 +62,13 @@ pub(super) const KIND: MaskKind = MaskKind {
 };
 
 /// The months in English, German, French and Spanish, by their first letters.
-const MONTHS: &str = "jan|feb|fév|fev|m[aä]r|mrz|apr|avr|abr|ma[iyí]|jun|juin|jul|juil|ago|aug|ao[uû]|sep|okt|oct|nov|de[cz]|déc|dic|ene";
+const MONTHS: &str = "jan(?:uary|uar|vier)?|ene(?:ro)?|feb(?:ruary|ruar|rero)?|f[ée]v(?:rier)?|mar(?:ch|s|zo)?|märz|mrz|apr(?:il)?|avr(?:il)?|abr(?:il)?|\
+     may(?:o)?|mai|june?|juni|juin|junio|july?|juli|juillet|julio|aug(?:ust)?|ao[uû]t|ago(?:sto)?|sept?(?:ember|embre|iembre)?|\
+     o[ck]t(?:ober|obre|ubre)?|nov(?:ember|embre|iembre)?|dec(?:ember)?|dez(?:ember)?|d[ée]c(?:embre)?|dic(?:iembre)?";
 
 /// What is looked for in a text in this order, and what is put in its place.
-fn forms() -> [(String, &'static str); 8] {
-    let (month, year) = (format!(r"(?:{MONTHS})\p{{L}}*\.?"), r"(?:\d{4}|'?\d{2})");
+fn forms() -> [(String, &'static str); 9] {
+    let (month, year) = (format!(r"(?:{MONTHS})\b\.?"), r"(?:\d{4}|'?\d{2})");
     [
         (r"[^\s@<>()\[\],;:]+@[^\s@<>()\[\],;:]+\.\p{L}{2,}".into(), "[mail]"),
         (
@@ -74,10 +76,14 @@ fn forms() -> [(String, &'static str); 8] {
             "[link]",
         ),
         (
-            r"\b\d{4}[-./]\d{1,2}[-./]\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?)?\b".into(),
+            r"\b\d{4}[-./]\d{1,2}[-./]\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?".into(),
             "[date]",
         ),
         (r"\b\d{1,2}[./-] ?\d{1,2}[./-] ?(?:\d{4}|\d{2})\b".into(), "[date]"),
+        (
+            format!(r"(?i)\b(?:\d{{1,2}}/|{month} +)(?:1[89]|20)\d{{2}}\b"),
+            "[date]",
+        ),
         (
             format!(
                 r"(?i)\b\d{{1,2}}(?:st|nd|rd|th|er|\.|º)?[ -]+(?:of |de )?{month}(?:,?[ -]+(?:de |del )?{year})?\b"
@@ -214,6 +220,15 @@ mod tests {
             ("seen 2024-05-17 and 17.5.24", "seen [date] and [date]"),
             ("born 17. Mai 1970 in Bonn", "born [date] in Bonn"),
             ("on May 17th, 1970 and on 3 March", "on [date] and on [date]"),
+            ("in May 1950, 5/1950 and Sept. 2001", "in [date], [date] and [date]"),
+            (
+                "1950-05-12T10:00:00.5Z and 2024-01-02 08:15+01:00 on",
+                "[date] and [date] on",
+            ),
+            (
+                "12 Main Street, 3 marks, 7 seconds",
+                "12 Main Street, 3 marks, 7 seconds",
+            ),
             ("le 1er janvier 2001, el 3 de marzo de 2002", "le [date], el [date]"),
             ("call +49 170 1234567 or (555) 867-5309", "call [number] or [number]"),
             (

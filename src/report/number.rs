@@ -55,7 +55,7 @@ pub(super) fn number(value: f64) -> String {
     }
     let magnitude = value.abs().log10().floor() as i32;
     match magnitude {
-        ..-5 => format!("{value:.3e}"),
+        ..-5 | 15.. => format!("{value:.3e}"),
         5.. => number(value.round()),
         _ => rounded(value, (3 - magnitude).max(0) as usize),
     }

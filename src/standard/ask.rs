@@ -1,10 +1,9 @@
 //! What a standard asks of a request.
 
-use super::looked::{Labelled, Looked, Treated};
+use super::looked::{Looked, Treated};
 use crate::error::Result;
 use crate::quoting::ident;
 use crate::suggest::{Limited, propose};
-use std::collections::HashMap;
 
 /// What a standard asks of a request.
 #[derive(Debug, Clone, Copy)]
@@ -51,8 +50,8 @@ impl Ask {
 fn breach(column: &Looked) -> Result<Option<String>> {
     let facts = &column.facts;
     let limited = match &column.treated {
-        Treated::Unchanged => Limited::of_unchanged(facts),
-        Treated::Masked(_) | Treated::Generalized(_) | Treated::Unseen => Limited::of(facts),
+        Treated::Generalized(_) | Treated::Unseen => Limited::of(facts),
+        Treated::Unchanged | Treated::Masked(_) => Limited::of_unchanged(facts),
     };
     let name = ident(&facts.name);
     let said = |limited: Limited, instead: String| {
@@ -65,33 +64,19 @@ fn breach(column: &Looked) -> Result<Option<String>> {
     let drop = || "name it in IDENTIFIERS without a mask, which drops it".to_string();
     Ok(match (&column.treated, limited) {
         // A mask of an identifier is a code that is derived from it.
-        (Treated::Masked(noun), limited) => {
-            let limited = limited.unwrap_or(Limited::Identifier("what may be an identifier (Safe Harbor 18)"));
-            said(limited, format!("{noun} is made of its values; {}", drop()))
+        (Treated::Masked(kind), limited) if kind.is_code() || limited.is_some() => {
+            let limited = limited.unwrap_or(Limited::Identifier("what is called an identifier (Safe Harbor 18)"));
+            said(limited, format!("{} is made of its values; {}", kind.noun, drop()))
         }
-        (_, None) => None,
+        (_, None) | (Treated::Masked(_), _) => None,
         (Treated::Unchanged | Treated::Unseen, Some(limited @ Limited::Identifier(_))) => said(limited, drop()),
         (Treated::Unchanged, Some(limited)) => said(limited, generalize(column)),
         (Treated::Unseen, Some(_)) => None,
-        (Treated::Generalized(labelled), Some(limited)) => match keeps(labelled, limited)? {
+        (Treated::Generalized(labelled), Some(limited)) => match labelled.keeps(limited)? {
             true => None,
             false => said(limited, generalize(column)),
         },
     })
-}
-
-/// Returns true if the labels say no more of the values than Safe Harbor allows.
-fn keeps(labelled: &Labelled, limited: Limited) -> Result<bool> {
-    if labelled.computed {
-        // A top code holds in every form: what is computed of ages of 90 and more says 90.
-        return Ok(matches!(limited, Limited::Ages | Limited::BirthYears));
-    }
-    let Some(groups) = limited.groups(&labelled.values)? else {
-        return Ok(labelled.level > 0);
-    };
-    let mut labels: HashMap<i64, u32> = HashMap::new();
-    let mut grouped = groups.into_iter().zip(&labelled.labels);
-    Ok(grouped.all(|(group, label)| group.is_none_or(|group| *labels.entry(group).or_insert(*label) == *label)))
 }
 
 /// Returns what to write for a column that may be released generalized.

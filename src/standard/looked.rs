@@ -1,7 +1,10 @@
 //! A column of a request as a standard looks at it.
 
-use crate::suggest::Facts;
-use arrow::array::ArrayRef;
+use crate::error::Result;
+use crate::masks::MaskKind;
+use crate::suggest::{Facts, Limited, REST};
+use arrow::array::{ArrayRef, StringArray};
+use std::collections::HashMap;
 
 /// A column of a request.
 #[derive(Debug)]
@@ -17,11 +20,11 @@ pub struct Looked {
 pub enum Treated {
     /// As it is.
     Unchanged,
-    /// As a mask: what a masked value is called, with its article.
-    Masked(&'static str),
+    /// As a mask of this kind.
+    Masked(&'static MaskKind),
     /// As labels.
     Generalized(Labelled),
-    /// As labels that nothing is known of: of sets, or before anything is read.
+    /// As labels that nothing is known of before anything is read.
     Unseen,
 }
 
@@ -34,7 +37,33 @@ pub struct Labelled {
     pub values: ArrayRef,
     /// The number of the label of each value; values with one number have one label.
     pub labels: Vec<u32>,
+    /// The label of each value, as text.
+    pub texts: StringArray,
     /// Whether the released value is computed from labels or values, such as their mean: neither a
     /// label nor its bounds.
     pub computed: bool,
+}
+
+impl Labelled {
+    /// Returns true if the labels say no more of the values than Safe Harbor allows.
+    pub fn keeps(&self, limited: Limited) -> Result<bool> {
+        let Some(groups) = limited.groups(&self.values)? else {
+            return Ok(self.level > 0 && !self.computed);
+        };
+        // What is computed of dates and codes is a date and a code, and what is computed of the values
+        // that are withheld together tells them.
+        let is_of_numbers = matches!(limited, Limited::Ages | Limited::BirthYears);
+        if self.computed && (!is_of_numbers || groups.iter().any(Option::is_some)) {
+            return Ok(false);
+        }
+        let mut labels: HashMap<i64, u32> = HashMap::new();
+        let mut grouped = groups.iter().zip(&self.labels);
+        let are_alike =
+            grouped.all(|(group, label)| group.is_none_or(|group| *labels.entry(group).or_insert(*label) == *label));
+        let mut withheld = groups
+            .iter()
+            .zip(&self.texts)
+            .filter(|(group, _)| **group == Some(REST));
+        Ok(are_alike && withheld.all(|(_, text)| text.is_none_or(|text| limited.withholds(text))))
+    }
 }

@@ -8,7 +8,7 @@
 use super::dates::Spelling;
 use super::facts::{Facts, Kind, MOST};
 use super::identifying::{Identifying, identifying, named_as_identifier};
-use super::levels::oldest_year;
+use super::levels::{is_years, oldest_year};
 use super::names;
 use super::patterns::Pattern;
 use super::postcodes::{Postcode, SPARSE, has_lost_zeros};
@@ -84,7 +84,11 @@ impl Limited {
         }
         match meaning {
             Some(Meaning::Age) if is_number => Some(Self::Ages),
-            Some(Meaning::Birth) if is_number => Some(Self::BirthYears),
+            // A weight at birth is no year.
+            Some(Meaning::Birth) if is_number => is_years(facts).then_some(Self::BirthYears),
+            // What is true or false is no age and no date.
+            Some(Meaning::Age | Meaning::Birth | Meaning::DatePart) if facts.kind == Kind::Other => None,
+            Some(Meaning::Birth) if is_years(facts) => Some(Self::BirthYears),
             // Ages and dates in an unknown spelling.
             Some(Meaning::Age | Meaning::Birth | Meaning::DatePart) => Some(Self::PartOfDate),
             Some(Meaning::Place) => Some(match is_zip(facts, pattern) {
@@ -106,6 +110,9 @@ impl Limited {
             Some(Identifying::Form(what) | Identifying::Name(what)) => Some(what),
             Some(Identifying::FreeText) => Some("free text, which may name anybody (Safe Harbor 18)"),
             Some(Identifying::Unique) => Some("a unique code (Safe Harbor 18)"),
+            _ if names::meaning(&facts.name) == Some(Meaning::FreeText) && facts.kind == Kind::Text => {
+                Some("free text, which may name anybody (Safe Harbor 18)")
+            }
             Some(Identifying::Unseen) => Some("bytes or nested values, which are not looked into (Safe Harbor 17)"),
             None => None,
         };
@@ -145,6 +152,16 @@ impl Limited {
                 "ZIP codes, of which three digits may be released, and 000 of those that 20,000 people or fewer share"
             }
             Self::Place => "places smaller than a state, which may not be released",
+        }
+    }
+
+    /// Returns true if a label of values that are withheld together tells nothing of them: of ZIP
+    /// codes that few people share it is 000, and of identifiers and parts of dates it is `*`.
+    pub fn withholds(self, label: &str) -> bool {
+        match self {
+            Self::ZipCodes => ["000", "00", "0", "*"].contains(&label),
+            Self::Identifier(_) | Self::PartOfDate => label == "*",
+            Self::Dates(_) | Self::Ages | Self::BirthYears | Self::Place => true,
         }
     }
 
@@ -222,7 +239,7 @@ impl Limited {
 }
 
 /// The group of values that are withheld together.
-const REST: i64 = -1;
+pub const REST: i64 = -1;
 
 fn is_zip(facts: &Facts, pattern: Option<Pattern>) -> bool {
     let is_code = names::is_postcode(&facts.name) && !names::is_foreign_postcode(&facts.name);

@@ -142,7 +142,7 @@ fn years_of_texts() -> String {
 }
 
 /// Returns true if most of the numbers are years.
-fn is_years(facts: &Facts) -> bool {
+pub(super) fn is_years(facts: &Facts) -> bool {
     let texts = facts.texts();
     let year = |text: &&&str| text.parse::<f64>().is_ok_and(|year| (1800.0..2200.0).contains(&year));
     !texts.is_empty() && texts.iter().filter(year).count() as f64 >= MOST * texts.len() as f64

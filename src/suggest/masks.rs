@@ -2,7 +2,6 @@
 //! value of the same kind, or a text without what looks like an identifier.
 
 use super::facts::Facts;
-use super::is_entity;
 use super::patterns::Pattern;
 use super::vocabulary::Meaning;
 use crate::quoting::ident;
@@ -16,13 +15,17 @@ const MADE_UP: &[(&str, &str)] = &[
 
 /// Returns the clause that releases a mask of a column that is dropped; `None` if nothing of it is
 /// worth keeping.
-pub(super) fn clause(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> Option<String> {
+pub(super) fn clause(
+    facts: &Facts,
+    (pattern, meaning): (Option<Pattern>, Option<Meaning>),
+    is_entity: bool,
+) -> Option<String> {
     let column = ident(&facts.name);
     let in_secret = |mask: &str| format!("IDENTIFIERS ({column} {mask} WITH SECRET 'env:ANONSQL_SECRET')");
     if pattern == Some(Pattern::FreeText) || meaning == Some(Meaning::FreeText) {
         return Some(format!("KEEP ({column} REDACTED)"));
     }
-    if is_entity(facts) {
+    if is_entity {
         return Some(in_secret("HASH"));
     }
     let what = match (pattern, meaning) {

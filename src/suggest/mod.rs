@@ -34,7 +34,7 @@ mod postcodes;
 mod vocabulary;
 
 pub use facts::{Facts, Kind};
-pub use harbor::Limited;
+pub use harbor::{Limited, REST};
 pub use identifying::{Identifying, identifying, may_be_entity, named_as_identifier};
 pub use vocabulary::Meaning;
 
@@ -111,7 +111,7 @@ pub fn propose(facts: &Facts) -> Proposal {
         levels: rule.as_ref().and_then(|rule| rule.levels),
         hierarchy: rule.map(|rule| rule.sql),
         mask: match role {
-            Role::Identifier => masks::clause(facts, pattern, meaning),
+            Role::Identifier => masks::clause(facts, (pattern, meaning), is_entity(facts)),
             _ => None,
         },
         is_entity: role == Role::Identifier && is_entity(facts),

@@ -32,8 +32,10 @@ pub(super) async fn examined(job: &Job, progress: &Arc<AtomicU64>) -> Result<Vec
             columns.push((field.name().clone(), Kind::of(field.data_type()), fate));
         }
     }
+    let follows = !job.standards.is_empty();
     let is_counted = |kind: Kind, fate: Fate| match kind {
         Kind::Nested | Kind::Binary => false,
+        Kind::Number if follows => true,
         // Amounts have many values by nature, so they are counted together with other columns only
         // if they are kept.
         Kind::Number | Kind::Date | Kind::Other => matches!(fate, Fate::Kept | Fate::ClassLabel),
@@ -98,7 +100,7 @@ fn fate(job: &Job, name: &str) -> Option<Fate> {
 }
 
 fn facts(name: &str, kind: Kind, tally: Option<Tally>) -> Facts {
-    let tally = tally.unwrap_or_else(|| Tally::new(0));
+    let tally = tally.unwrap_or_else(|| Tally::new(0, false));
     Facts {
         name: name.into(),
         kind,
@@ -119,14 +121,17 @@ struct Tally {
     values: u64,
     distinct: Sketch<()>,
     texts: Sketch<String>,
+    /// Whether numbers are sampled, too, because a standard asks for their form.
+    samples_numbers: bool,
 }
 
 impl Tally {
-    fn new(capacity: usize) -> Self {
+    fn new(capacity: usize, samples_numbers: bool) -> Self {
         Self {
             values: 0,
             distinct: Sketch::new(capacity),
             texts: Sketch::new(TEXTS),
+            samples_numbers,
         }
     }
 
@@ -135,7 +140,8 @@ impl Tally {
         for row in rows {
             let hash = hashes[row];
             self.distinct.add(hash, || (), |()| ());
-            if kind == Kind::Text && self.texts.takes(hash) {
+            let is_sampled = kind == Kind::Text || self.samples_numbers && matches!(kind, Kind::Integer | Kind::Number);
+            if is_sampled && self.texts.takes(hash) {
                 let text = array_value_to_string(array, row)?;
                 self.texts.add(hash, || text, |_| ());
             }
@@ -152,7 +158,7 @@ async fn count(job: &Job, columns: &[(&str, Kind)], progress: &Arc<AtomicU64>) -
     let capacity = (MOST / columns.len()).min(MOST_OF_ONE);
     let tallies = columns
         .iter()
-        .map(|(_, kind)| (*kind, Mutex::new(Tally::new(capacity))));
+        .map(|(_, kind)| (*kind, Mutex::new(Tally::new(capacity, !job.standards.is_empty()))));
     let tallies: Arc<Vec<(Kind, Mutex<Tally>)>> = Arc::new(tallies.collect());
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     let rows = select_columns(&job.source.rows, &names)?;

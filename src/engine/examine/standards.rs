@@ -7,8 +7,9 @@ use crate::job::Job;
 use crate::standard::{Labelled, Looked, Treated};
 use crate::suggest::{Facts, Kind};
 use crate::warning::{Examined, Fate};
-use arrow::array::{Array, ArrayRef, UInt32Array};
-use arrow::compute::take;
+use arrow::array::{Array, ArrayRef, AsArray, StringArray, UInt32Array};
+use arrow::compute::{cast, take};
+use arrow::datatypes::DataType;
 use arrow::util::display::array_value_to_string;
 
 /// The number of distinct values whose form is looked at.
@@ -25,7 +26,7 @@ pub(super) fn check(job: &Job, decision: &Decision, examined: &[Examined]) -> Re
     let of_values = examined.iter().filter_map(|column| {
         let treated = match column.fate {
             Fate::Dropped => return None,
-            Fate::Masked(kind) => Treated::Masked(kind.noun),
+            Fate::Masked(kind) => Treated::Masked(kind),
             Fate::Kept | Fate::ClassLabel | Fate::Sensitive => Treated::Unchanged,
         };
         let facts = column.facts.clone();
@@ -38,9 +39,11 @@ pub(super) fn check(job: &Job, decision: &Decision, examined: &[Examined]) -> Re
         let level = given.or(q.levels.map(|(low, _)| low)).unwrap_or(0);
         let values = known(lookup, q.hierarchy.on_unmapped());
         let labels = values.iter().map(|code| lookup.level(level).codes[*code as usize]);
+        let labels: Vec<u32> = labels.collect();
         let labelled = Labelled {
             level,
-            labels: labels.collect(),
+            texts: texts(lookup, level, &labels)?,
+            labels,
             values: take(lookup.values(), &UInt32Array::from(values), None)?,
             computed: !matches!(q.labels, LabelForm::Text | LabelForm::Bounds),
         };
@@ -53,6 +56,13 @@ pub(super) fn check(job: &Job, decision: &Decision, examined: &[Examined]) -> Re
         standard.refuse(&standard.forbidden(&looked)?)?;
     }
     Ok(())
+}
+
+/// Returns the labels of these numbers as texts.
+fn texts(lookup: &Lookup, level: u8, labels: &[u32]) -> Result<StringArray> {
+    let texts = cast(&lookup.level(level).labels, &DataType::Utf8)?;
+    let texts = take(&texts, &UInt32Array::from(labels.to_vec()), None)?;
+    Ok(texts.as_string::<i32>().clone())
 }
 
 /// Returns the codes of the values whose rows can be released.

@@ -61,6 +61,7 @@ pub(super) fn manifest(
         },
         replay: release.replay.clone(),
         columns: columns(job, &written.schema)?,
+        following: job.standards.iter().map(|standard| standard.info.name.into()).collect(),
         partitioned_by: target.partitioned_by.clone(),
         footer: written.footer.clone(),
         entity: job.entity.clone(),

@@ -5,7 +5,7 @@
 //! so do all batches together. The second is counted on the released labels alone, so whatever
 //! needs more than them is refused.
 
-use super::standing::{Unlike, compared, divided, model_of, unlike_columns, unlike_hierarchy};
+use super::standing::{Unlike, compared, divided, model_of, unfollowed, unlike_columns, unlike_hierarchy};
 use crate::error::{Error, Result};
 use crate::folder::{Check, Manifest, SuppressedRows};
 use crate::hierarchy::{LabelForm, plain_type};
@@ -100,6 +100,15 @@ fn not_counted(model: &dyn PrivacyModel) -> Option<&'static str> {
 
 /// Refuses a batch of another kind than the release.
 fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
+    if let Some(unlike) = unfollowed(job, standing) {
+        return Err(Error::usage(format!("{unlike}; release all rows anew, with OVERWRITE")));
+    }
+    let is_asked = |name: &String| job.standards.iter().any(|standard| standard.info.name == *name);
+    if let Some(lost) = standing.following.iter().find(|name| !is_asked(name)) {
+        return Err(Error::usage(format!(
+            "the release that stands follows {lost}, and these rows would not; write FOLLOWING {lost}"
+        )));
+    }
     let other = |what: &str| {
         Err(Error::usage(format!(
             "the release that stands {what}, and rows are only added to one that could have been made with APPEND; release all rows \

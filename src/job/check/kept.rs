@@ -1,7 +1,7 @@
 //! Whether IF NOT EXISTS keeps what stands in the target: a whole release of the kind that the
 //! statement would make.
 
-use super::standing::{Unlike, compared, divided, unlike_columns, unlike_hierarchy};
+use super::standing::{Unlike, compared, divided, unfollowed, unlike_columns, unlike_hierarchy};
 use crate::drift::OnDrift;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{self, Manifest, SuppressedRows};
@@ -51,6 +51,7 @@ fn other_policy(job: &Job, manifest: &Manifest) -> Option<String> {
 /// Returns in what a release is of another kind than the statement's, if it is.
 fn other_kind(job: &Job, target: &Target, manifest: &Manifest) -> Result<Option<String>> {
     let unlike = other_policy(job, manifest)
+        .or_else(|| unfollowed(job, manifest))
         .or_else(|| other_files(target, manifest))
         .or_else(|| other_columns(job, manifest))
         .or_else(|| other_counts(job, manifest))

@@ -2,7 +2,7 @@
 //! values of the columns are looked at before the release is written.
 
 use crate::error::Result;
-use crate::job::{Job, Scope};
+use crate::job::Job;
 use crate::standard::{Looked, Promised, Treated};
 use crate::suggest::{Facts, Kind};
 
@@ -19,12 +19,17 @@ pub(super) fn check(job: &Job) -> Result<()> {
         })
     });
     let looked: Vec<Looked> = looked.collect();
-    let of_classes = job.constraints.iter().filter(|c| matches!(c.scope, Scope::All));
-    let promised: Vec<Promised> = of_classes
-        .map(|c| Promised {
-            class_size: c.model.min_class_size(),
-        })
-        .collect();
+    let columns = job.quasi_identifiers.len();
+    let mut promised = vec![];
+    for constraint in &job.constraints {
+        // ON all columns is a promise of whole classes, too.
+        let is_whole = |subset: &Vec<usize>| subset.len() == columns;
+        if constraint.scope.subsets(columns)?.iter().any(is_whole) {
+            promised.push(Promised {
+                class_size: constraint.model.min_class_size(),
+            });
+        }
+    }
     for standard in &job.standards {
         let mut found = standard.forbidden(&looked)?;
         found.extend(standard.missing(&promised));
@@ -36,9 +41,10 @@ pub(super) fn check(job: &Job) -> Result<()> {
 /// Returns how a column is released before its values are known; `None` if it is not released.
 fn treated(job: &Job, column: &str) -> Option<Treated> {
     match job.mask(column) {
-        Some(of) => Some(Treated::Masked(of.clause.kind.noun)),
+        Some(of) => Some(Treated::Masked(of.clause.kind)),
         None if !job.releases(column) => None,
-        None if job.quasi_identifier(column).is_some() || job.item_set(column).is_some() => Some(Treated::Unseen),
+        None if job.quasi_identifier(column).is_some() => Some(Treated::Unseen),
+        // Lists are nested values, whether they are kept or generalized item by item.
         None => Some(Treated::Unchanged),
     }
 }

@@ -73,6 +73,13 @@ fn unlike_mask(job: &Job, standing: &Manifest) -> Option<Unlike> {
     })
 }
 
+/// Returns which standard of a request the release does not follow.
+pub(super) fn unfollowed(job: &Job, standing: &Manifest) -> Option<String> {
+    let mut asked = job.standards.iter().map(|standard| standard.info.name);
+    let missing = asked.find(|name| !standing.following.iter().any(|own| own == name))?;
+    Some(format!("it does not follow {missing}"))
+}
+
 /// Returns in what the hierarchy of a column differs from the one of the release, for the first
 /// column of which it does.
 pub(super) fn unlike_hierarchy(job: &Job, standing: &Manifest) -> Result<Option<String>> {

@@ -13,6 +13,7 @@ use crate::session::policy::{Policy, written};
 use crate::sql::clause::list as clause;
 use crate::sql::clause::{ChoiceClause, PolicyClause, RandomizeClause, SensitiveClause};
 use crate::sql::cursor::Cursor;
+use crate::standard;
 use datafusion::sql::sqlparser::tokenizer::Token;
 use futures::future::BoxFuture;
 use std::fmt;
@@ -93,6 +94,9 @@ impl CreatePolicy {
             ));
         }
         let (clauses, registry) = (&self.clauses, context.registry());
+        for name in &clauses.following {
+            standard::named(name)?;
+        }
         let is_matrix = |s: &&SensitiveClause| matches!(s.randomized, Some(RandomizeClause::Matrix(_)));
         if let Some(s) = clauses.sensitive.iter().find(is_matrix) {
             return Err(Error::usage(format!(

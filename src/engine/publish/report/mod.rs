@@ -63,10 +63,11 @@ impl Facts<'_> {
         let columns = self.columns();
         let text = |column: &&Column| {
             let field = job.source.rows.schema().field_with_unqualified_name(&column.name);
-            let changed = matches!(
+            let is_of_values = !matches!(
                 column.role,
                 Role::QuasiIdentifier | Role::ItemSet | Role::DirectIdentifier
             );
+            let changed = !is_of_values || column.mask.is_some();
             column.released && !changed && field.is_ok_and(|f| is_text(f.data_type()))
         };
         let free_text: Vec<String> = columns.iter().filter(text).map(|c| c.name.clone()).collect();
