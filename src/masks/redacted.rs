@@ -80,7 +80,6 @@ fn forms() -> [(String, &'static str); 9] {
             "[date]",
         ),
         (r"\b\d{1,2}[./-] ?\d{1,2}[./-] ?(?:\d{4}|\d{2})\b".into(), "[date]"),
-        ("[date]",),
         (
             format!(
                 r"(?i)\b\d{{1,2}}(?:st|nd|rd|th|er|\.|º)?[ -]+(?:of |de )?{month}(?:,?[ -]+(?:de |del )?{year})?\b"
@@ -91,7 +90,10 @@ fn forms() -> [(String, &'static str); 9] {
             format!(r"(?i)\b{month}[ -]+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,? +{year}\b)?"),
             "[date]",
         ),
-        format!(r"(?i)\b(?:\d{{1,2}}/|{month} +)(?:1[89]|20)\d{{2}}\b"),
+        (
+            format!(r"(?i)\b(?:\d{{1,2}}/|{month} +)(?:1[89]|20)\d{{2}}\b"),
+            "[date]",
+        ),
         (
             r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b".into(),
             "[code]",
