@@ -290,8 +290,9 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
 
         >>> import anonsql
         >>> con = anonsql.connect(threads=1)
-        >>> print(con.anonymize("people").quasi("age").sensitive("pay", mask="NOISE (0.1)", secret="env:S"))
-        ANONYMIZE people QUASI IDENTIFIERS (age) SENSITIVE (pay NOISE (0.1) WITH SECRET 'env:S')
+        >>> people = con.anonymize("people").quasi("age").satisfying(k_anonymity=2)
+        >>> print(people.sensitive("pay", mask="NOISE (0.1)", secret="env:S"))
+        ANONYMIZE people QUASI IDENTIFIERS (age) SENSITIVE (pay NOISE (0.1) WITH SECRET 'env:S') SATISFYING k_anonymity(2)
         """
         how = "" if using is None else f" USING {_sql.name(using)}"
         how += " RANDOMIZED" if randomized else ""
