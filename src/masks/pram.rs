@@ -26,7 +26,7 @@ use super::values::{Mask, Unmasked};
 use crate::canonical::{one_spelling, plain};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
-use arrow::array::{Array, ArrayRef, UInt32Array};
+use arrow::array::ArrayRef;
 use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
 use arrow::row::{RowConverter, SortField};
@@ -178,19 +178,9 @@ impl Mask for Pram {
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
         let drawn = self.drawn.as_ref();
         let drawn = drawn.ok_or_else(|| Error::internal("transitions without the column's categories"))?;
-        let ranks = unmasked.ranks()?.values();
         let values = one_spelling(unmasked.values)?;
         let rows = drawn.rows.convert_columns(std::slice::from_ref(&values))?;
-        let nulls = values.logical_nulls();
-        let is_null = |row: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
-        let place = |(row, rank): (usize, &u64)| match is_null(row) {
-            true => Ok(None),
-            false => match drawn.place(rows.row(row).as_ref(), *rank) {
-                Some(place) => Ok(Some(place)),
-                None => Err(Error::data("the source changed during the run")),
-            },
-        };
-        let places: UInt32Array = ranks.iter().enumerate().map(place).collect::<Result<_>>()?;
+        let places = unmasked.places(|row, rank| drawn.place(rows.row(row).as_ref(), rank))?;
         Ok(cast(
             &take(&drawn.categories, &places, None)?,
             unmasked.values.data_type(),

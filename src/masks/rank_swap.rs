@@ -25,7 +25,7 @@ use super::values::{Mask, Unmasked};
 use crate::canonical::plain;
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
-use arrow::array::{Array, ArrayRef, UInt32Array};
+use arrow::array::ArrayRef;
 use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
@@ -141,17 +141,7 @@ impl Mask for RankSwap {
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
         let drawn = self.drawn.as_ref();
         let drawn = drawn.ok_or_else(|| Error::internal("swaps without the column's values"))?;
-        let ranks = unmasked.ranks()?.values();
-        let nulls = unmasked.values.logical_nulls();
-        let is_null = |row: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
-        let place = |(row, rank): (usize, &u64)| match is_null(row) {
-            true => Ok(None),
-            false => match drawn.place(*rank) {
-                Some(place) => Ok(Some(place)),
-                None => Err(Error::data("the source changed during the run")),
-            },
-        };
-        let places: UInt32Array = ranks.iter().enumerate().map(place).collect::<Result<_>>()?;
+        let places = unmasked.places(|_, rank| drawn.place(rank))?;
         Ok(cast(&take(&drawn.values, &places, None)?, unmasked.values.data_type())?)
     }
 }

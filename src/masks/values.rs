@@ -3,7 +3,7 @@
 use super::key::Key;
 use super::survey::Survey;
 use crate::error::{Error, Result};
-use arrow::array::{ArrayRef, AsArray, UInt64Array};
+use arrow::array::{Array, ArrayRef, AsArray, UInt32Array, UInt64Array};
 use arrow::datatypes::DataType;
 use std::fmt;
 use std::sync::Arc;
@@ -44,6 +44,22 @@ impl Unmasked<'_> {
     /// Returns the secret.
     pub(super) fn key(&self) -> Result<&Key> {
         self.key.ok_or_else(|| Error::internal("a mask without its secret"))
+    }
+
+    /// Returns what `place` says of each row and its rank; NULL of a row without a value. Fails with
+    /// `ErrorKind::Data` if it says nothing of a value, because the survey did not have it.
+    pub(super) fn places(&self, place: impl Fn(usize, u64) -> Option<u32>) -> Result<UInt32Array> {
+        let nulls = self.values.logical_nulls();
+        let is_null = |row: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+        let ranks = self.ranks()?.values().iter().enumerate();
+        let places = ranks.map(|(row, rank)| match is_null(row) {
+            true => Ok(None),
+            false => match place(row, *rank) {
+                Some(place) => Ok(Some(place)),
+                None => Err(Error::data("the source changed during the run")),
+            },
+        });
+        places.collect()
     }
 
     /// Returns the rank of each row by its value, from 1 on.
