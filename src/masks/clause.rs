@@ -209,6 +209,27 @@ impl MaskClause {
         given.or(usual).ok_or_else(|| self.missing(name))
     }
 
+    /// Returns how many of `rows` a share of the clause is, rounded down. The share is read digit by
+    /// digit, so 29 percent of 100 are 29.
+    pub(super) fn share_of(&self, name: &str, rows: u32) -> Result<u32> {
+        let text = self.text(name)?;
+        let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+        let digits: Option<u128> = format!("{whole}{decimals}").parse().ok();
+        let scale = u32::try_from(decimals.len())
+            .ok()
+            .and_then(|scale| 10_u128.checked_pow(scale));
+        let part = digits
+            .zip(scale)
+            .and_then(|(digits, scale)| Some(digits.checked_mul(rows.into())? / scale));
+        let part = part.and_then(|part| u32::try_from(part).ok());
+        part.ok_or_else(|| {
+            Error::usage(format!(
+                "{}: the share {text} has too many digits",
+                self.kind.clause.start
+            ))
+        })
+    }
+
     /// Returns the column that decides the mask of a row together with its value.
     pub(crate) fn entity(&self) -> Option<&str> {
         self.kind.clause.parts.iter().find_map(|part| match part {

@@ -16,13 +16,13 @@
 //! Reference: `generate_swap` of mu-Argus and sdcMicro; Moore, Controlled data-swapping techniques
 //! for masking public use microdata sets, 1996.
 
-use super::clause::{Clause, Item, MaskKind, Part, Place, Reads};
+use super::clause::{Clause, Item, MaskClause, MaskKind, Part, Place, Reads};
 use super::draws::{Draws, Numbers};
 use super::key::Key;
 use super::survey::Survey;
 use super::text::unfit;
 use super::values::{Mask, Unmasked};
-use crate::canonical::plain;
+use crate::canonical::{one_spelling, plain};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use arrow::array::ArrayRef;
@@ -72,15 +72,20 @@ pub(super) const KIND: MaskKind = MaskKind {
                  PERCENT)",
             ));
         }
-        Ok(Arc::new(RankSwap { share, drawn: None }))
+        // Whether its digits can be read.
+        clause.share_of("share", u32::MAX)?;
+        Ok(Arc::new(RankSwap {
+            clause: clause.clone(),
+            drawn: None,
+        }))
     },
 };
 
 /// Swapped values.
 #[derive(Debug)]
 struct RankSwap {
-    /// The greatest distance of two ranks, as a share of all.
-    share: f64,
+    /// The clause, with the greatest distance of two ranks as a share of all.
+    clause: MaskClause,
     drawn: Option<Drawn>,
 }
 
@@ -121,7 +126,7 @@ impl Mask for RankSwap {
         survey.check()?;
         let rows = u32::try_from(survey.rows())
             .map_err(|_| survey.unfit("RANK SWAP is for at most 4294967295 rows; release parts of the source"))?;
-        let most = (f64::from(rows) * self.share) as u32;
+        let most = self.clause.share_of("share", rows)?;
         if most == 0 && rows > 0 {
             return Err(survey.unfit(
                 "RANK SWAP of this share swaps no rows, because the column has too few values; write a larger share",
@@ -129,9 +134,9 @@ impl Mask for RankSwap {
         }
         let draws = Draws::new(key, KIND.info.name, &survey.column)?;
         Ok(Arc::new(Self {
-            share: self.share,
+            clause: self.clause.clone(),
             drawn: Some(Drawn {
-                values: cast(&survey.values, &plain(survey.values.data_type()))?,
+                values: one_spelling(&cast(&survey.values, &plain(survey.values.data_type()))?)?,
                 ends: survey.ends(),
                 partners: partners(rows, most, &mut draws.of(0)),
             }),
@@ -179,6 +184,35 @@ mod tests {
     fn swaps(rows: u32, most: u32) -> Vec<u32> {
         let draws = Draws::new(&Key::new(b"0123456789abcdef").unwrap(), "rank_swap", "a").unwrap();
         partners(rows, most, &mut draws.of(0))
+    }
+
+    fn swap(share: &str) -> RankSwap {
+        RankSwap {
+            clause: MaskClause {
+                kind: &KIND,
+                given: vec![("share".into(), super::super::Given::Text(share.into()))],
+            },
+            drawn: None,
+        }
+    }
+
+    #[test]
+    fn the_distance_is_exact() {
+        for (share, rows, most) in [
+            ("0.29", 100, 29),
+            ("0.05", 1_000, 50),
+            ("1", 7, 7),
+            ("0.007", 1_000, 7),
+            ("0.5", 3, 1),
+        ] {
+            assert_eq!(
+                swap(share).clause.share_of("share", rows).unwrap(),
+                most,
+                "{share} of {rows}"
+            );
+        }
+        let long = format!("0.{}1", "0".repeat(60));
+        assert!(swap(&long).clause.share_of("share", 5).is_err());
     }
 
     /// `generate_swap` of mu-Argus, line by line, with the numbers drawn as here.
@@ -245,7 +279,7 @@ mod tests {
             let distinct: StringArray = counts.keys().map(Some).collect();
             let survey = Survey { column: "a".into(), values: Arc::new(distinct), counts: counts.into_values().collect(), ranks: "r".into() };
             let key = Key::new(b"0123456789abcdef").unwrap();
-            let mask = RankSwap { share: 0.5, drawn: None }.surveyed(&survey, &key);
+            let mask = swap("0.5").surveyed(&survey, &key);
             let Ok(mask) = mask else { return Ok(()) };
             let values: ArrayRef = Arc::new(StringArray::from(texts.clone()));
             let ranks: ArrayRef = Arc::new((1..=texts.len() as u64).collect::<UInt64Array>());

@@ -35,6 +35,10 @@ impl PrivacyModel for MaxRisk {
         self.risk.exact().reciprocal_ceiling()
     }
 
+    fn min_class_entities(&self) -> u64 {
+        self.min_class_size()
+    }
+
     /// 0.09 is how guidance writes groups of 11, and requires groups of 12.
     fn note(&self) -> Option<String> {
         let (written, least) = (self.risk.to_string(), self.min_class_size());

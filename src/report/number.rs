@@ -91,6 +91,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn numbers_beyond_all_digits_have_an_exponent() {
+        for (value, text) in [
+            (1e15, "1.000e15"),
+            (-3.5e18, "-3.500e18"),
+            (999_999_999_999_999.9, "1.000e15"),
+            (999_999_999_999_999.0, "999,999,999,999,999"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
     fn counts_and_sizes() {
         let texts = [
             count(0),

@@ -3,7 +3,9 @@
 use crate::error::Result;
 use crate::masks::MaskKind;
 use crate::suggest::{Facts, Limited, REST};
-use arrow::array::{ArrayRef, StringArray};
+use arrow::array::{ArrayRef, AsArray, StringArray};
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
 use std::collections::HashMap;
 
 /// A column of a request.
@@ -60,6 +62,15 @@ impl Labelled {
         let mut grouped = groups.iter().zip(&self.labels);
         let are_alike =
             grouped.all(|(group, label)| group.is_none_or(|group| *labels.entry(group).or_insert(*label) == *label));
+        // A value that is its own label is told whole, even if nothing else is released like it.
+        let values = cast(&self.values, &DataType::Utf8)?;
+        let own = values.as_string::<i32>().iter().zip(&self.texts).zip(&groups);
+        let is_told = |((value, label), group): ((Option<&str>, Option<&str>), &Option<i64>)| {
+            group.is_some() && value == label && value.is_some_and(|value| limited.is_too_fine(value))
+        };
+        if own.into_iter().any(is_told) {
+            return Ok(false);
+        }
         let mut withheld = groups
             .iter()
             .zip(&self.texts)

@@ -26,6 +26,11 @@ impl PartialEq for Standard {
 impl Eq for Standard {}
 
 impl Standard {
+    /// Returns true if the standard asks for something that only the values of a source show.
+    pub fn reads_values(&self) -> bool {
+        self.asks.iter().any(|ask| matches!(ask, Ask::SafeHarbor))
+    }
+
     /// Returns what the standard does not allow in these columns, one sentence each.
     pub fn forbidden(&self, columns: &[Looked]) -> Result<Vec<String>> {
         let mut found = vec![];

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::masks::MaskKind;
-use crate::suggest::{Facts, Kind};
+use crate::suggest::{Facts, Kind, Limited};
 use arrow::array::{Array, ArrayRef, Date32Array, Int32Array, Int64Array, StringArray};
 use arrow::datatypes::Date32Type;
 use chrono::{Datelike, NaiveDate, Utc};
@@ -179,4 +179,55 @@ fn a_risk_of_one_in_eleven_is_a_class_of_eleven() {
             .contains("FOLLOWING health_canada")
     );
     assert!(named("hippa").unwrap_err().to_string().contains("hipaa_safe_harbor"));
+}
+
+/// One day of a year, one age above 89 and one ZIP code of an area are told by their own labels, though
+/// nothing else has to be released like them.
+#[test]
+fn a_value_that_is_alone_is_no_group() {
+    let day = || dates(&[(2001, 5, 7)]);
+    assert!(labelled("admitted", day(), &[], &["2001"], 1).is_empty());
+    assert!(!labelled("admitted", day(), &[], &["2001-05-07"], 0).is_empty());
+    let age = || Arc::new(Int32Array::from(vec![97, 20])) as ArrayRef;
+    assert!(labelled("age", age(), &[], &[">=90", "20"], 0).is_empty());
+    assert!(!labelled("age", age(), &[], &["97", "20"], 0).is_empty());
+    let zip = |code: &str| Arc::new(StringArray::from(vec![code])) as ArrayRef;
+    assert!(labelled("zip", zip("02139"), &["02139"], &["021"], 1).is_empty());
+    assert!(!labelled("zip", zip("02139"), &["02139"], &["02139"], 0).is_empty());
+}
+
+/// Siblings are of the same group as a value of the column, in its type, and the values stay.
+#[test]
+fn siblings_are_released_like_a_value() {
+    let texts = |values: &[&str]| Arc::new(StringArray::from(values.to_vec())) as ArrayRef;
+    for (name, values, sample) in [
+        ("admitted", dates(&[(2001, 5, 7), (1990, 1, 1)]), vec![]),
+        ("birth_date", dates(&[(1920, 5, 7), (1990, 1, 1)]), vec![]),
+        (
+            "seen",
+            texts(&["31.12.2001", "01.02.1999"]),
+            vec!["31.12.2001", "01.02.1999"],
+        ),
+        ("zip", texts(&["02139", "03601"]), vec!["02139", "03601"]),
+        ("zip4", texts(&["02139-1234"]), vec!["02139-1234"]),
+        ("zip_code", Arc::new(Int64Array::from(vec![2139, 82101])), vec![]),
+        ("age", Arc::new(Int32Array::from(vec![20, 95])), vec![]),
+    ] {
+        let sample = sample.iter().map(ToString::to_string).collect();
+        let limited = Limited::of(&facts(name, &values, sample)).unwrap();
+        let more = limited.with_siblings(&values).unwrap();
+        assert_eq!(&more.slice(0, values.len()), &values, "{name}");
+        assert!(
+            more.len() > values.len() && more.data_type() == values.data_type(),
+            "{name}"
+        );
+        let groups = limited.groups(&more).unwrap().unwrap();
+        let (own, siblings) = groups.split_at(values.len());
+        assert!(
+            siblings.iter().all(|group| own.contains(group)),
+            "{name}: {own:?} {siblings:?}"
+        );
+    }
+    let young: ArrayRef = Arc::new(Int32Array::from(vec![20, 30]));
+    assert_eq!(Limited::Ages.with_siblings(&young).unwrap().len(), 2);
 }

@@ -29,6 +29,14 @@ pub struct Spelling {
     pub(super) is_ambiguous: bool,
 }
 
+impl Spelling {
+    /// Returns the year of a date in this spelling; `None` if it is none.
+    pub(super) fn year(&self, text: &str) -> Option<i64> {
+        let date = NaiveDate::parse_from_str(text, self.format).ok()?;
+        Some(date.year().into())
+    }
+}
+
 /// Returns the spelling in which at least the share `most` of the texts are dates of the last or
 /// the next two centuries.
 pub(super) fn spelling(texts: &[&str], most: f64) -> Option<Spelling> {

@@ -22,7 +22,7 @@ use chrono::{Datelike, NaiveDate, NaiveDateTime};
 use std::sync::Arc;
 
 /// The age from which on people are one group.
-const OLD: f64 = 90.0;
+pub(super) const OLD: f64 = 90.0;
 
 /// What Safe Harbor limits in a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,12 +46,12 @@ pub enum Limited {
 /// How dates are written, and whether they tell an age.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dates {
-    spelling: Written,
+    pub(super) spelling: Written,
     of_birth: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Written {
+pub(super) enum Written {
     /// Values of a type of dates or timestamps.
     AsDates,
     /// Texts, or whole numbers, in one spelling.
@@ -84,8 +84,8 @@ impl Limited {
         }
         match meaning {
             Some(Meaning::Age) if is_number => Some(Self::Ages),
-            // A weight at birth is no year.
-            Some(Meaning::Birth) if is_number => is_years(facts).then_some(Self::BirthYears),
+            // A weight at birth is no year; before anything is read, nobody knows.
+            Some(Meaning::Birth) if is_number => (facts.rows == 0 || is_years(facts)).then_some(Self::BirthYears),
             // What is true or false is no age and no date.
             Some(Meaning::Age | Meaning::Birth | Meaning::DatePart) if facts.kind == Kind::Other => None,
             Some(Meaning::Birth) if is_years(facts) => Some(Self::BirthYears),
@@ -123,8 +123,14 @@ impl Limited {
         // A name that is known before anything is read.
         let named = || named_as_identifier(&facts.name, facts.kind).filter(|_| facts.rows == 0);
         let found = found.or_else(named).map(Self::Identifier);
-        // A category with the name of an identifier has few values, and identifies nobody.
-        let limited = || Self::of(facts).filter(|limited| !matches!(limited, Self::Identifier(_)));
+        // A category with the name of an identifier has few values, and identifies nobody. Whether numbers
+        // are years of birth, their values tell.
+        let is_certain = |limited: &Self| match limited {
+            Self::Identifier(_) => false,
+            Self::BirthYears => facts.rows > 0,
+            _ => true,
+        };
+        let limited = || Self::of(facts).filter(is_certain);
         found.or_else(limited)
     }
 
@@ -156,6 +162,14 @@ impl Limited {
                 "ZIP codes, of which three digits may be released, and 000 of those that 20,000 people or fewer share"
             }
             Self::Place => "places smaller than a state, which may not be released",
+        }
+    }
+
+    /// Returns true if a value says more than may be released, when it is its own label.
+    pub fn is_too_fine(self, value: &str) -> bool {
+        match self {
+            Self::ZipCodes => value.trim().chars().filter(char::is_ascii_digit).count() > 3,
+            _ => true,
         }
     }
 
@@ -193,10 +207,7 @@ impl Limited {
                 let years = match dates.spelling {
                     Written::AsDates => years(values)?,
                     Written::YearFirst => of_texts(&|text| text.get(..4)?.parse().ok().or(Some(REST))),
-                    Written::Spelled(spelling) => of_texts(&|text| {
-                        let date = NaiveDate::parse_from_str(text, spelling.format).ok();
-                        Some(date.map_or(REST, |date| date.year().into()))
-                    }),
+                    Written::Spelled(spelling) => of_texts(&|text| spelling.year(text).or(Some(REST))),
                 };
                 let oldest = i64::from(oldest_year());
                 let group = |year: i64| match dates.of_birth && year < oldest {
@@ -268,7 +279,7 @@ fn zip_group(text: &str, is_whole: bool) -> i64 {
 }
 
 /// Returns the years of dates and timestamps, on the clock of their zone.
-fn years(values: &ArrayRef) -> Result<Vec<Option<i64>>> {
+pub(super) fn years(values: &ArrayRef) -> Result<Vec<Option<i64>>> {
     let years = local_times(values)?.into_iter().zip(0..);
     let year = |(time, row): (Option<NaiveDateTime>, usize)| match values.is_null(row) {
         true => None,

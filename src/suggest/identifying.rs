@@ -81,17 +81,10 @@ mod tests {
 
     fn facts(name: &str, kind: Kind, values: u64, distinct: u64) -> Facts {
         Facts {
-            name: name.into(),
-            kind,
             rows: values,
             values,
             distinct,
-            estimated: false,
-            separation: 0.0,
-            range: None,
-            oldest: None,
-            is_finite: true,
-            sample: vec![],
+            ..Facts::of_name(name, kind)
         }
     }
 

@@ -31,6 +31,7 @@ mod names;
 mod national;
 mod patterns;
 mod postcodes;
+mod siblings;
 mod vocabulary;
 
 pub use facts::{Facts, Kind};

@@ -3,17 +3,10 @@ use crate::suggest::Facts;
 
 fn column(name: &str, kind: Kind, fate: Fate, distinct: u64) -> Examined {
     let facts = Facts {
-        name: name.into(),
-        kind,
         rows: 1000,
         values: 1000,
         distinct,
-        estimated: false,
-        separation: 0.0,
-        range: None,
-        oldest: None,
-        is_finite: true,
-        sample: vec![],
+        ..Facts::of_name(name, kind)
     };
     Examined::new(facts, fate)
 }

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::hierarchy::{LabelForm, Lookup, OnUnmapped};
 use crate::job::Job;
 use crate::standard::{Labelled, Looked, Treated};
-use crate::suggest::{Facts, Kind};
+use crate::suggest::{Facts, Kind, Limited};
 use crate::warning::{Examined, Fate};
 use arrow::array::{Array, ArrayRef, AsArray, StringArray, UInt32Array};
 use arrow::compute::{cast, take};
@@ -22,7 +22,7 @@ pub(super) fn check(job: &Job, decision: &Decision, examined: &[Examined]) -> Re
         return Ok(());
     }
     let base = decision.evaluator.sets().base();
-    let given = job.given_levels();
+    let is_given = job.given_levels().is_some();
     let of_values = examined.iter().filter_map(|column| {
         let treated = match column.fate {
             Fate::Dropped => return None,
@@ -35,20 +35,29 @@ pub(super) fn check(job: &Job, decision: &Decision, examined: &[Examined]) -> Re
     let mut looked: Vec<Looked> = of_values.collect();
     for (i, q) in job.quasi_identifiers.iter().enumerate() {
         let lookup = base.key_schema.lookup(i);
-        let given = given.as_ref().and_then(|levels| levels.get(i)).copied();
-        let level = given.or(q.levels.map(|(low, _)| low)).unwrap_or(0);
-        let values = known(lookup, q.hierarchy.on_unmapped());
-        let labels = values.iter().map(|code| lookup.level(level).codes[*code as usize]);
+        let level = match (is_given, &decision.verdict.partition) {
+            // The node itself: a search may have replaced the one of an earlier release.
+            (true, None) => decision.classes.node().level(i),
+            _ => q.levels.map_or(0, |(low, _)| low),
+        };
+        let facts = facts(&q.column, base.rows, lookup.values())?;
+        // Of a column that a standard limits, labels of more values than it has are looked at.
+        let own = match Limited::of(&facts) {
+            Some(limited) => &q.hierarchy.bind(limited.with_siblings(lookup.values())?)?,
+            None => lookup,
+        };
+        let values = known(own, q.hierarchy.on_unmapped(), level);
+        let labels = values.iter().map(|code| own.level(level).codes[*code as usize]);
         let labels: Vec<u32> = labels.collect();
         let labelled = Labelled {
             level,
-            texts: texts(lookup, level, &labels)?,
+            texts: texts(own, level, &labels)?,
             labels,
-            values: take(lookup.values(), &UInt32Array::from(values), None)?,
+            values: take(own.values(), &UInt32Array::from(values), None)?,
             computed: !matches!(q.labels, LabelForm::Text | LabelForm::Bounds),
         };
         looked.push(Looked {
-            facts: facts(&q.column, base.rows, lookup.values())?,
+            facts,
             treated: Treated::Generalized(labelled),
         });
     }
@@ -65,9 +74,10 @@ fn texts(lookup: &Lookup, level: u8, labels: &[u32]) -> Result<StringArray> {
     Ok(texts.as_string::<i32>().clone())
 }
 
-/// Returns the codes of the values whose rows can be released.
-fn known(lookup: &Lookup, on_unmapped: OnUnmapped) -> Vec<u32> {
-    let is_left_out = |code: usize| on_unmapped == OnUnmapped::Suppress && lookup.is_unmapped(code);
+/// Returns the codes of the values whose rows can be released: a value that the hierarchy does not know
+/// has no label above level 0, or ends the run, unless it is the top's.
+fn known(lookup: &Lookup, on_unmapped: OnUnmapped, level: u8) -> Vec<u32> {
+    let is_left_out = |code: usize| level > 0 && on_unmapped != OnUnmapped::Top && lookup.is_unmapped(code);
     let values = lookup.values();
     let codes = (0..values.len()).filter(|code| values.is_valid(*code) && !is_left_out(*code));
     codes.map(|code| code as u32).collect()

@@ -1,7 +1,7 @@
 //! Refusals of the standards that a request follows, as far as names, types and promises tell. The
 //! values of the columns are looked at before the release is written.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::standard::{Looked, Promised, Treated};
 use crate::suggest::{Facts, Kind};
@@ -19,6 +19,15 @@ pub(super) fn check(job: &Job) -> Result<()> {
         })
     });
     let looked: Vec<Looked> = looked.collect();
+    if job.sampling().is_some()
+        && let Some(standard) = job.standards.iter().find(|standard| standard.reads_values())
+    {
+        return Err(Error::usage(format!(
+            "FOLLOWING {}: it is refused by the values of a source, and a differentially private release tells nothing of \
+             them; leave one of both out",
+            standard.info.name
+        )));
+    }
     let columns = job.quasi_identifiers.len();
     let mut promised = vec![];
     for constraint in &job.constraints {
@@ -26,7 +35,10 @@ pub(super) fn check(job: &Job) -> Result<()> {
         let is_whole = |subset: &Vec<usize>| subset.len() == columns;
         if constraint.scope.subsets(columns)?.iter().any(is_whole) {
             promised.push(Promised {
-                class_size: constraint.model.min_class_size(),
+                class_size: match job.entity {
+                    Some(_) => constraint.model.min_class_entities(),
+                    None => constraint.model.min_class_size(),
+                },
             });
         }
     }

@@ -103,11 +103,23 @@ fn share(c: &mut Cursor, what: &str) -> Result<String> {
         return Err(before.expected(what, []));
     }
     let share = match c.take("PERCENT") {
-        true => number / 100.0,
-        false => number,
+        true => hundredth(&number.to_string()),
+        false => number.to_string(),
     };
     c.need_token(&Token::RParen, "PERCENT, )")?;
-    Ok(share.to_string())
+    Ok(share)
+}
+
+/// Returns a hundredth of a decimal number, digit by digit: 0.29 of 29, which is no quotient of two
+/// floating-point numbers.
+fn hundredth(number: &str) -> String {
+    let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
+    let digits = format!("{whole:0>3}{decimals}");
+    let (whole, decimals) = digits.split_at(digits.len() - decimals.len() - 2);
+    match decimals.trim_end_matches('0') {
+        "" => whole.into(),
+        decimals => format!("{whole}.{decimals}"),
+    }
 }
 
 /// Parses the place of a secret.
@@ -121,5 +133,26 @@ fn secret(c: &mut Cursor) -> Result<String> {
     match place.split_once(':') {
         Some(("env" | "file", name)) if !name.is_empty() => Ok(place),
         _ => Err(before.expected(what, [])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percents_are_exact() {
+        for (percent, share) in [
+            ("29", "0.29"),
+            ("0.7", "0.007"),
+            ("100", "1"),
+            ("5", "0.05"),
+            ("150", "1.5"),
+            ("0", "0"),
+            ("12.5", "0.125"),
+            ("1234.5", "12.345"),
+        ] {
+            assert_eq!(hundredth(percent), share, "{percent}");
+        }
     }
 }

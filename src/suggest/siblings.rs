@@ -1,0 +1,90 @@
+//! Values that must be released like those of a column: other days of the same years, other ages above
+//! 89, other ZIP codes of the same area. A column may have one day of a year alone, and its hierarchy
+//! shows only by the other days whether it releases the year.
+
+use super::facts::Kind;
+use super::harbor::{Dates, Limited, OLD, Written, years};
+use super::levels::oldest_year;
+use crate::error::Result;
+use arrow::array::{ArrayRef, AsArray, Date32Array, Float64Array, StringArray};
+use arrow::compute::{can_cast_types, cast, concat};
+use arrow::datatypes::{DataType, Date32Type, Float64Type};
+use chrono::NaiveDate;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Days that are far from each other, and not at the ends of a year in any time zone.
+const DAYS: [(u32, u32); 3] = [(1, 2), (7, 15), (12, 30)];
+
+impl Limited {
+    /// Returns the values with others that must be released like some of them.
+    pub fn with_siblings(self, values: &ArrayRef) -> Result<ArrayRef> {
+        let texts = cast(values, &DataType::Utf8)?;
+        let texts: Vec<&str> = texts.as_string::<i32>().iter().flatten().map(str::trim).collect();
+        let of_texts =
+            |siblings: BTreeSet<String>| Arc::new(siblings.into_iter().map(Some).collect::<StringArray>()) as _;
+        let siblings: ArrayRef = match self {
+            Self::Identifier(_) | Self::PartOfDate | Self::Place => return Ok(Arc::clone(values)),
+            Self::Ages => above(values, |age| age >= OLD, &[90.0, 91.0, 97.0, 104.0, 120.0])?,
+            Self::BirthYears => {
+                let oldest = f64::from(oldest_year());
+                let others = [1.0, 2.0, 8.0, 15.0, 31.0].map(|years| oldest - years);
+                above(values, |year| year < oldest, &others)?
+            }
+            Self::Dates(Dates { spelling, .. }) => match spelling {
+                Written::AsDates => {
+                    let years: BTreeSet<i64> = years(values)?.into_iter().flatten().collect();
+                    let days = years.into_iter().flat_map(days_of).map(Date32Type::from_naive_date);
+                    Arc::new(Date32Array::from_iter_values(days))
+                }
+                Written::Spelled(spelling) => {
+                    let years = texts.iter().filter_map(|text| spelling.year(text));
+                    let years: BTreeSet<i64> = years.collect();
+                    let days = years.into_iter().flat_map(days_of);
+                    of_texts(days.map(|day| day.format(spelling.format).to_string()).collect())
+                }
+                Written::YearFirst => of_texts(texts.iter().map(|text| turned(text, 4)).collect()),
+            },
+            Self::ZipCodes => {
+                // Whole numbers have lost the zeros before them.
+                let whole = Kind::of(values.data_type()) == Kind::Integer;
+                let lost = |text: &str| match (whole, text.len()) {
+                    (true, ..=5) => 5 - text.len(),
+                    (true, length) => 9_usize.saturating_sub(length),
+                    (false, _) => 0,
+                };
+                let turn = |text: &&str| turned(text, 3_usize.saturating_sub(lost(text)));
+                of_texts(texts.iter().map(turn).collect())
+            }
+        };
+        if !can_cast_types(siblings.data_type(), values.data_type()) {
+            return Ok(Arc::clone(values));
+        }
+        let siblings = cast(&siblings, values.data_type())?;
+        Ok(concat(&[values.as_ref(), siblings.as_ref()])?)
+    }
+}
+
+/// Returns some days of a year.
+fn days_of(year: i64) -> impl Iterator<Item = NaiveDate> {
+    let year = i32::try_from(year).ok();
+    let days = DAYS.into_iter();
+    days.filter_map(move |(month, day)| NaiveDate::from_ymd_opt(year?, month, day))
+}
+
+/// Returns these numbers if one of the values `is` among those that are withheld together.
+fn above(values: &ArrayRef, is: impl Fn(f64) -> bool, others: &[f64]) -> Result<ArrayRef> {
+    let numbers = cast(values, &DataType::Float64)?;
+    let has_some = numbers.as_primitive::<Float64Type>().iter().flatten().any(is);
+    let others = others.iter().copied().filter(|_| has_some);
+    Ok(Arc::new(Float64Array::from_iter_values(others)))
+}
+
+/// Returns a text with other digits after the first `kept` characters.
+fn turned(text: &str, kept: usize) -> String {
+    let turn = |(place, c): (usize, char)| match c.to_digit(10).filter(|_| place >= kept) {
+        Some(digit) => char::from(b'0' + ((digit + 5) % 10) as u8),
+        None => c,
+    };
+    text.chars().enumerate().map(turn).collect()
+}
