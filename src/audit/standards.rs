@@ -38,7 +38,7 @@ pub(super) async fn check(
         };
         for ask in standard.asks {
             checks.extend(match ask {
-                Ask::SafeHarbor => Some(columns(claim, evidence.manifest(), standard, found)?),
+                Ask::SafeHarbor | Ask::Direct(_) => Some(columns(claim, evidence.manifest(), standard, found)?),
                 Ask::Classes(_, least) => classes(session, evidence, released, (standard, *least), found).await?,
             });
         }
@@ -68,6 +68,9 @@ fn columns(claim: &Claim, manifest: &Manifest, standard: &Standard, found: &mut 
                     continue;
                 }
             },
+            (None, Role::QuasiIdentifier) if !standard.limits_labels() => {
+                Treated::Generalized(Labelled::of_level(lowest(claim, manifest, name)))
+            }
             (None, Role::QuasiIdentifier) => Treated::Generalized(match labelled(claim, manifest, name, &facts)? {
                 Labels::Known(labelled) => labelled,
                 Labels::Wide => {
@@ -118,14 +121,7 @@ fn labelled(claim: &Claim, manifest: &Manifest, column: &str, facts: &Facts) -> 
     let (Some(hierarchy), Some(of_type)) = (claim.defined.get(column), of_type) else {
         return Ok(Labels::Unknown);
     };
-    let lowest = || {
-        claim
-            .evidence
-            .as_ref()
-            .and_then(|evidence| evidence.lowest_level(column))
-    };
-    let level = manifest.levels_of(column).map(|(low, _)| low).or_else(lowest);
-    let level = level.unwrap_or(0).min(hierarchy.height());
+    let level = lowest(claim, manifest, column).min(hierarchy.height());
     let Some(values) = limited.domain(&of_type)? else {
         return Ok(Labels::Unknown);
     };
@@ -146,6 +142,13 @@ fn labelled(claim: &Claim, manifest: &Manifest, column: &str, facts: &Facts) -> 
         true => Labels::Known(labelled),
         false => Labels::Wide,
     })
+}
+
+/// Returns the lowest level at which a quasi-identifier may have been released.
+fn lowest(claim: &Claim, manifest: &Manifest, column: &str) -> u8 {
+    let stated = || claim.evidence.as_ref()?.lowest_level(column);
+    let level = manifest.levels_of(column).map(|(low, _)| low).or_else(stated);
+    level.unwrap_or(0)
 }
 
 /// Returns the type of a column of the source.

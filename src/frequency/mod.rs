@@ -18,8 +18,8 @@ mod values;
 
 pub use encode::Encoder;
 pub(crate) use encode::{Dictionary, Interner, Local, Shared, ranked};
-pub(crate) use scan::ROWS;
 pub use scan::{Columns, DetailRequest, Scan, read_dictionaries};
+pub(crate) use scan::{Marginals, ROWS};
 pub use set::{Attribute, Base, BaseSet, Demand, Detail, FrequencySet, FrequencySets, KeyIndex, NodeAnswer};
 pub use values::distinct_values;
 pub(crate) use values::gathered;

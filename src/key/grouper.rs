@@ -66,7 +66,13 @@ impl Grouper {
     /// Groups keys. `W` is the width in words, or 0 for any width.
     fn group_words<const W: usize>(&mut self, keys: &[u64], groups: &mut Vec<u32>) {
         let words = if W == 0 { self.words } else { W };
+        // Equal rows often follow each other: a release is in the order of its classes.
+        let mut last: Option<(&[u64], u32)> = None;
         for key in keys.chunks_exact(words) {
+            if let Some((_, group)) = last.filter(|(last, _)| *last == key) {
+                groups.push(group);
+                continue;
+            }
             if self.keys.len() / words * 2 >= self.slots.len() {
                 self.grow(words);
             }
@@ -86,6 +92,7 @@ impl Grouper {
                 }
                 slot = (slot + 1) & mask;
             };
+            last = Some((key, group));
             groups.push(group);
         }
     }

@@ -40,7 +40,7 @@ pub enum Part {
 /// One value of a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Item {
-    /// The name of a column of the source.
+    /// The name of a column of the source, or `ENTITY`.
     Column,
     /// A whole number from 0 to 4294967295.
     Whole,
@@ -77,6 +77,8 @@ pub enum Given {
     Text(String),
     /// A whole number.
     Whole(u32),
+    /// `ENTITY` in place of a column: the one of the statement's clause ENTITY.
+    Entity,
 }
 
 /// The name of the place of a secret among the values of a clause.
@@ -238,6 +240,22 @@ impl MaskClause {
         })
     }
 
+    /// Returns the clause with the column of the statement's clause ENTITY where it says `ENTITY`. Fails
+    /// with a usage error if the statement has no such clause.
+    pub(crate) fn by_entity(&self, entity: Option<&str>) -> Result<Self> {
+        let mut own = self.clone();
+        for (_, given) in own.given.iter_mut().filter(|(_, given)| *given == Given::Entity) {
+            let entity = entity.ok_or_else(|| {
+                Error::usage(format!(
+                    "{} ENTITY is by the column of the clause ENTITY; add ENTITY (column), or name a column that is in IDENTIFIERS",
+                    self.kind.clause.start
+                ))
+            })?;
+            *given = Given::Text(entity.into());
+        }
+        Ok(own)
+    }
+
     fn missing(&self, name: &str) -> Error {
         Error::usage(format!(
             "{} is without its {name}; write {}",
@@ -288,6 +306,7 @@ impl MaskClause {
     fn print_value(&self, f: &mut fmt::Formatter<'_>, name: &str, item: Item) -> fmt::Result {
         match (self.given(name), item) {
             (None, _) => Ok(()),
+            (Some(Given::Entity), _) => f.write_str(" ENTITY"),
             (Some(Given::Whole(n)), _) => write!(f, " {n}"),
             (Some(Given::Text(text)), Item::Text | Item::OneOf(_)) => write!(f, " {}", literal(text)),
             (Some(Given::Text(text)), Item::Column) => write!(f, " {}", ident(text)),

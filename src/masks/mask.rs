@@ -148,7 +148,7 @@ impl Mask for Format {
     }
 
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
-        each(unmasked.values, |value| self.apply(value))
+        each(unmasked.values, |value, mask| mask.push_str(&self.apply(value)))
     }
 }
 

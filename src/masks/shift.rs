@@ -12,7 +12,7 @@
 //! without a patient is NULL, and NULL stays NULL. A date outside the years 1 to 9999, before or
 //! after, is an error.
 //!
-//! The column after BY is an identifier or the entity. The offset is that of its raw value, so by a
+//! The column after BY is an identifier or the entity, which `SHIFT BY ENTITY` names, too. The offset is that of its raw value, so by a
 //! quasi-identifier it would tell apart the rows of a class.
 //!
 //! **Interpretation**: published sets of health records move all dates of a patient by one random
@@ -38,6 +38,7 @@ use arrow::datatypes::{
 };
 use arrow::temporal_conversions::as_datetime_with_timezone;
 use chrono::{DateTime, NaiveDateTime, TimeDelta, TimeZone};
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -56,12 +57,12 @@ pub(super) const KIND: MaskKind = MaskKind {
     },
     clause: Clause {
         start: "SHIFT BY",
-        syntax: "SHIFT BY column n DAYS WITH SECRET 'env:NAME'",
+        syntax: "SHIFT BY {ENTITY | column} n DAYS WITH SECRET 'env:NAME'",
         parts: &[
             Part::Value(
                 "entity",
                 Item::Column,
-                "the column of the person whose dates move together",
+                "the column of the person whose dates move together, or ENTITY",
             ),
             Part::Value("days", Item::Whole, "the most days by which a date is moved"),
             Part::Words("DAYS"),
@@ -136,7 +137,15 @@ impl Mask for Shift {
             .first()
             .ok_or_else(|| Error::internal("a date is shifted without its person"))?;
         let people: StringArray = texts(people)?;
-        let offset = |row: usize| people.is_valid(row).then(|| self.offset(&key, people.value(row)));
+        // The rows of a person often follow each other.
+        let last = Cell::new(None);
+        let offset = |row: usize| {
+            let person = people.is_valid(row).then(|| people.value(row))?;
+            let known = last.get().filter(|(known, _)| *known == person);
+            let (_, offset) = known.unwrap_or_else(|| (person, self.offset(&key, person)));
+            last.set(Some((person, offset)));
+            Some(offset)
+        };
         let values = one_spelling(unmasked.values)?;
         match values.data_type() {
             DataType::Date32 => moved::<Date32Type>(&values, 1, offset, |at, days| at.checked_add(days)),

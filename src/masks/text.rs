@@ -2,7 +2,7 @@
 
 use crate::canonical::{one_spelling, plain};
 use crate::error::{Error, Result};
-use arrow::array::{ArrayRef, AsArray, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, StringArray, StringBuilder};
 use arrow::compute::{can_cast_types, cast};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
@@ -14,11 +14,21 @@ pub(super) fn texts(values: &ArrayRef) -> Result<StringArray> {
     Ok(texts.as_string::<i32>().clone())
 }
 
-/// Returns the mask of every text.
-pub(super) fn each(values: &ArrayRef, mask: impl FnMut(&str) -> String) -> Result<ArrayRef> {
-    let mut mask = mask;
-    let masked: StringArray = texts(values)?.iter().map(|text| text.map(&mut mask)).collect();
-    Ok(Arc::new(masked))
+/// Returns the masks of texts. `write` adds the mask of a text to an empty one. It is not called again
+/// for a text that is the one before.
+pub(super) fn each(values: &ArrayRef, mut write: impl FnMut(&str, &mut String)) -> Result<ArrayRef> {
+    let texts = texts(values)?;
+    let mut masks = StringBuilder::with_capacity(texts.len(), texts.value_data().len());
+    let (mut mask, mut last) = (String::new(), None);
+    for text in &texts {
+        if text.is_some() && text != last {
+            mask.clear();
+            write(text.unwrap_or_default(), &mut mask);
+            last = text;
+        }
+        masks.append_option(text.map(|_| mask.as_str()));
+    }
+    Ok(Arc::new(masks.finish()))
 }
 
 /// Refuses a type whose values have no text.

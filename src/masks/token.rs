@@ -87,13 +87,13 @@ impl Mask for Token {
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
         let mut cipher = cipher(unmasked.key()?)?;
         let mut failed = false;
-        let tokens = each(unmasked.values, |text| {
+        let tokens = each(unmasked.values, |text, written| {
             let mut padded = text.as_bytes().to_vec();
             padded.push(END);
             padded.resize(padded.len().next_multiple_of(BLOCK), 0);
             let token = cipher.encrypt(NO_HEADERS, &padded).map(hex::encode);
             failed |= token.is_err();
-            token.unwrap_or_default()
+            written.push_str(&token.unwrap_or_default());
         })?;
         match failed {
             true => Err(Error::internal("a value that cannot be encrypted")),

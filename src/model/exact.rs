@@ -71,8 +71,9 @@ impl Decimal {
     pub(super) fn of(x: f64) -> Self {
         let text = format!("{x:e}");
         let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-        let mantissa: Option<u128> = format!("{whole}{fraction}").parse().ok();
+        let (_, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let add = |sum: u128, digit: char| Some(10 * sum + u128::from(digit.to_digit(10)?));
+        let mantissa = digits.chars().filter(|c| *c != '.').try_fold(0, add);
         let exponent = exponent.parse::<i32>().map(|e| e - fraction.len() as i32);
         let (Some(mantissa), Ok(exponent)) = (mantissa, exponent) else {
             // `x` is not finite: the result is above every fraction.

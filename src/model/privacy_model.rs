@@ -345,6 +345,11 @@ pub trait Predicate: Debug + Send + Sync {
         None
     }
 
+    /// Returns the bound that the class just meets if it is above `least`.
+    fn reached_above(&self, class: &Class, least: f64) -> Option<f64> {
+        self.reached(class).filter(|reached| *reached > least)
+    }
+
     /// Returns true if a class that does not hold by itself may be released because of `superset`, a
     /// class of a more general node that contains it. Asked only of a model that reads supersets
     /// ([`Reads::supersets`]).

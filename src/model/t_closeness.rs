@@ -117,12 +117,20 @@ impl Predicate for Prepared {
 
     /// Rounds up, so that the model holds with exactly the returned bound.
     fn reached(&self, class: &Class) -> Option<f64> {
+        self.reached_above(class, -1.0)
+    }
+
+    fn reached_above(&self, class: &Class, least: f64) -> Option<f64> {
         let reached = self.distance.of(class.histogram);
+        // Rounding up by far less than this takes longer than all else.
+        if reached.numerator as f64 / reached.denominator as f64 * 1.000_001 < least {
+            return None;
+        }
         let mut t = reached.numerator as f64 / reached.denominator as f64;
         while Decimal::of(t).compared_with(reached.numerator, reached.denominator) == Ordering::Greater {
             t = t.next_up();
         }
-        Some(t)
+        Some(t).filter(|t| *t > least)
     }
 }
 

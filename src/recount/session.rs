@@ -8,11 +8,12 @@ use super::sql::answer_rightly;
 use crate::canonical::text_function;
 use crate::error::Result;
 use crate::operator::{Operator, OperatorExec, Rows};
-use crate::source::{GuardReaders, forgetting, forgetting_first};
+use crate::source::{GuardReaders, forgetting, forgetting_first, source_plan};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use datafusion::common::config::{ConfigOptions, Dialect};
 use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::dataframe::DataFrame;
 use datafusion::error::Result as DfResult;
 use datafusion::execution::{SendableRecordBatchStream, SessionState, SessionStateBuilder, TaskContext};
 use datafusion::optimizer::Optimizer;
@@ -69,6 +70,21 @@ pub(crate) fn session_with(state: &SessionState, progress: Arc<AtomicU64>, elsew
     session
 }
 
+/// Returns the plan of a query of such a session that reads columns of text as dictionaries, where the
+/// files store them so. The rows that it reads are not counted for the progress bar.
+pub(crate) async fn coded_plan(session: &SessionContext, sql: &str) -> Result<Arc<dyn ExecutionPlan>> {
+    let (state, plan) = session.sql(sql).await?.into_parts();
+    let is_left = |rule: &&Arc<dyn PhysicalOptimizerRule + Send + Sync>| {
+        rule.name() != GuardReaders.name() && rule.name() != COUNT_ROWS
+    };
+    let rules = state.physical_optimizers().iter().filter(is_left).cloned().collect();
+    let bare = SessionStateBuilder::new_from_existing(state.clone()).with_physical_optimizer_rules(rules);
+    source_plan(DataFrame::new(bare.build(), plan).create_physical_plan().await?).await
+}
+
+/// The name of the optimizer rule that puts a counting operator above each leaf.
+const COUNT_ROWS: &str = "count_rows";
+
 /// The optimizer rule that puts a counting operator above each leaf.
 #[derive(Debug)]
 struct CountLeaves {
@@ -93,7 +109,7 @@ impl PhysicalOptimizerRule for CountLeaves {
     }
 
     fn name(&self) -> &str {
-        "count_rows"
+        COUNT_ROWS
     }
 
     fn schema_check(&self) -> bool {

@@ -11,6 +11,8 @@ pub enum Ask {
     /// That the identifiers of 45 CFR 164.514(b)(2)(i) are removed: the eighteen of the list, with
     /// the parts of dates and places that may stay.
     SafeHarbor,
+    /// That no identifier is released by which people are known to others: the paragraph.
+    Direct(&'static str),
     /// That every class has so many rows: the paragraph, and the rows.
     Classes(&'static str, u64),
 }
@@ -26,10 +28,12 @@ impl Ask {
     /// Returns what is not allowed in the columns.
     pub(super) fn of_columns(self, columns: &[Looked]) -> Result<Vec<String>> {
         let mut found = vec![];
-        if let Ask::SafeHarbor = self {
-            for column in columns {
-                found.extend(breach(column)?);
-            }
+        for column in columns {
+            found.extend(match self {
+                Ask::SafeHarbor => breach(column)?,
+                Ask::Direct(paragraph) => direct(column, paragraph),
+                Ask::Classes(..) => None,
+            });
         }
         Ok(found)
     }
@@ -77,6 +81,21 @@ fn breach(column: &Looked) -> Result<Option<String>> {
             false => said(limited, generalize(column)),
         },
     })
+}
+
+/// Returns the identifier that a column releases as it is, or as labels of level 0.
+fn direct(column: &Looked, paragraph: &str) -> Option<String> {
+    let is_told = match &column.treated {
+        Treated::Unchanged => true,
+        Treated::Generalized(labelled) => labelled.level == 0,
+        Treated::Masked(_) | Treated::Unseen => false,
+    };
+    let limited = Limited::of_direct(&column.facts).filter(|_| is_told)?;
+    let what = limited.what().split(" (Safe Harbor").next().unwrap_or_default();
+    Some(format!(
+        "Column {}: {what} ({paragraph}); name it in IDENTIFIERS, which drops it",
+        ident(&column.facts.name)
+    ))
 }
 
 /// Returns what to write for a column that may be released generalized.

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::masks::MaskKind;
 use crate::suggest::{Facts, Limited, REST};
-use arrow::array::{ArrayRef, AsArray, StringArray};
+use arrow::array::{ArrayRef, AsArray, StringArray, new_empty_array};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use std::collections::HashMap;
@@ -47,6 +47,17 @@ pub struct Labelled {
 }
 
 impl Labelled {
+    /// Returns the labels of a level of which no value is known.
+    pub fn of_level(level: u8) -> Self {
+        Self {
+            level,
+            values: new_empty_array(&DataType::Utf8),
+            labels: vec![],
+            texts: StringArray::new_null(0),
+            computed: false,
+        }
+    }
+
     /// Returns true if the labels say no more of the values than Safe Harbor allows.
     pub fn keeps(&self, limited: Limited) -> Result<bool> {
         let Some(groups) = limited.groups(&self.values)? else {

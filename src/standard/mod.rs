@@ -9,6 +9,7 @@
 
 mod ask;
 mod ema_policy_0070;
+mod eurostat_microdata;
 mod health_canada;
 mod hipaa_safe_harbor;
 mod looked;
@@ -25,6 +26,7 @@ pub static STANDARDS: &[Standard] = &[
     hipaa_safe_harbor::STANDARD,
     ema_policy_0070::STANDARD,
     health_canada::STANDARD,
+    eurostat_microdata::STANDARD,
 ];
 
 /// Returns the standard of this name. Fails with a usage error that lists them.

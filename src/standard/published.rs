@@ -28,6 +28,13 @@ impl Eq for Standard {}
 impl Standard {
     /// Returns true if the standard asks for something that only the values of a source show.
     pub fn reads_values(&self) -> bool {
+        self.asks
+            .iter()
+            .any(|ask| matches!(ask, Ask::SafeHarbor | Ask::Direct(_)))
+    }
+
+    /// Returns true if the standard limits what the labels of quasi-identifiers say.
+    pub fn limits_labels(&self) -> bool {
         self.asks.iter().any(|ask| matches!(ask, Ask::SafeHarbor))
     }
 

@@ -134,6 +134,17 @@ impl Limited {
         found.or_else(limited)
     }
 
+    /// Returns what of a column tells of itself who a person is: a name, an address or a number by
+    /// which others know people, by the column's name or by its values. A code that only its owner knows
+    /// is not one.
+    pub fn of_direct(facts: &Facts) -> Option<Self> {
+        let found = match identifying(facts) {
+            Some(Identifying::Form(what) | Identifying::Name(what)) => Some(what),
+            _ => named_as_identifier(&facts.name, facts.kind).filter(|_| facts.rows == 0),
+        };
+        found.map(Self::Identifier).filter(|limited| limited.paragraph() != 'R')
+    }
+
     /// Returns the letter of the paragraph under 45 CFR 164.514(b)(2)(i).
     pub fn paragraph(self) -> char {
         let number = match self {

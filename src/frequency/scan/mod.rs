@@ -3,12 +3,14 @@
 mod columns;
 mod detail_tally;
 mod layout_files;
+mod marginals;
 mod parquet;
 mod run;
 mod tally;
 mod weights;
 
 pub use columns::{Columns, DetailRequest};
+pub(crate) use marginals::Marginals;
 pub use parquet::read_dictionaries;
 pub use run::Scan;
 pub(crate) use tally::Tally;

@@ -205,7 +205,7 @@ impl Mask for Fake {
 
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
         let key = unmasked.key()?.key_for("anonsql fake")?;
-        each(unmasked.values, |value| self.of(&key, value))
+        each(unmasked.values, |value, fake| fake.push_str(&self.of(&key, value)))
     }
 }
 

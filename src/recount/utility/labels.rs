@@ -12,6 +12,8 @@ use crate::hierarchy::{Cover, Hierarchy, LabelForm, Lookup, is_binary, plain_typ
 use crate::quoting::quote;
 use crate::recount::{bind, type_of, with_one_zero};
 use crate::utility::{Column, Labels};
+use arrow::array::ArrayRef;
+use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
@@ -31,6 +33,15 @@ pub(crate) struct Reading {
     pub(crate) must_fit: bool,
 }
 
+/// A column whose values are counted in the scans of all such columns, as SQL.
+pub(super) struct Together {
+    pub(super) column: String,
+    /// The value in the source.
+    pub(super) source: String,
+    /// The label in the release, if it stands for itself.
+    pub(super) own: Option<String>,
+}
+
 /// A column with its values bound.
 pub(super) struct ComparedColumn {
     pub(super) name: String,
@@ -48,6 +59,51 @@ pub(super) enum Readable<T> {
 }
 
 impl Reading {
+    /// Returns what is read of the column in the source, and of its labels in the release if they stand
+    /// for themselves. Returns `None` for a column whose values are of several types.
+    pub(super) async fn read_together(
+        &self,
+        session: &SessionContext,
+        released: &str,
+        source: &str,
+    ) -> Result<Option<Together>> {
+        let label = type_of(session, released, &self.column).await?;
+        let value = type_of(session, source, &self.column).await?;
+        let is_read = |of: &DataType| !plain_type(of).is_nested() && !is_binary(plain_type(of));
+        let is_own = self.is_own(&label, &value);
+        if !is_read(&label) || !is_read(&value) || is_own && plain_type(&label) != plain_type(&value) {
+            return Ok(None);
+        }
+        let column = quote(&self.column);
+        Ok(Some(Together {
+            column: self.column.clone(),
+            source: with_one_zero(&column, &value),
+            own: is_own.then(|| with_one_zero(&column, &label)),
+        }))
+    }
+
+    /// Binds the values of the column. If `is_own`, its labels are values, too.
+    pub(super) fn bind_to(self, values: &ArrayRef, is_own: bool) -> Result<Readable<ComparedColumn>> {
+        let values = cast(values, plain_type(values.data_type()))?;
+        let hierarchy = match self.hierarchy {
+            Some(hierarchy) if !is_own => hierarchy,
+            _ => Hierarchy::suppression_of(&self.column)?,
+        };
+        let bound = hierarchy
+            .bind(values)
+            .map_err(|e| e.context(format!("column {}", self.column)));
+        match bound {
+            Ok(lookup) => Ok(Readable::Read(ComparedColumn {
+                name: self.column,
+                lookup,
+                form: self.form,
+                is_own,
+            })),
+            Err(e) if !self.must_fit && is_of_data(&e) => Ok(Readable::Not(e.message().to_string())),
+            Err(e) => Err(e),
+        }
+    }
+
     /// Binds the values of a column of these tables.
     pub(super) async fn bind(
         self,
@@ -131,6 +187,11 @@ impl ComparedColumn {
         let value = self.lookup.values().data_type();
         let cell = format!("arrow_cast({}, '{value}')", own_value(&cell, &data_type, value));
         Ok(with_one_zero(&cell, value))
+    }
+
+    /// Returns the name of the column.
+    pub(super) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Returns true if the values of the column are numbers, dates or timestamps.

@@ -1,14 +1,18 @@
-//! Readable a release, its source and the rows for testing, and measures them.
+//! Reads a release, its source and the rows for testing, and measures them.
 
 use super::labels::{ComparedColumn, Readable, Reading};
 use super::masked;
 use super::sides::Tables;
-use super::tables::Texts;
+use super::tables::{Texts, counted};
 use crate::error::{Error, Result};
+use crate::frequency::{Interner, ranked};
 use crate::pool::{Pool, map};
 use crate::quoting::quote;
 use crate::utility::{Column, Comparison, Figure, Labels, MOST_CLASSES, Measure, Sample};
+use arrow::array::{Array, ArrayRef};
 use datafusion::prelude::SessionContext;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Returns all figures of these columns. The figure of a column that cannot be compared contains
 /// the reason.
@@ -22,19 +26,51 @@ pub(crate) async fn figures(tables: &Tables<'_>, readings: Vec<Reading>, class: 
     } = tables;
     let names: Vec<String> = readings.iter().map(|reading| reading.column.clone()).collect();
     let of_masks = masked::figures(tables, drawn, &names).await?;
+    let mut known = known_values(tables, &readings).await?;
     let (mut compared, mut unread) = (vec![], vec![]);
     for reading in readings {
         let name = reading.column.clone();
-        match reading.bind(session, &released.name, (*source, *testing)).await? {
+        let read = match known.get(&name) {
+            Some(known) => reading.bind_to(&known.values, known.is_own)?,
+            None => reading.bind(session, &released.name, (*source, *testing)).await?,
+        };
+        match read {
             Readable::Read(column) => compared.push(column),
             Readable::Not(why) => unread.push((name, why)),
         }
     }
+    let (alone, related) = together(compared, class);
+    let mut cells = vec![];
+    for (_, column) in &alone {
+        cells.push(column.cell(session, &released.name).await?);
+    }
+    let labels = Texts::each(session, &cells, &released.released()).await?;
     let mut read = vec![];
-    for columns in together(compared, class) {
+    if !related.is_empty() {
+        let (from, whole) = (released.released(), quote(source));
+        let (own, raw) = futures::try_join!(
+            texts(session, &related, &released.name, &from),
+            texts(session, &related, source, &whole),
+        )?;
         read.push(Read {
-            released: texts(session, &columns, &released.name, &released.released()).await?,
-            source: texts(session, &columns, source, &quote(source)).await?,
+            released: own,
+            source: raw,
+            tested: match testing {
+                Some(testing) => Some(texts(session, &related, testing, &quote(testing)).await?),
+                None => None,
+            },
+            columns: related,
+        });
+    }
+    for ((number, column), released) in alone.into_iter().zip(labels) {
+        let raw = known.remove(column.name()).map(|known| known.source);
+        let columns = vec![(number, column)];
+        read.push(Read {
+            released,
+            source: match raw {
+                Some((values, rows)) => Texts::of_values(session, &values, rows)?,
+                None => texts(session, &columns, source, &quote(source)).await?,
+            },
             tested: match testing {
                 Some(testing) => Some(texts(session, &columns, testing, &quote(testing)).await?),
                 None => None,
@@ -59,19 +95,65 @@ struct Read {
     tested: Option<Texts>,
 }
 
-/// Divides columns into groups whose figures need the same rows: all columns if there is a class
-/// label; otherwise the columns of numbers, which are correlated. For the other columns only the
-/// distribution is compared.
-fn together(compared: Vec<ComparedColumn>, class: Option<&str>) -> Vec<Vec<Numbered>> {
-    let (related, alone): (Vec<Numbered>, Vec<Numbered>) = (0..)
-        .zip(compared)
-        .partition(|(_, column)| class.is_some() || column.has_numbers());
-    let alone = alone.into_iter().map(|column| vec![column]);
-    let related = Some(related).filter(|related| !related.is_empty());
-    related.into_iter().chain(alone).collect()
+/// What is known of the values of a column before its labels are read.
+struct Known {
+    /// The values by which the labels are read, in ascending order with NULL last.
+    values: ArrayRef,
+    /// Whether the labels are values.
+    is_own: bool,
+    /// The values of the source, and the rows of each.
+    source: (ArrayRef, Vec<u64>),
 }
 
-/// Readable the compared columns of the rows `from`, which have the types of `table`.
+/// Counts the values of all columns that can be read together: in one scan of the source, and in one of
+/// the release for labels that are values.
+async fn known_values(tables: &Tables<'_>, readings: &[Reading]) -> Result<HashMap<String, Known>> {
+    let (session, released) = (tables.session, tables.released.name.as_str());
+    let mut together = vec![];
+    // Rows for testing may have values of their own.
+    for reading in readings.iter().filter(|_| tables.testing.is_none()) {
+        together.extend(reading.read_together(session, released, tables.source).await?);
+    }
+    let of_source: Vec<String> = together.iter().map(|column| column.source.clone()).collect();
+    let own: Vec<String> = together.iter().filter_map(|column| column.own.clone()).collect();
+    let (source, from) = (quote(tables.source), quote(released));
+    let (source, own) = futures::try_join!(counted(session, &of_source, &source), counted(session, &own, &from))?;
+    let mut own = own.into_iter();
+    let known = together.into_iter().zip(source).map(|(column, source)| {
+        let labels = column.own.as_ref().and_then(|_| own.next());
+        let is_own = labels.is_some();
+        let values = match labels {
+            Some((labels, _)) => union(&source.0, &labels)?,
+            None => Arc::clone(&source.0),
+        };
+        Ok((column.column, Known { values, is_own, source }))
+    });
+    known.collect()
+}
+
+/// Returns the values of both arrays in ascending order with NULL last.
+fn union(one: &ArrayRef, other: &ArrayRef) -> Result<ArrayRef> {
+    if one.to_data() == other.to_data() {
+        return Ok(Arc::clone(one));
+    }
+    let mut interner = Interner::new(one.data_type())?;
+    interner.intern(one)?;
+    interner.intern(other)?;
+    let values = interner.into_values()?;
+    let (sorted, _) = ranked(std::slice::from_ref(&values))?;
+    Ok(sorted.into_iter().next().unwrap_or(values))
+}
+
+/// Divides columns into those that are each compared alone, and those whose figures need the same
+/// rows: all columns if there is a class label; otherwise the columns of numbers, which are
+/// correlated. Of the other columns only the distribution is compared.
+fn together(compared: Vec<ComparedColumn>, class: Option<&str>) -> (Vec<Numbered>, Vec<Numbered>) {
+    (0..)
+        .zip(compared)
+        .partition(|(_, column)| class.is_none() && !column.has_numbers())
+}
+
+/// Reads the compared columns of the rows `from`, which have the types of `table`.
 async fn texts(session: &SessionContext, columns: &[Numbered], table: &str, from: &str) -> Result<Texts> {
     let mut cells = vec![];
     for (_, column) in columns {

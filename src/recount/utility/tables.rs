@@ -1,24 +1,27 @@
-//! Reads the rows of a table as their distinct combinations of texts. They are counted as the first
-//! scan counts a source.
+//! Reads the rows of a table as their distinct combinations of values, each with its text. They are
+//! counted as the first scan counts a source.
 
-use crate::canonical::sql_text_of;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{Columns, Scan};
+use crate::frequency::{Columns, Marginals, Scan, Shared};
 use crate::hierarchy::texts as written;
 use crate::key::{PackedLayout, bits_for};
 use crate::pool::{Pool, check_cancelled, map, sort_by};
+use crate::recount::coded_plan;
 use crate::spill::SpillSpace;
-use arrow::array::{ArrayRef, StringArray};
+use arrow::array::{Array, ArrayRef, StringArray};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::physical_plan::execute_stream_partitioned;
 use datafusion::prelude::SessionContext;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The distinct rows of a table in some of its columns, in ascending order.
 pub(super) struct Texts {
-    /// By column: the distinct texts, ascending, NULL last.
+    /// By column: the distinct values, ascending, NULL last.
+    values: Vec<ArrayRef>,
+    /// By column: the text of each distinct value.
     texts: Vec<StringArray>,
-    /// By column: the index of the text of each distinct row.
+    /// By column: the index of the value of each distinct row.
     pub(super) rows: Vec<Vec<u32>>,
     /// The number of equal rows of each distinct row.
     pub(super) counts: Vec<u64>,
@@ -32,13 +35,7 @@ impl Texts {
     pub(super) async fn read(session: &SessionContext, expressions: &[String], table: &str) -> Result<Self> {
         let context = session.task_ctx();
         let memory = MemoryConsumer::new("anonsql utility").register(context.memory_pool());
-        let named = expressions.iter().enumerate();
-        let selected = named.map(|(i, expression)| format!("{} AS c{i}", sql_text_of(expression)));
-        let selected: Vec<String> = selected.collect();
-        let rows = session
-            .sql(&format!("SELECT {} FROM {table}", selected.join(", ")))
-            .await?;
-        let plan = rows.create_physical_plan().await?;
+        let plan = coded_plan(session, &selected(expressions, table)).await?;
         let names: Vec<String> = plan.schema().fields().iter().map(|f| f.name().clone()).collect();
         let columns = Columns::new(&plan.schema(), &names, &[])?;
         let spill_space = SpillSpace::of(&context);
@@ -48,6 +45,29 @@ impl Texts {
         Pool::of(&session.copied_config())
             .compute("ordering the rows to compare", order)
             .await
+    }
+
+    /// Reads each of these expressions over the rows of `table` on its own, all in one scan.
+    pub(super) async fn each(session: &SessionContext, expressions: &[String], table: &str) -> Result<Vec<Self>> {
+        let counted = counted(session, expressions, table).await?;
+        let columns = counted
+            .into_iter()
+            .map(|(values, rows)| Self::of_values(session, &values, rows));
+        columns.collect()
+    }
+
+    /// Returns the values of one column, of which no row is missing, as its distinct rows.
+    pub(super) fn of_values(session: &SessionContext, values: &ArrayRef, counts: Vec<u64>) -> Result<Self> {
+        let memory = MemoryConsumer::new("anonsql utility").register(session.task_ctx().memory_pool());
+        let texts = written(values)?;
+        reserve(&memory, texts.get_array_memory_size() + counts.len() * (8 + 2 * 4))?;
+        Ok(Self {
+            rows: vec![(0..counts.len() as u32).collect()],
+            texts: vec![texts],
+            values: vec![Arc::clone(values)],
+            counts,
+            _memory: memory,
+        })
     }
 
     /// Orders what was counted.
@@ -101,6 +121,7 @@ impl Texts {
         });
         Ok(Self {
             texts: texts.collect::<Result<_>>()?,
+            values: scan.dictionaries.iter().map(|d| Arc::clone(&d.values)).collect(),
             rows,
             counts,
             _memory: memory,
@@ -114,6 +135,9 @@ impl Texts {
 
     /// Returns the index of each text of a column among `values`.
     pub(super) fn codes(&self, column: usize, values: &ArrayRef) -> Result<Vec<u32>> {
+        if self.values[column].to_data() == values.to_data() {
+            return Ok((0..values.len() as u32).collect());
+        }
         let values = written(values)?;
         let codes: HashMap<Option<&str>, u32> = values.iter().zip(0..).collect();
         let code = |text: Option<&str>| {
@@ -129,6 +153,34 @@ impl Texts {
         let place = self.codes(column, values)?;
         Ok(self.rows[column].iter().map(|text| place[*text as usize]).collect())
     }
+}
+
+/// Returns the distinct values of each of these expressions over the rows of `table`, both given as
+/// SQL, in ascending order with NULL last, and the rows of each. One scan counts them all.
+pub(super) async fn counted(
+    session: &SessionContext,
+    expressions: &[String],
+    table: &str,
+) -> Result<Vec<(ArrayRef, Vec<u64>)>> {
+    if expressions.is_empty() {
+        return Ok(vec![]);
+    }
+    let plan = coded_plan(session, &selected(expressions, table)).await?;
+    let schema = plan.schema();
+    let columns = schema.fields().iter();
+    let columns = columns.map(|field| Ok(Arc::new(Shared::new(field.name(), field.data_type())?)));
+    let columns: Vec<Arc<Shared>> = columns.collect::<Result<_>>()?;
+    let (context, number) = (session.task_ctx(), columns.len());
+    let streams = execute_stream_partitioned(plan, Arc::clone(&context)).map_err(Error::from_data)?;
+    let found = Marginals::read(columns, streams, context.memory_pool()).await?;
+    (0..number).map(|column| found.of(column)).collect()
+}
+
+/// Returns a query for these expressions over the rows of `table`, called c0, c1 and so on.
+fn selected(expressions: &[String], table: &str) -> String {
+    let named = expressions.iter().enumerate();
+    let named: Vec<String> = named.map(|(i, expression)| format!("{expression} AS c{i}")).collect();
+    format!("SELECT {} FROM {table}", named.join(", "))
 }
 
 fn reserve(memory: &MemoryReservation, bytes: usize) -> Result<()> {

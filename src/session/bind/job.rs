@@ -5,7 +5,7 @@ use super::choice::choice;
 use super::constraints::constraints;
 use super::goal::{goal, terms};
 use super::replay::{Asked, fit};
-use super::roles::mask_of;
+use super::roles::masks;
 use super::target::target;
 use crate::catalogue::{Arguments, Info, Kind, Param};
 use crate::engine::observe_executors;
@@ -122,7 +122,7 @@ impl AnonContext {
             },
             source: self.with_waiting(source, target.as_ref())?,
             identifiers: columns(&statement.policy.identifiers),
-            masks: statement.policy.masks().map(mask_of).collect::<Result<_>>()?,
+            masks: masks(&statement.policy)?,
             sensitive,
             class_label: statement.policy.class.clone(),
             keep: columns(&statement.policy.keep),

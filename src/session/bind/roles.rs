@@ -3,10 +3,9 @@
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, LabelForm};
 use crate::job::{ItemSet, MaskOf, QuasiIdentifier, Randomization, Sensitive, is_list};
-use crate::masks::MaskClause;
 use crate::session::context::AnonContext;
 use crate::session::sources::repeatable::check_repeatable;
-use crate::sql::clause::{QuasiIdentifierClause, RandomizeClause, SensitiveClause};
+use crate::sql::clause::{PolicyClause, QuasiIdentifierClause, RandomizeClause, SensitiveClause};
 use datafusion::common::DFSchema;
 
 impl AnonContext {
@@ -102,14 +101,18 @@ fn has_no_cells(q: &QuasiIdentifierClause) -> Result<()> {
     )))
 }
 
-/// Binds the mask of a column.
-pub(super) fn mask_of((column, clause): (&String, &MaskClause)) -> Result<MaskOf> {
-    let mask = (clause.kind.build)(clause).map_err(|e| e.context(format!("column {column}")))?;
-    Ok(MaskOf {
-        column: column.clone(),
-        clause: clause.clone(),
-        mask,
-    })
+/// Binds the masks of the columns.
+pub(super) fn masks(policy: &PolicyClause) -> Result<Vec<MaskOf>> {
+    let bound = policy.masks().map(|(column, clause)| {
+        let named = |e: Error| e.context(format!("column {column}"));
+        let clause = clause.by_entity(policy.entity.as_deref()).map_err(named)?;
+        Ok(MaskOf {
+            column: column.clone(),
+            mask: (clause.kind.build)(&clause).map_err(named)?,
+            clause,
+        })
+    });
+    bound.collect()
 }
 
 /// Converts a level of a column to the `u8` that lattices use. Fails if the level is too large.

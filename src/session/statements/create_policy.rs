@@ -35,10 +35,10 @@ pub(super) struct CreatePolicy {
 pub(super) const ENTRY: Entry = Entry {
     name: "CREATE POLICY",
     starts: &["CREATE POLICY", "CREATE OR REPLACE POLICY"],
-    summary: "names the roles, the models and the limits that a release must keep to",
+    summary: "names the roles, the models and the limits that a release must keep to; without roles, a rule for any table",
     syntax: "CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name AS (
-  [IDENTIFIERS (...)] QUASI IDENTIFIERS (...) [SENSITIVE (...)] [CLASS (c)] [KEEP (...)] [ENTITY (c)]
-  SATISFYING model ... [FOLLOWING standard, ...] [SUPPRESSING AT MOST ...] [SUPPRESSED ROWS ...] [MINIMIZING metric] [RECODING GLOBAL | LOCAL]
+  [[IDENTIFIERS (...)] QUASI IDENTIFIERS (...) [SENSITIVE (...)] [CLASS (c)] [KEEP (...)] [ENTITY (c)]]
+  [SATISFYING model ...] [FOLLOWING standard, ...] [SUPPRESSING AT MOST ...] [SUPPRESSED ROWS ...] [MINIMIZING metric] [RECODING GLOBAL | LOCAL]
   [SEARCH USING ... | AT NODE ... | USING MANIFEST ...] [WITH (...)] [ACCEPTING WARNINGS ON (c, ...)])",
     example: "CREATE POLICY patients_v1 AS (IDENTIFIERS (name) QUASI IDENTIFIERS (age USING age, zip) SATISFYING k_anonymity(5))",
     answers: false,
@@ -65,8 +65,18 @@ fn clauses(c: &mut Cursor) -> Result<PolicyClause> {
     let mut inner = c.within(open + 1..close);
     let allowed = OF_A_POLICY.iter().filter(|of| of.start != clause::POPULATION.start);
     let allowed: Vec<&clause::Clause> = allowed.collect();
-    let required = [&clause::QUASI, &clause::SATISFYING];
-    let mut read = clause::read(&mut inner, "CREATE POLICY", &allowed, &required)?;
+    let mut read = clause::read(&mut inner, "CREATE POLICY", &allowed, &[])?;
+    let own = &read.policy;
+    let missing = match own.has_roles() {
+        true if own.quasi_identifiers.is_empty() => Some(&clause::QUASI),
+        true if own.satisfying.is_empty() => Some(&clause::SATISFYING),
+        false if own.satisfying.is_empty() && own.following.is_empty() => Some(&clause::SATISFYING),
+        _ => None,
+    };
+    if let Some(missing) = missing {
+        let (start, example) = (missing.start, missing.example);
+        return Err(inner.error(format_args!("CREATE POLICY needs {start}; example: {example}")));
+    }
     if !read.recodings.is_empty() || !read.searches.is_empty() {
         return Err(inner.error("a list of recodings or searches stands only in COMPARE ANONYMIZE; name one"));
     }

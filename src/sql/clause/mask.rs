@@ -74,6 +74,7 @@ fn need(c: &mut Cursor, kind: &MaskKind, words: &str) -> Result<()> {
 
 fn value(c: &mut Cursor, item: Item, what: &str) -> Result<Given> {
     Ok(match item {
+        Item::Column if c.take("ENTITY") => Given::Entity,
         Item::Column => Given::Text(c.name(what)?),
         Item::Whole => Given::Whole(c.whole(what)?),
         Item::Text => Given::Text(c.string(what)?),

@@ -1,5 +1,6 @@
 //! The clauses that a policy can have: the roles, the models, the limits, and how a release is
-//! searched. An ANONYMIZE says them itself, or names the policy that has them.
+//! searched. An ANONYMIZE says them itself, or names the policy that has them. A policy without roles
+//! is a rule for any table: the statement says the roles, and may ask for more.
 
 use super::choice::{ChoiceClause, RecodingClause};
 use super::constraint::{self, ConstraintClause};
@@ -52,12 +53,34 @@ pub struct PolicyClause {
     pub accepting: Vec<String>,
 }
 
+/// Returns the items of both lists, each once.
+fn added<T: Clone + PartialEq>(own: &[T], more: &[T]) -> Vec<T> {
+    let more = more.iter().filter(|item| !own.contains(item));
+    own.iter().chain(more).cloned().collect()
+}
+
 /// What the clauses SEARCH USING, AT NODE and USING MANIFEST say.
 const CHOICE: &str = "the search or the node";
 
 /// The clauses that a statement may give beside its policy: whatever they say, the release holds
 /// the models of the policy.
 const OPEN: &[&str] = &["MINIMIZING", "RECODING", CHOICE];
+
+/// The clauses that say what becomes of the columns. A policy without any of them leaves all of them
+/// to the statement.
+const ROLES: &[&str] = &[
+    "IDENTIFIERS",
+    "QUASI IDENTIFIERS",
+    "SENSITIVE",
+    "CLASS",
+    "KEEP",
+    "ENTITY",
+    "POPULATION",
+    "ACCEPTING",
+];
+
+/// The clauses in which a statement may ask for more than a policy without roles.
+const ADDED: &[&str] = &["SATISFYING", "FOLLOWING"];
 
 /// The options of WITH that a statement may give beside its policy, for the same reason.
 const OF_A_RUN: &[&str] = &["seed", "time_limit", "node_limit"];
@@ -86,15 +109,23 @@ impl PolicyClause {
         given.map(|(start, _)| *start).collect()
     }
 
-    /// Fails with a usage error if a statement that names the policy `name` says here what only a
+    /// Returns true if it says what becomes of the columns.
+    pub(crate) fn has_roles(&self) -> bool {
+        self.given().iter().any(|clause| ROLES.contains(clause))
+    }
+
+    /// Fails with a usage error if a statement that uses this policy, called `name`, says what only a
     /// policy does: it could be weaker than the policy.
-    pub(crate) fn leaves_to(&self, name: &str) -> Result<()> {
-        if let Some(clause) = self.given().into_iter().find(|clause| !OPEN.contains(clause)) {
+    fn is_kept_by(&self, statement: &Self, name: &str) -> Result<()> {
+        let has_roles = self.has_roles();
+        let is_left =
+            |clause: &str| OPEN.contains(&clause) || !has_roles && (ROLES.contains(&clause) || ADDED.contains(&clause));
+        if let Some(clause) = statement.given().into_iter().find(|clause| !is_left(clause)) {
             return Err(Error::usage(format!(
                 "{clause} is for policy {name} to say; leave {clause} out, or change the policy (CREATE OR REPLACE POLICY)"
             )));
         }
-        if let ChoiceClause::Search(search) = &self.choice
+        if let ChoiceClause::Search(search) = &statement.choice
             && !search.args.is_empty()
         {
             return Err(Error::usage(format!(
@@ -102,7 +133,7 @@ impl PolicyClause {
                 search.name
             )));
         }
-        match self
+        match statement
             .options
             .iter()
             .find(|(option, _)| !OF_A_RUN.contains(&option.as_str()))
@@ -116,11 +147,13 @@ impl PolicyClause {
     }
 
     /// Returns the clauses of this policy, called `name`, and of a statement that uses it. Fails
-    /// with a usage error that names the clause if both have it.
+    /// with a usage error that names the clause if both have it, or if neither has what a release
+    /// needs.
     pub(crate) fn with(&self, statement: &Self, name: &str) -> Result<Self> {
-        statement.leaves_to(name)?;
+        self.is_kept_by(statement, name)?;
         let (own, more) = (self.given(), statement.given());
-        let clause = more.iter().find(|clause| own.contains(clause)).map(ToString::to_string);
+        let is_twice = |clause: &&&str| own.contains(*clause) && !ADDED.contains(*clause);
+        let clause = more.iter().find(is_twice).map(ToString::to_string);
         let is_own = |option: &str| self.options.iter().any(|(own, _)| own == option);
         let option = statement.options.iter().find(|(option, _)| is_own(option));
         let option = option.map(|(option, _)| format!("WITH ({option} = ...)"));
@@ -129,16 +162,36 @@ impl PolicyClause {
                 "policy {name} says {clause}; leave it out, or change the policy (CREATE OR REPLACE POLICY)"
             )));
         }
+        if let Some(clause) = ["QUASI IDENTIFIERS", "SATISFYING"]
+            .iter()
+            .find(|clause| !own.contains(clause) && !more.contains(clause))
+        {
+            return Err(Error::usage(format!(
+                "policy {name} does not say {clause}, so the statement has to"
+            )));
+        }
         let statement = statement.clone();
+        let roles = if self.has_roles() { self } else { &statement };
         Ok(Self {
-            minimizing: [self.minimizing.clone(), statement.minimizing].concat(),
+            identifiers: roles.identifiers.clone(),
+            quasi_identifiers: roles.quasi_identifiers.clone(),
+            sensitive: roles.sensitive.clone(),
+            class: roles.class.clone(),
+            keep: roles.keep.clone(),
+            entity: roles.entity.clone(),
+            population: roles.population.clone(),
+            accepting: roles.accepting.clone(),
+            satisfying: added(&self.satisfying, &statement.satisfying),
+            following: added(&self.following, &statement.following),
+            limit: self.limit,
+            starred: self.starred,
+            minimizing: [self.minimizing.clone(), statement.minimizing.clone()].concat(),
             recoding: self.recoding.or(statement.recoding),
             choice: match &self.choice {
-                ChoiceClause::Default => statement.choice,
+                ChoiceClause::Default => statement.choice.clone(),
                 own => own.clone(),
             },
-            options: [self.options.clone(), statement.options].concat(),
-            ..self.clone()
+            options: [self.options.clone(), statement.options.clone()].concat(),
         })
     }
 

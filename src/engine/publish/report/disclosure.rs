@@ -1,24 +1,25 @@
 //! What the classes of a release disclose of its sensitive attributes.
 //!
 //! These are figures of the released rows, beside the promises, which are recounted by queries of
-//! their own. Rows are counted once for all attributes, as the first scan counts a source, and the
-//! rows before suppression are one more class. Where that is not possible, the queries of
+//! their own. Rows are counted once for all attributes, as the first scan counts a source, and so are
+//! the values of the rows before suppression. Where that is not possible, the queries of
 //! l-diversity and t-closeness give the same figures, one by one.
 
 use super::facts::Facts;
+use crate::canonical::plain;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{Base, BaseSet, Columns, DetailRequest, FrequencySet, Scan};
+use crate::frequency::{Base, BaseSet, Columns, DetailRequest, Marginals, Scan};
 use crate::hierarchy::{Hierarchy, OnUnmapped};
 use crate::job::{Constraint, Sensitive};
-use crate::key::KeySchema;
 use crate::lattice::Node;
 use crate::model::{self, Class, Subject};
-use crate::pool::Pool;
+use crate::pool::{Pool, map};
 use crate::quoting::quote;
-use crate::recount::{Promise, ReleasedTable, steady};
+use crate::recount::{Promise, ReleasedTable, coded_plan, steady};
 use crate::report::Disclosure;
+use crate::risk::Histogram;
 use crate::spill::SpillSpace;
-use arrow::array::AsArray;
+use arrow::datatypes::SchemaRef;
 use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::physical_plan::execute_stream_partitioned;
 use datafusion::prelude::SessionContext;
@@ -33,8 +34,9 @@ struct Disclosed {
 }
 
 impl Facts<'_> {
-    /// Returns the disclosure of each sensitive attribute by the classes of the released rows.
-    pub(super) async fn disclosure(&self) -> Result<Vec<Disclosure>> {
+    /// Returns the disclosure of each sensitive attribute by the classes of the released rows, and the
+    /// sizes of these if they were counted with it.
+    pub(super) async fn disclosure(&self) -> Result<(Vec<Disclosure>, Option<Histogram>)> {
         let job = self.job;
         let (session, released) = (&self.recounted.session, &self.recounted.released);
         // A generalized or masked attribute is left out: its values no longer compare with the
@@ -55,14 +57,31 @@ impl Facts<'_> {
                 counted => counted?,
             },
         };
+        let (mut of_attributes, mut sizes) = (vec![], None);
+        match counted {
+            Some((base, _memory)) => {
+                // A file of text has NULL and the empty text alike, which a class does not.
+                let is_told = released.empty_is_null.is_empty() && released.null_labels.is_empty();
+                sizes = is_told.then(|| sizes_in(&base)).transpose()?;
+                let number = attributes.len();
+                let figures = move || {
+                    map(number, |i| disclosed(&base, i))
+                        .into_iter()
+                        .collect::<Result<Vec<_>>>()
+                };
+                let pool = Pool::of(&session.copied_config());
+                of_attributes.extend(pool.compute("measuring what is disclosed", figures).await?);
+            }
+            None => {
+                for attribute in &attributes {
+                    of_attributes.push(queried(session, released, attribute).await?);
+                }
+            }
+        }
         let mut found = vec![];
-        for (i, attribute) in attributes.iter().enumerate() {
-            let disclosed = match &counted {
-                Some((base, _memory)) => disclosed(base, i)?,
-                None => queried(session, released, attribute).await?,
-            };
+        for (attribute, disclosed) in attributes.iter().zip(of_attributes) {
             let full = job.constraints.iter().filter(|c| c.is_of_classes());
-            let is_of = |c: &&Constraint| c.attribute.as_deref() == Some(attribute);
+            let is_of = |c: &&Constraint| c.attribute.as_deref() == Some(*attribute);
             found.push(Disclosure {
                 attribute: attribute.to_string(),
                 models: full.filter(is_of).map(|c| c.describe(&job.quasi_identifiers)).collect(),
@@ -71,60 +90,80 @@ impl Facts<'_> {
                 greatest_distance: disclosed.greatest_distance.map(steady),
             });
         }
-        Ok(found)
+        Ok((found, sizes))
     }
 }
 
-/// Returns the query for the rows of a release, and for those of the whole table if it is known:
-/// `keys` are the quasi-identifiers, and at last whether a row is one of the whole table.
-fn with_whole(released: &ReleasedTable, keys: &[String], attributes: &[&str]) -> String {
-    let named = released.quasi_identifiers.iter().zip(keys);
-    let named = named.map(|(column, key)| format!("{} AS {key}", quote(column)));
-    let values: Vec<String> = (0..)
-        .zip(attributes)
-        .map(|(i, column)| format!("{} AS v{i}", quote(column)))
-        .collect();
-    let own = named.chain(["false AS w".into()]).chain(values.iter().cloned());
-    let sql = format!(
-        "SELECT {} FROM {}",
-        own.collect::<Vec<_>>().join(", "),
-        released.released()
-    );
-    let Some(whole) = &released.whole else {
-        return sql;
+/// Returns the query for the rows of a release: `keys` are the quasi-identifiers.
+fn rows_of(released: &ReleasedTable, keys: &[String], attributes: &[&str]) -> String {
+    let named = released.quasi_identifiers.iter().map(|column| quote(column));
+    // Without a quasi-identifier, all rows are one class.
+    let named = match released.quasi_identifiers.is_empty() {
+        true => vec!["true".to_string()],
+        false => named.collect(),
     };
-    let nulls = keys[1..].iter().map(|_| "NULL".to_string());
-    let all = nulls.chain(["true".into()]).chain(values);
-    format!(
-        "{sql} UNION ALL SELECT {} FROM {}",
-        all.collect::<Vec<_>>().join(", "),
-        quote(whole)
-    )
+    let named = named.iter().zip(keys).map(|(column, key)| format!("{column} AS {key}"));
+    let values = (0..)
+        .zip(attributes)
+        .map(|(i, column)| format!("{} AS v{i}", quote(column)));
+    let all: Vec<String> = named.chain(values).collect();
+    format!("SELECT {} FROM {}", all.join(", "), released.released())
 }
 
-/// Counts the classes with the values of each attribute; the last column of the keys says whether a
-/// class is the whole table. Returns `None` if a column has values that cannot be coded, or if the
-/// classes do not fit in memory.
+/// Returns the sizes of the classes of a table, counted like the first scan. Returns `None` if that is
+/// not possible.
+pub(super) async fn sizes(session: &SessionContext, table: &ReleasedTable) -> Result<Option<Histogram>> {
+    match counted(session, table, &[]).await {
+        Ok(Some((base, _memory))) => Ok(Some(sizes_in(&base)?)),
+        Ok(None) => Ok(None),
+        Err(e) if e.kind() == ErrorKind::Resources => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+fn sizes_in(base: &Base) -> Result<Histogram> {
+    let classes = base.held()?.counts().iter().filter(|rows| **rows > 0);
+    Ok(classes.map(|rows| (*rows, 1)).collect())
+}
+
+/// Counts the classes with the values of each attribute, and the values of the rows before
+/// suppression, with whose distribution classes are compared. Returns `None` if a column has values
+/// that cannot be coded, or if the classes do not fit in memory.
 async fn counted(
     session: &SessionContext,
     released: &ReleasedTable,
     attributes: &[&str],
 ) -> Result<Option<(Base, MemoryReservation)>> {
-    let keys: Vec<String> = (0..released.quasi_identifiers.len())
+    let keys: Vec<String> = (0..released.quasi_identifiers.len().max(1))
         .map(|i| format!("g{i}"))
-        .chain(["w".into()])
         .collect();
-    let rows = session.sql(&with_whole(released, &keys, attributes)).await?;
-    let plan = rows.create_physical_plan().await?;
+    let plan = coded_plan(session, &rows_of(released, &keys, attributes)).await?;
     let values = (0..attributes.len()).map(|i| DetailRequest::Values(format!("v{i}")));
     let Ok(columns) = Columns::new(&plan.schema(), &keys, &values.collect::<Vec<_>>()) else {
         return Ok(None);
     };
     let context = session.task_ctx();
     let spill_space = SpillSpace::of(&context);
+    let whole = match released.whole.as_deref().filter(|_| !attributes.is_empty()) {
+        Some(whole) => {
+            let columns: Vec<String> = attributes.iter().map(|column| quote(column)).collect();
+            let sql = format!("SELECT {} FROM {}", columns.join(", "), quote(whole));
+            Some(coded_plan(session, &sql).await?)
+        }
+        None => None,
+    };
+    let counts = match whole {
+        Some(whole) if !are_alike(&plan.schema(), &whole.schema()) => return Ok(None),
+        Some(whole) => {
+            let streams = execute_stream_partitioned(whole, Arc::clone(&context)).map_err(Error::from_data)?;
+            let dictionaries = columns.details.iter().flat_map(|(_, shared)| shared.iter().cloned());
+            Some(Marginals::read(dictionaries.collect(), streams, spill_space.pool()).await?)
+        }
+        None => None,
+    };
     let streams = execute_stream_partitioned(plan, Arc::clone(&context)).map_err(Error::from_data)?;
     let scan = Scan::read(&columns, streams, &spill_space, Default::default()).await?;
-    let (memory, has_whole) = (spill_space.reservation("anonsql disclosure"), released.whole.is_some());
+    let memory = spill_space.reservation("anonsql disclosure");
     let merge = move || {
         let lookup = |(column, key): (usize, &String)| {
             let lookup = Hierarchy::suppression_of(key)?.bind(Arc::clone(scan.values(column)))?;
@@ -133,18 +172,11 @@ async fn counted(
         let lookups = keys.iter().enumerate().map(lookup).collect::<Result<Vec<_>>>()?;
         let bottom = Node::new(vec![0; keys.len()]);
         let mut base = Base::new(scan, None, lookups, bottom, &spill_space)?;
-        if let (BaseSet::Held(set), true) = (base.set.clone(), has_whole) {
-            // Classes are compared with the rows before suppression, and not with those and the
-            // released ones together.
-            for (attribute, detail) in base.attributes.iter_mut().zip(set.details()) {
-                attribute.counts.fill(0);
-                for (code, n) in divide(&base.key_schema, &set)
-                    .0
-                    .into_iter()
-                    .flat_map(|class| detail.class(class))
-                {
-                    attribute.counts[code as usize] += n;
-                }
+        if let Some(counts) = counts {
+            // Classes are compared with the rows before suppression. The dictionaries are those of
+            // both scans.
+            for (i, attribute) in base.attributes.iter_mut().enumerate() {
+                attribute.counts = counts.of(i)?.1;
             }
         }
         Ok(base)
@@ -158,12 +190,13 @@ async fn counted(
     })
 }
 
-/// Returns the classes of the rows before suppression, of which there is at most one, and those of
-/// the released rows.
-fn divide(key_schema: &KeySchema, set: &FrequencySet) -> (Vec<usize>, Vec<usize>) {
-    let (layout, marker) = (key_schema.layout(), key_schema.lookups().len() - 1);
-    let markers = key_schema.lookup(marker).values().as_boolean();
-    (0..set.len()).partition(|class| markers.value(layout.code(set.key(*class), marker) as usize))
+/// Returns true if the last columns of the released rows have the types of the whole table's.
+fn are_alike(released: &SchemaRef, whole: &SchemaRef) -> bool {
+    let own = released.fields().iter().rev().zip(whole.fields().iter().rev());
+    own.into_iter().all(|(own, other)| {
+        let (own, other) = (plain(own.data_type()), plain(other.data_type()));
+        own == other || own.is_string() && other.is_string()
+    })
 }
 
 /// Returns the figures of attribute number `attribute`. Distances are the models' own, in whole
@@ -177,17 +210,18 @@ fn disclosed(base: &Base, attribute: usize) -> Result<Disclosed> {
         hierarchy: None,
     })?;
     let mut found = Disclosed::default();
-    for class in divide(&base.key_schema, set).1 {
+    for class in 0..set.len() {
         let (size, histogram) = (set.counts()[class], detail.class(class).collect::<Vec<_>>());
         let distinct = histogram.len() as u64;
-        let distance = farthest.reached(&Class {
+        let class = Class {
             size,
             population: 0,
             histogram: &histogram,
             labels: &[],
-        });
+        };
+        let farther = farthest.reached_above(&class, found.greatest_distance.unwrap_or(-1.0));
         found.least_distinct = Some(found.least_distinct.map_or(distinct, |least| least.min(distinct)));
-        found.greatest_distance = found.greatest_distance.into_iter().chain(distance).reduce(f64::max);
+        found.greatest_distance = farther.or(found.greatest_distance);
         found.rows_in_uniform_classes += if distinct == 1 { size } else { 0 };
     }
     Ok(found)

@@ -6,16 +6,19 @@ use super::utility::MOST_ROWS;
 use crate::engine::verify::WHOLE;
 use crate::error::{Error, Result};
 use crate::quoting::quote;
+use crate::recount::coded_plan;
 use crate::search::Oracle;
 use datafusion::datasource::MemTable;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::physical_plan::execute_stream_partitioned;
 use futures::StreamExt;
 use std::sync::Arc;
+use tokio::task::JoinSet;
 
 impl Facts<'_> {
     /// Puts the columns of the source that the report reads in place of the source. Returns the
     /// memory that they take; `None` if they stay where they are, because they are too many.
-    pub(super) async fn hold_source(&self) -> Result<Option<MemoryReservation>> {
+    pub(super) async fn hold_source(&self) -> Result<Option<Arc<MemoryReservation>>> {
         let (job, session) = (self.job, &self.recounted.session);
         if self.decision.evaluator.rows() > MOST_ROWS {
             return Ok(None);
@@ -24,20 +27,31 @@ impl Facts<'_> {
         let is_read = |column: &str| job.releases(column) || job.entity.as_deref() == Some(column);
         let fields = whole.schema().fields().iter().map(|field| field.name());
         let columns: Vec<String> = fields.filter(|name| is_read(name)).map(|name| quote(name)).collect();
-        let rows = session
-            .sql(&format!("SELECT {} FROM {}", columns.join(", "), quote(WHOLE)))
-            .await?;
-        let held = MemoryConsumer::new("anonsql report").register(session.task_ctx().memory_pool());
-        let mut parts = vec![vec![]; session.copied_config().target_partitions().max(1)];
-        let mut stream = rows.execute_stream().await?;
-        let (schema, mut number) = (stream.schema(), 0);
-        while let Some(batch) = stream.next().await.transpose().map_err(Error::from_data)? {
-            if held.try_grow(batch.get_array_memory_size()).is_err() {
-                return Ok(None);
+        let sql = format!("SELECT {} FROM {}", columns.join(", "), quote(WHOLE));
+        let plan = coded_plan(session, &sql).await?;
+        let context = session.task_ctx();
+        let held = Arc::new(MemoryConsumer::new("anonsql report").register(context.memory_pool()));
+        let schema = plan.schema();
+        let mut tasks = JoinSet::new();
+        for mut stream in execute_stream_partitioned(plan, context).map_err(Error::from_data)? {
+            let held = Arc::clone(&held);
+            tasks.spawn(async move {
+                let mut part = vec![];
+                while let Some(batch) = stream.next().await.transpose().map_err(Error::from_data)? {
+                    if held.try_grow(batch.get_array_memory_size()).is_err() {
+                        return Ok(None);
+                    }
+                    part.push(batch);
+                }
+                Ok::<_, Error>(Some(part))
+            });
+        }
+        let mut parts = vec![];
+        while let Some(done) = tasks.join_next().await {
+            match done.map_err(|e| Error::from_task("a scan task", &e))?? {
+                Some(part) => parts.push(part),
+                None => return Ok(None),
             }
-            let part = number % parts.len();
-            parts[part].push(batch);
-            number += 1;
         }
         let table = MemTable::try_new(schema, parts)?;
         session.deregister_table(WHOLE)?;

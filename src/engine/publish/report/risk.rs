@@ -1,5 +1,6 @@
 //! The re-identification risk before and after the release.
 
+use super::disclosure::sizes;
 use super::facts::Facts;
 use crate::engine::verify::WHOLE;
 use crate::error::Result;
@@ -52,7 +53,14 @@ impl Facts<'_> {
             population: job.population.as_ref().map(|_| RAW_POPULATION.into()),
             ..ReleasedTable::default()
         };
-        risk(&self.recounted.session, &source, settings).await
+        let session = &self.recounted.session;
+        if job.entity.is_none()
+            && job.population.is_none()
+            && let Some(sizes) = sizes(session, &source).await?
+        {
+            return Risk::of(&sizes, None, settings);
+        }
+        risk(session, &source, settings).await
     }
 
     /// Returns the smallest class size that the models allow, in entities if the job has them;

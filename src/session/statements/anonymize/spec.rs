@@ -60,9 +60,6 @@ pub(in crate::session) fn read(
         required.push(&clause::SATISFYING);
     }
     let mut s = clause::read(c, what, &allowed, &required)?;
-    if let Some(name) = &s.using {
-        s.policy.leaves_to(name).map_err(|e| c.error(e.message()))?;
-    }
     let anonymize = AnonymizeSpec {
         source,
         target: s.target.take(),

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 /// Generates a mask of any kind of a place from the description of its clause.
 pub(super) fn mask(place: masks::Place) -> impl Strategy<Value = MaskClause> {
     let value = |item: masks::Item| match item {
-        masks::Item::Column => name().prop_map(masks::Given::Text).boxed(),
+        masks::Item::Column => prop_oneof![Just(masks::Given::Entity), name().prop_map(masks::Given::Text)].boxed(),
         masks::Item::Whole => any::<u32>().prop_map(masks::Given::Whole).boxed(),
         masks::Item::Share => (1u32..2_000)
             .prop_map(|share| masks::Given::Text((f64::from(share) / 1_000.0).to_string()))

@@ -294,22 +294,11 @@ fn policy() -> impl Strategy<Value = PolicyClause> {
 fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
     let using = prop::option::weighted(0.2, name());
     (source(), of(target()), using, policy(), of(file())).prop_map(|(source, target, using, policy, report)| {
-        // Beside a policy stands only what it leaves to the statement.
-        let left = |policy: PolicyClause| PolicyClause {
-            minimizing: policy.minimizing,
-            recoding: policy.recoding,
-            choice: match policy.choice {
-                // Options of a search are for the policy to say.
-                ChoiceClause::Search(search) => ChoiceClause::Search(Call::bare(&search.name)),
-                other => other,
-            },
-            ..PolicyClause::default()
-        };
         AnonymizeSpec {
             source,
             target,
-            policy: if using.is_some() { left(policy) } else { policy },
             using,
+            policy,
             report,
         }
     })
