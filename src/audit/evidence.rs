@@ -327,6 +327,12 @@ impl Evidence {
             None => "metrics, search and input",
         };
         unchecked.push(format!("{what} as {MANIFEST} says"));
+        if let Some(policy) = &self.manifest.policy {
+            unchecked.push(format!(
+                "whether the statement kept to policy {} (compare the digest in {MANIFEST} with that of SHOW POLICIES)",
+                policy.name
+            ));
+        }
         if is_against && !self.manifest.batches.is_empty() {
             unchecked.push(
                 "rows and order of the source (the release grew, and each batch was read from a source of its own)"

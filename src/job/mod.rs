@@ -175,6 +175,13 @@ impl Job {
         }
     }
 
+    /// Returns true if the job is under a policy, and a release, which is under `standing`, is not under
+    /// the same one by its digest.
+    pub(crate) fn is_under_another_policy(&self, standing: Option<&PolicySummary>) -> bool {
+        let own = self.policy.as_ref().map(|policy| &policy.sha256);
+        own.is_some() && own != standing.map(|policy| &policy.sha256)
+    }
+
     /// Returns the release that the rows are added to, if there is one (APPEND).
     pub(crate) fn grows(&self) -> Option<&Manifest> {
         self.target.as_ref()?.grows.as_deref()

@@ -71,14 +71,22 @@ pub(crate) fn session_with(state: &SessionState, progress: Arc<AtomicU64>, elsew
 }
 
 /// Returns the plan of a query of such a session that reads columns of text as dictionaries, where the
-/// files store them so. The rows that it reads are not counted for the progress bar.
-pub(crate) async fn coded_plan(session: &SessionContext, sql: &str) -> Result<Arc<dyn ExecutionPlan>> {
+/// files store them so, in so many partitions. The rows that it reads are not counted for the progress bar.
+pub(crate) async fn coded_plan(
+    session: &SessionContext,
+    partitions: usize,
+    sql: &str,
+) -> Result<Arc<dyn ExecutionPlan>> {
     let (state, plan) = session.sql(sql).await?.into_parts();
     let is_left = |rule: &&Arc<dyn PhysicalOptimizerRule + Send + Sync>| {
         rule.name() != GuardReaders.name() && rule.name() != COUNT_ROWS
     };
     let rules = state.physical_optimizers().iter().filter(is_left).cloned().collect();
+    let config = state.config().clone().with_target_partitions(partitions);
+    // The tables stay those of the session: another catalog would take their place there, too.
+    let config = config.with_create_default_catalog_and_schema(false);
     let bare = SessionStateBuilder::new_from_existing(state.clone()).with_physical_optimizer_rules(rules);
+    let bare = bare.with_config(config);
     source_plan(DataFrame::new(bare.build(), plan).create_physical_plan().await?).await
 }
 

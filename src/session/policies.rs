@@ -9,6 +9,7 @@ use crate::hierarchy::Hierarchy;
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
 use crate::source::has_columns_of_its_own;
 use datafusion::common::Column;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::{Expr, LogicalPlan, UNNAMED_TABLE};
 use std::sync::Arc;
@@ -68,6 +69,26 @@ pub(super) fn check_selects(plan: &LogicalPlan, name: &str) -> Result<()> {
     )))
 }
 
+/// Fails with a usage error if a file that a statement under the policy `name` reads is read with other
+/// columns than it has.
+pub(super) fn check_reads(plan: &LogicalPlan, name: &str) -> Result<()> {
+    let mut found = None;
+    plan.apply(|plan| {
+        if let LogicalPlan::TableScan(scan) = plan {
+            let provider = source_as_provider(&scan.source).ok();
+            found = found.or(provider.and_then(|provider| has_columns_of_its_own(provider.as_ref())));
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    match found {
+        None => Ok(()),
+        Some(does) => Err(Error::usage(format!(
+            "policy {name}: the statement {does}, which can change what the policy means; write the rows to files with such names \
+             first, and anonymize those"
+        ))),
+    }
+}
+
 /// Returns what a plan does beside leaving out rows and columns, if it does more.
 fn more_than_selects(plan: &LogicalPlan) -> Option<String> {
     let input = match plan {
@@ -76,8 +97,7 @@ fn more_than_selects(plan: &LogicalPlan) -> Option<String> {
                 return more_than_selects(&view);
             }
             let provider = source_as_provider(&scan.source).ok();
-            let is_other = provider.is_some_and(|provider| has_columns_of_its_own(provider.as_ref()));
-            return is_other.then(|| "reads an external table whose columns its statement names".into());
+            return provider.and_then(|provider| has_columns_of_its_own(provider.as_ref()).map(Into::into));
         }
         LogicalPlan::Projection(projection) => {
             let is_read = is_of_files(&projection.input);

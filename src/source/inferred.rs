@@ -4,6 +4,7 @@ use super::files::FileTable;
 use super::types::Types;
 use datafusion::catalog::TableProvider;
 use datafusion::datasource::file_format::FileFormat;
+use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::listing::ListingTable;
 use std::any::Any;
 
@@ -30,11 +31,26 @@ pub(crate) fn inferred(provider: &dyn TableProvider) -> Option<Inferred> {
     looked_at(types, listing.options().format.as_ref())
 }
 
-/// Returns true for an external table whose columns CREATE EXTERNAL TABLE names: they have names and
-/// types that its files need not have.
-pub(crate) fn has_columns_of_its_own(provider: &dyn TableProvider) -> bool {
-    let listing = (provider as &dyn Any).downcast_ref::<ListingTable>();
-    listing.is_some_and(|listing| Types::of_definition(listing.get_table_definition()) == Types::Given)
+/// Returns what a statement decides of the columns of a table of files, which then have names and types
+/// that its files need not have; `None` if they are those of the files.
+pub(crate) fn has_columns_of_its_own(provider: &dyn TableProvider) -> Option<&'static str> {
+    let provider = provider as &dyn Any;
+    if let Some(files) = provider.downcast_ref::<FileTable>() {
+        return is_headless(files.format()).then_some(HEADLESS);
+    }
+    let listing = provider.downcast_ref::<ListingTable>()?;
+    match Types::of_definition(listing.get_table_definition()) {
+        Types::Given => Some("reads an external table whose columns its statement names"),
+        _ => is_headless(listing.options().format.as_ref()).then_some(HEADLESS),
+    }
+}
+
+const HEADLESS: &str = "reads CSV files without the names in their first line";
+
+/// Returns true for CSV that is read without its header. A comment may begin like one.
+fn is_headless(format: &dyn FileFormat) -> bool {
+    let csv = (format as &dyn Any).downcast_ref::<CsvFormat>();
+    csv.is_some_and(|csv| csv.options().has_header == Some(false) || csv.options().comment.is_some())
 }
 
 fn looked_at(types: Types, format: &dyn FileFormat) -> Option<Inferred> {

@@ -83,12 +83,14 @@ fn breach(column: &Looked) -> Result<Option<String>> {
     })
 }
 
-/// Returns the identifier that a column releases as it is, or as labels of level 0.
+/// Returns the identifier that a column releases as it is, or as labels that are its values.
 fn direct(column: &Looked, paragraph: &str) -> Option<String> {
     let is_told = match &column.treated {
         Treated::Unchanged => true,
-        Treated::Generalized(labelled) => labelled.level == 0,
-        Treated::Masked(_) | Treated::Unseen => false,
+        // What is drawn of names is names.
+        Treated::Masked(kind) => kind.is_drawn(),
+        Treated::Generalized(labelled) => labelled.level == 0 || labelled.has_a_value().unwrap_or(true),
+        Treated::Unseen => false,
     };
     let limited = Limited::of_direct(&column.facts).filter(|_| is_told)?;
     let what = limited.what().split(" (Safe Harbor").next().unwrap_or_default();

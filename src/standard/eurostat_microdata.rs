@@ -1,8 +1,9 @@
 //! eurostat_microdata: nothing is released by which a statistical unit is identified directly.
 //!
-//! Holds if and only if no column is released as it is, or as a quasi-identifier at level 0, that is
-//! called a name, an address or a number by which people are known to others, or whose values have
-//! the form of one. A mask of such a column is allowed: who a unit is does not follow from it alone.
+//! Holds if and only if no column is released as it is, drawn from its values (NOISE, RANK SWAP, PRAM),
+//! or with labels that are its values, that is called a name, an address or a number by which people are
+//! known to others, or whose values have the form of one; and none has bytes, lists or other nested
+//! values. Another mask of such a column is allowed: who a unit is does not follow from it alone.
 //!
 //! **Interpretation**: the regulations ask that nobody is identified indirectly either, when account
 //! is taken of all relevant means (Regulation (EC) No 223/2009, article 3(10)), and leave the methods

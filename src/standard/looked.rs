@@ -58,6 +58,13 @@ impl Labelled {
         }
     }
 
+    /// Returns true if a value is its own label.
+    pub fn has_a_value(&self) -> Result<bool> {
+        let values = cast(&self.values, &DataType::Utf8)?;
+        let mut own = values.as_string::<i32>().iter().zip(&self.texts);
+        Ok(own.any(|(value, label)| value.is_some() && value == label))
+    }
+
     /// Returns true if the labels say no more of the values than Safe Harbor allows.
     pub fn keeps(&self, limited: Limited) -> Result<bool> {
         let Some(groups) = limited.groups(&self.values)? else {

@@ -84,6 +84,9 @@ impl Limited {
         }
         match meaning {
             Some(Meaning::Age) if is_number => Some(Self::Ages),
+            Some(Meaning::Birth) if is_number && names::is_of_a_day(&facts.name) && !is_years(facts) => {
+                Some(Self::PartOfDate)
+            }
             // A weight at birth is no year; before anything is read, nobody knows.
             Some(Meaning::Birth) if is_number => (facts.rows == 0 || is_years(facts)).then_some(Self::BirthYears),
             // What is true or false is no age and no date.
@@ -140,6 +143,7 @@ impl Limited {
     pub fn of_direct(facts: &Facts) -> Option<Self> {
         let found = match identifying(facts) {
             Some(Identifying::Form(what) | Identifying::Name(what)) => Some(what),
+            Some(Identifying::Unseen) => Some("bytes or nested values, which are not looked into (Safe Harbor 17)"),
             _ => named_as_identifier(&facts.name, facts.kind).filter(|_| facts.rows == 0),
         };
         found.map(Self::Identifier).filter(|limited| limited.paragraph() != 'R')

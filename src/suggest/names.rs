@@ -29,6 +29,30 @@ pub(super) fn is_foreign_postcode(name: &str) -> bool {
     named(FOREIGN_POSTCODES, &words(name))
 }
 
+/// Returns true if the name says that it is about a day, a week or a month.
+pub(super) fn is_of_a_day(name: &str) -> bool {
+    words(name).iter().any(|word| DAYS.contains(&word.as_str()))
+}
+
+/// The words for days, weeks and months.
+const DAYS: &[&str] = &[
+    "day",
+    "week",
+    "month",
+    "birthday",
+    "tag",
+    "woche",
+    "monat",
+    "geburtstag",
+    "geburtsmonat",
+    "jour",
+    "semaine",
+    "mois",
+    "dia",
+    "semana",
+    "mes",
+];
+
 fn named(languages: &[&str], words: &[String]) -> bool {
     let mut rules = languages.iter().flat_map(|rules| rules.split(", "));
     rules.any(|rule| fits(rule, words))
@@ -44,7 +68,8 @@ fn fits(rule: &str, words: &[String]) -> bool {
     let rule = numbered(rule.split(' ').map(str::to_string).collect());
     let is = |word: &String, rule: &str| match rule.strip_suffix('*') {
         Some(beginning) => word.starts_with(beginning),
-        None => word == rule,
+        // The visits of a person are numbered: age1, age2.
+        None => word == rule || word.trim_end_matches(|c: char| c.is_ascii_digit()) == rule,
     };
     let in_a_row = words
         .windows(rule.len())

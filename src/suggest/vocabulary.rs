@@ -224,7 +224,8 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
     (
         DatePart,
         &[
-            "=month, =day, =weekday, =quarter, day of week, day of month, admission month, discharge month, visit month",
+            "=month, =day, =weekday, =quarter, day of week, day of month, admission month, discharge month, visit month, admission day, \
+             discharge day, visit day, admission week, discharge week, visit week",
             "=monat, =wochentag, =quartal, =kalenderwoche",
             "=mois, =jour, =trimestre",
             "=mes, =dia, =trimestre",

@@ -307,7 +307,8 @@ async fn measures_of_rows_stay_within_memory() {
     let columns = COLUMNS.join(", ");
     for sql in [
         format!("RISK OF '{source}' QUASI IDENTIFIERS ({columns}) PER ROW WITH (subset_size = 1)"),
-        format!("UTILITY OF '{source}' AGAINST '{source}'"),
+        // Classifiers need all columns of a row.
+        format!("UTILITY OF '{source}' AGAINST '{source}' CLASS (sex)"),
     ] {
         let e = session(3_000, scratch.path(), true).sql(&sql).await.unwrap_err();
         assert!(e.to_string().contains("raise --memory-limit"), "{e}\n{sql}");

@@ -118,7 +118,7 @@ fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
     if standing.partition.is_some() {
         return other("is local recoding");
     }
-    if job.policy.is_some() && job.policy != standing.policy {
+    if job.is_under_another_policy(standing.policy.as_ref()) {
         return other("was not made under this policy");
     }
     if standing.differential_privacy.is_some() {

@@ -44,7 +44,7 @@ impl Job {
 
 /// Returns what a release is if it was not made under the policy of the statement.
 fn other_policy(job: &Job, manifest: &Manifest) -> Option<String> {
-    let is_other = job.policy.is_some() && job.policy != manifest.policy;
+    let is_other = job.is_under_another_policy(manifest.policy.as_ref());
     is_other.then(|| "it was not made under this policy".to_string())
 }
 

@@ -35,7 +35,12 @@ impl Texts {
     pub(super) async fn read(session: &SessionContext, expressions: &[String], table: &str) -> Result<Self> {
         let context = session.task_ctx();
         let memory = MemoryConsumer::new("anonsql utility").register(context.memory_pool());
-        let plan = coded_plan(session, &selected(expressions, table)).await?;
+        let plan = coded_plan(
+            session,
+            session.copied_config().target_partitions(),
+            &selected(expressions, table),
+        )
+        .await?;
         let names: Vec<String> = plan.schema().fields().iter().map(|f| f.name().clone()).collect();
         let columns = Columns::new(&plan.schema(), &names, &[])?;
         let spill_space = SpillSpace::of(&context);
@@ -165,7 +170,12 @@ pub(super) async fn counted(
     if expressions.is_empty() {
         return Ok(vec![]);
     }
-    let plan = coded_plan(session, &selected(expressions, table)).await?;
+    let plan = coded_plan(
+        session,
+        session.copied_config().target_partitions(),
+        &selected(expressions, table),
+    )
+    .await?;
     let schema = plan.schema();
     let columns = schema.fields().iter();
     let columns = columns.map(|field| Ok(Arc::new(Shared::new(field.name(), field.data_type())?)));

@@ -15,7 +15,7 @@ use crate::job::{Choice, Job, Purpose, ReportFile, SourceTable, SuppressionLimit
 use crate::observe::Phase;
 use crate::pool::blocking;
 use crate::session::context::AnonContext;
-use crate::session::policies::check_selects;
+use crate::session::policies::{check_reads, check_selects};
 use crate::session::policy::Policy;
 use crate::session::sources::depends::{ANSWERED, COMPUTED};
 use crate::session::sources::repeatable::{check_repeatable, in_one_order};
@@ -114,6 +114,7 @@ impl AnonContext {
             strict,
         };
         let choice = choice(self, &registry, &asked).await?;
+        let masks = masks(&statement.policy, source.rows.schema())?;
         let mut job = Job {
             statement_sha256: sha256(&in_full),
             statement: match &target {
@@ -122,7 +123,7 @@ impl AnonContext {
             },
             source: self.with_waiting(source, target.as_ref())?,
             identifiers: columns(&statement.policy.identifiers),
-            masks: masks(&statement.policy)?,
+            masks,
             sensitive,
             class_label: statement.policy.class.clone(),
             keep: columns(&statement.policy.keep),
@@ -191,6 +192,7 @@ impl AnonContext {
     pub(in crate::session) async fn source_under(&self, policy: &Policy, clause: &SourceClause) -> Result<SourceTable> {
         let source = self.repeatable(clause).await?;
         if matches!(clause, SourceClause::Path(_)) {
+            check_reads(source.rows.logical_plan(), &policy.name)?;
             return Ok(source);
         }
         check_selects(source.rows.logical_plan(), &policy.name)?;

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, LabelForm};
 use crate::job::{ItemSet, MaskOf, QuasiIdentifier, Randomization, Sensitive, is_list};
+use crate::masks::Given;
 use crate::session::context::AnonContext;
 use crate::session::sources::repeatable::check_repeatable;
 use crate::sql::clause::{PolicyClause, QuasiIdentifierClause, RandomizeClause, SensitiveClause};
@@ -101,10 +102,19 @@ fn has_no_cells(q: &QuasiIdentifierClause) -> Result<()> {
     )))
 }
 
-/// Binds the masks of the columns.
-pub(super) fn masks(policy: &PolicyClause) -> Result<Vec<MaskOf>> {
+/// Binds the masks of the columns of `rows`.
+pub(super) fn masks(policy: &PolicyClause, rows: &DFSchema) -> Result<Vec<MaskOf>> {
+    let has_entity = rows.field_with_unqualified_name("entity").is_ok();
+    let is_other = has_entity && policy.entity.as_deref() != Some("entity");
     let bound = policy.masks().map(|(column, clause)| {
         let named = |e: Error| e.context(format!("column {column}"));
+        if is_other && clause.given.iter().any(|(_, given)| *given == Given::Entity) {
+            let start = clause.kind.clause.start;
+            return Err(named(Error::usage(format!(
+                "{start} ENTITY is by the column of the clause ENTITY, and the table has a column entity, too; write {start} \
+                 \"entity\" for that one, or the name of the other"
+            ))));
+        }
         let clause = clause.by_entity(policy.entity.as_deref()).map_err(named)?;
         Ok(MaskOf {
             column: column.clone(),

@@ -139,6 +139,9 @@ impl CreatePolicy {
                 )));
             }
         }
+        if !clauses.has_roles() {
+            self.is_for_any_table(context)?;
+        }
         for goal in &clauses.minimizing {
             registry.metric(&goal.metric)?;
         }
@@ -147,6 +150,44 @@ impl CreatePolicy {
         }
         Arguments::of_options(&RUN_OPTIONS, &clauses.options)?;
         Policy::new(self.name.clone(), clauses.clone(), hierarchies)
+    }
+}
+
+impl CreatePolicy {
+    /// Fails with a usage error if a policy without roles says what only its roles would make sense of,
+    /// or decide: the statement chooses those.
+    fn is_for_any_table(&self, context: &AnonContext) -> Result<()> {
+        let (clauses, registry) = (&self.clauses, context.registry());
+        for constraint in &clauses.satisfying {
+            let (model, _) = registry.model(&constraint.model)?;
+            let reads = model.reads();
+            let column = if reads.hierarchy || reads.labels {
+                Some("a hierarchy")
+            } else if model.limit_column().is_some() {
+                Some("a column of limits")
+            } else {
+                None
+            };
+            if let Some(column) = column {
+                return Err(Error::usage(format!(
+                    "{} depends on {column}, which a policy without roles leaves to the statement; give the policy its roles",
+                    constraint.model
+                )));
+            }
+            if reads.attribute && constraint.sensitive.is_none() {
+                return Err(Error::usage(format!(
+                    "{} needs the sensitive attribute that it is about: {} ON column",
+                    constraint.model, constraint.model
+                )));
+            }
+        }
+        match clauses.choice {
+            ChoiceClause::Default | ChoiceClause::Search(_) => Ok(()),
+            _ => Err(Error::usage(
+                "a policy without roles leaves the quasi-identifiers to the statement, and their levels, too; leave AT NODE and \
+                 USING MANIFEST out",
+            )),
+        }
     }
 }
 

@@ -118,8 +118,14 @@ impl PolicyClause {
     /// policy does: it could be weaker than the policy.
     fn is_kept_by(&self, statement: &Self, name: &str) -> Result<()> {
         let has_roles = self.has_roles();
-        let is_left =
-            |clause: &str| OPEN.contains(&clause) || !has_roles && (ROLES.contains(&clause) || ADDED.contains(&clause));
+        // Whoever accepts warnings takes them from a strict policy.
+        let is_strict = self.options.iter().any(|(option, _)| option == "strict");
+        let is_left = |clause: &str| {
+            OPEN.contains(&clause)
+                || !has_roles
+                    && (ROLES.contains(&clause) || ADDED.contains(&clause))
+                    && !(is_strict && clause == "ACCEPTING")
+        };
         if let Some(clause) = statement.given().into_iter().find(|clause| !is_left(clause)) {
             return Err(Error::usage(format!(
                 "{clause} is for policy {name} to say; leave {clause} out, or change the policy (CREATE OR REPLACE POLICY)"

@@ -28,7 +28,7 @@ impl Facts<'_> {
         let fields = whole.schema().fields().iter().map(|field| field.name());
         let columns: Vec<String> = fields.filter(|name| is_read(name)).map(|name| quote(name)).collect();
         let sql = format!("SELECT {} FROM {}", columns.join(", "), quote(WHOLE));
-        let plan = coded_plan(session, &sql).await?;
+        let plan = coded_plan(session, session.copied_config().target_partitions(), &sql).await?;
         let context = session.task_ctx();
         let held = Arc::new(MemoryConsumer::new("anonsql report").register(context.memory_pool()));
         let schema = plan.schema();

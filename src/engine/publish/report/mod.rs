@@ -2,10 +2,12 @@
 //! rows.
 
 mod columns;
+mod disclosed;
 mod disclosure;
 mod facts;
 mod held;
 mod neighbours;
+mod ordered;
 mod promises;
 mod risk;
 mod utility;

@@ -1,0 +1,174 @@
+//! What the classes of a release disclose of one attribute, and how their rows are read.
+
+use crate::canonical::plain;
+use crate::error::{Error, Result};
+use crate::frequency::{Base, Columns, DetailRequest, Marginals, Scan};
+use crate::hierarchy::{Hierarchy, OnUnmapped};
+use crate::lattice::Node;
+use crate::model::{self, Class, Predicate, Subject};
+use crate::quoting::quote;
+use crate::recount::{ReleasedTable, coded_plan};
+use crate::risk::Histogram;
+use crate::spill::SpillSpace;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream_partitioned};
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// The figures of an attribute. Without a class, there is no least and no greatest.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Disclosed {
+    pub(super) least_distinct: Option<u64>,
+    pub(super) rows_in_uniform_classes: u64,
+    pub(super) greatest_distance: Option<f64>,
+}
+
+impl Disclosed {
+    /// Adds a class with so many rows and the rows of each of its values. `farthest` is of
+    /// [`distances`].
+    pub(super) fn add(&mut self, size: u64, histogram: &[(u32, u64)], farthest: &dyn Predicate) {
+        let distinct = histogram.len() as u64;
+        let class = Class {
+            size,
+            population: 0,
+            histogram,
+            labels: &[],
+        };
+        let farther = farthest.reached_above(&class, self.greatest_distance.unwrap_or(-1.0));
+        self.least_distinct = Some(self.least_distinct.map_or(distinct, |least| least.min(distinct)));
+        self.greatest_distance = farther.or(self.greatest_distance);
+        self.rows_in_uniform_classes += if distinct == 1 { size } else { 0 };
+    }
+}
+
+/// What the classes of a release disclose.
+pub(super) struct Counted {
+    /// By attribute.
+    pub(super) disclosed: Vec<Disclosed>,
+    /// The sizes of the classes.
+    pub(super) sizes: Histogram,
+}
+
+/// Returns the distance of classes from the whole table in attribute number `attribute`. Distances are
+/// the models' own, in whole numbers.
+pub(super) fn distances(base: &Base, attribute: usize) -> Result<Box<dyn Predicate>> {
+    model::weakest_t_closeness(model::CATEGORICAL).prepare(&Subject {
+        base,
+        attribute: Some(attribute),
+        hierarchy: None,
+    })
+}
+
+/// The rows of a release with some attributes, and those of the source.
+pub(super) struct Reading {
+    /// Reads the quasi-identifiers of the release, and then the attributes.
+    pub(super) released: Arc<dyn ExecutionPlan>,
+    /// Reads the attributes of the rows before suppression, if these are known.
+    pub(super) whole: Option<Arc<dyn ExecutionPlan>>,
+    /// The names of the quasi-identifiers.
+    pub(super) keys: Vec<String>,
+    pub(super) columns: Columns,
+}
+
+impl Reading {
+    /// Plans how rows are read, those of the release in so many partitions. Returns `None` if a column has values that
+    /// cannot be coded, or other types than in the source.
+    pub(super) async fn of(
+        session: &SessionContext,
+        partitions: usize,
+        released: &ReleasedTable,
+        attributes: &[&str],
+    ) -> Result<Option<Self>> {
+        let keys: Vec<String> = (0..released.quasi_identifiers.len().max(1))
+            .map(|i| format!("g{i}"))
+            .collect();
+        let plan = coded_plan(session, partitions, &rows_of(released, &keys, attributes)).await?;
+        let whole = match released.whole.as_deref().filter(|_| !attributes.is_empty()) {
+            Some(whole) => {
+                let columns: Vec<String> = attributes.iter().map(|column| quote(column)).collect();
+                let sql = format!("SELECT {} FROM {}", columns.join(", "), quote(whole));
+                Some(coded_plan(session, session.copied_config().target_partitions(), &sql).await?)
+            }
+            None => None,
+        };
+        let values = (0..attributes.len()).map(|i| DetailRequest::Values(format!("v{i}")));
+        let Ok(columns) = Columns::new(&plan.schema(), &keys, &values.collect::<Vec<_>>()) else {
+            return Ok(None);
+        };
+        let own = Self {
+            released: plan,
+            whole,
+            keys,
+            columns,
+        };
+        Ok(Some(own).filter(Self::is_of_the_same_types))
+    }
+
+    /// Returns true if the attributes of the release have the types of the source's.
+    fn is_of_the_same_types(&self) -> bool {
+        let (own, whole) = (self.released.schema(), self.whole.as_ref().map(|whole| whole.schema()));
+        let fields = whole.iter().flat_map(|whole| whole.fields().iter().rev());
+        own.fields().iter().rev().zip(fields).all(|(own, other)| {
+            let (own, other) = (plain(own.data_type()), plain(other.data_type()));
+            own == other || own.is_string() && other.is_string()
+        })
+    }
+
+    /// Counts the values of the source, with the dictionaries of the release.
+    pub(super) async fn count_whole(
+        &self,
+        spill_space: &SpillSpace,
+        session: &SessionContext,
+    ) -> Result<Option<Marginals>> {
+        let Some(whole) = &self.whole else {
+            return Ok(None);
+        };
+        let streams = execute_stream_partitioned(Arc::clone(whole), session.task_ctx()).map_err(Error::from_data)?;
+        let dictionaries = self
+            .columns
+            .details
+            .iter()
+            .flat_map(|(_, shared)| shared.iter().cloned());
+        Marginals::read(dictionaries.collect(), streams, spill_space.pool())
+            .await
+            .map(Some)
+    }
+}
+
+/// Returns the query for the rows of a release: `keys` are the quasi-identifiers.
+fn rows_of(released: &ReleasedTable, keys: &[String], attributes: &[&str]) -> String {
+    // Without a quasi-identifier, all rows are one class.
+    let named: Vec<String> = match released.quasi_identifiers.is_empty() {
+        true => vec!["true".into()],
+        false => released.quasi_identifiers.iter().map(|column| quote(column)).collect(),
+    };
+    let named = named.iter().zip(keys).map(|(column, key)| format!("{column} AS {key}"));
+    let values = (0..)
+        .zip(attributes)
+        .map(|(i, column)| format!("{} AS v{i}", quote(column)));
+    let all: Vec<String> = named.chain(values).collect();
+    format!("SELECT {} FROM {}", all.join(", "), released.released())
+}
+
+/// Returns the classes of a scan. If the rows before suppression were counted, classes are compared with
+/// these.
+pub(super) fn base_of(
+    scan: Scan,
+    keys: &[String],
+    whole: Option<&Marginals>,
+    spill_space: &SpillSpace,
+) -> Result<Base> {
+    let lookup = |(column, key): (usize, &String)| {
+        let lookup = Hierarchy::suppression_of(key)?.bind(Arc::clone(scan.values(column)))?;
+        Ok((Arc::new(lookup), OnUnmapped::Error))
+    };
+    let lookups = keys.iter().enumerate().map(lookup).collect::<Result<Vec<_>>>()?;
+    let bottom = Node::new(vec![0; keys.len()]);
+    let mut base = Base::new(scan, None, lookups, bottom, spill_space)?;
+    if let Some(whole) = whole {
+        // The dictionaries are those of both scans.
+        for (i, attribute) in base.attributes.iter_mut().enumerate() {
+            attribute.counts = whole.of(i)?.1;
+        }
+    }
+    Ok(base)
+}
