@@ -69,7 +69,14 @@ fn columns(claim: &Claim, manifest: &Manifest, standard: &Standard, found: &mut 
                 }
             },
             (None, Role::QuasiIdentifier) if !standard.limits_labels() => {
-                Treated::Generalized(Labelled::of_level(lowest(claim, manifest, name)))
+                let level = lowest(claim, manifest, name);
+                if level > 0 && Limited::of_direct(&facts).is_some() {
+                    found.unchecked.push(format!(
+                        "whether {} allows the labels of {name} (only the source tells whether they are its values)",
+                        standard.info.name
+                    ));
+                }
+                Treated::Generalized(Labelled::of_level(level))
             }
             (None, Role::QuasiIdentifier) => Treated::Generalized(match labelled(claim, manifest, name, &facts)? {
                 Labels::Known(labelled) => labelled,

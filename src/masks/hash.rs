@@ -75,7 +75,8 @@ impl Mask for Hash {
     }
 }
 
-/// The digits of a hash, which are written one by one: a text of its own for each takes ten times as long.
+/// The digits of a hash. They are written into the text of the masks: a text of its own for each hash took
+/// longer than its HMAC.
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 #[cfg(test)]

@@ -71,7 +71,8 @@ pub(crate) fn session_with(state: &SessionState, progress: Arc<AtomicU64>, elsew
 }
 
 /// Returns the plan of a query of such a session that reads columns of text as dictionaries, where the
-/// files store them so, in so many partitions. The rows that it reads are not counted for the progress bar.
+/// files store them so, in so many partitions. The rows that it reads are not counted for the progress
+/// bar.
 pub(crate) async fn coded_plan(
     session: &SessionContext,
     partitions: usize,

@@ -34,23 +34,27 @@ pub(crate) fn inferred(provider: &dyn TableProvider) -> Option<Inferred> {
 /// Returns what a statement decides of the columns of a table of files, which then have names and types
 /// that its files need not have; `None` if they are those of the files.
 pub(crate) fn has_columns_of_its_own(provider: &dyn TableProvider) -> Option<&'static str> {
-    let provider = provider as &dyn Any;
-    if let Some(files) = provider.downcast_ref::<FileTable>() {
-        return is_headless(files.format()).then_some(HEADLESS);
+    let any = provider as &dyn Any;
+    if let Some(files) = any.downcast_ref::<FileTable>() {
+        return is_headless(provider, files.format()).then_some(HEADLESS);
     }
-    let listing = provider.downcast_ref::<ListingTable>()?;
+    let listing = any.downcast_ref::<ListingTable>()?;
     match Types::of_definition(listing.get_table_definition()) {
         Types::Given => Some("reads an external table whose columns its statement names"),
-        _ => is_headless(listing.options().format.as_ref()).then_some(HEADLESS),
+        _ => is_headless(provider, listing.options().format.as_ref()).then_some(HEADLESS),
     }
 }
 
 const HEADLESS: &str = "reads CSV files without the names in their first line";
 
-/// Returns true for CSV that is read without its header. A comment may begin like one.
-fn is_headless(format: &dyn FileFormat) -> bool {
+/// Returns true for CSV that is read without its header. A comment may begin like one, and a session may
+/// read all CSV so: the first column is then called column_1.
+fn is_headless(provider: &dyn TableProvider, format: &dyn FileFormat) -> bool {
     let csv = (format as &dyn Any).downcast_ref::<CsvFormat>();
-    csv.is_some_and(|csv| csv.options().has_header == Some(false) || csv.options().comment.is_some())
+    csv.is_some_and(|csv| {
+        let is_stated = csv.options().has_header == Some(false) || csv.options().comment.is_some();
+        is_stated || provider.schema().field_with_name("column_1").is_ok()
+    })
 }
 
 fn looked_at(types: Types, format: &dyn FileFormat) -> Option<Inferred> {

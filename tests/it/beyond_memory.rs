@@ -314,4 +314,7 @@ async fn measures_of_rows_stay_within_memory() {
         assert!(e.to_string().contains("raise --memory-limit"), "{e}\n{sql}");
         assert!(session(300_000, scratch.path(), true).sql(&sql).await.is_ok(), "{sql}");
     }
+    // Without a class, columns of few values are each counted alone.
+    let alone = format!("UTILITY OF '{source}' AGAINST '{source}'");
+    assert!(session(3_000, scratch.path(), true).sql(&alone).await.is_ok());
 }

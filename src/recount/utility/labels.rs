@@ -85,20 +85,30 @@ impl Reading {
     /// Binds the values of the column. If `is_own`, its labels are values, too.
     pub(super) fn bind_to(self, values: &ArrayRef, is_own: bool) -> Result<Readable<ComparedColumn>> {
         let values = cast(values, plain_type(values.data_type()))?;
-        let hierarchy = match self.hierarchy {
-            Some(hierarchy) if !is_own => hierarchy,
-            _ => Hierarchy::suppression_of(&self.column)?,
-        };
-        let bound = hierarchy
-            .bind(values)
-            .map_err(|e| e.context(format!("column {}", self.column)));
-        match bound {
+        let lookup = self.read_by(is_own)?.bind(values);
+        let lookup = lookup.map_err(|e| e.context(format!("column {}", self.column)));
+        self.bound(is_own, lookup)
+    }
+
+    /// Returns the hierarchy by which labels are read.
+    fn read_by(&self, is_own: bool) -> Result<Arc<Hierarchy>> {
+        match &self.hierarchy {
+            Some(hierarchy) if !is_own => Ok(Arc::clone(hierarchy)),
+            _ => Hierarchy::suppression_of(&self.column),
+        }
+    }
+
+    /// Returns the column with its values bound, or why it cannot be compared.
+    fn bound(self, is_own: bool, lookup: Result<Lookup>) -> Result<Readable<ComparedColumn>> {
+        match lookup {
             Ok(lookup) => Ok(Readable::Read(ComparedColumn {
                 name: self.column,
                 lookup,
                 form: self.form,
                 is_own,
             })),
+            // The hierarchy does not fit the column's type or values: all other columns can be
+            // compared.
             Err(e) if !self.must_fit && is_of_data(&e) => Ok(Readable::Not(e.message().to_string())),
             Err(e) => Err(e),
         }
@@ -127,24 +137,10 @@ impl Reading {
         let values = session.sql(&parts.join(" UNION ALL ")).await?;
         session.deregister_table(VALUES)?;
         session.register_table(VALUES, values.into_view())?;
-        let hierarchy = match self.hierarchy {
-            Some(hierarchy) if !is_own => hierarchy,
-            _ => Hierarchy::suppression_of(&self.column)?,
-        };
+        let hierarchy = self.read_by(is_own)?;
         let bound = bind(session, VALUES, &self.column, &hierarchy).await;
         session.deregister_table(VALUES)?;
-        match bound {
-            Ok((_, lookup)) => Ok(Readable::Read(ComparedColumn {
-                name: self.column,
-                lookup,
-                form: self.form,
-                is_own,
-            })),
-            // The hierarchy does not fit the column's type or values: all other columns can be
-            // compared.
-            Err(e) if !self.must_fit && is_of_data(&e) => Ok(Readable::Not(e.message().to_string())),
-            Err(e) => Err(e),
-        }
+        self.bound(is_own, bound.map(|(_, lookup)| lookup))
     }
 
     /// Returns true if released labels of type `label` stand for themselves in a column of type

@@ -70,8 +70,8 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Plans how rows are read, those of the release in so many partitions. Returns `None` if a column has values that
-    /// cannot be coded, or other types than in the source.
+    /// Plans how rows are read, those of the release in so many partitions. Returns `None` if a column
+    /// has values that cannot be coded, or other types than in the source.
     pub(super) async fn of(
         session: &SessionContext,
         partitions: usize,

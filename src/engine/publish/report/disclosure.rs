@@ -87,8 +87,8 @@ fn within_memory<T>(found: Result<Option<T>>) -> Result<Option<T>> {
     }
 }
 
-/// Counts the classes of a release, of which there are so many, with the values of each attribute. Returns
-/// `None` if a column has values that cannot be coded, or if the classes do not fit in memory.
+/// Counts the classes of a release, of which there are so many, with the values of each attribute.
+/// Returns `None` if a column has values that cannot be coded, or if the classes do not fit in memory.
 async fn counted(
     session: &SessionContext,
     released: &ReleasedTable,

@@ -16,9 +16,9 @@ use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Reads the rows of a release in their order. Returns `None` if there are not so many `classes` as runs of
-/// equal quasi-identifiers: then the rows of a class are not together, as in a release that is partitioned
-/// by another column. Returns `None`, too, if the values of the source are not known.
+/// Reads the rows of a release in their order. Returns `None` if there are not so many `classes` as
+/// runs of equal quasi-identifiers: then the rows of a class are not together, as in a release that is
+/// partitioned by another column. Returns `None`, too, if the values of the source are not known.
 pub(super) async fn ordered(
     session: &SessionContext,
     released: &ReleasedTable,
@@ -153,8 +153,8 @@ struct Attribute {
 }
 
 impl Attribute {
-    /// Adds rows, with a class that ends at each of `ends`. Returns false for a value that the source does
-    /// not have.
+    /// Adds rows, with a class that ends at each of `ends`. Returns false for a value that the source
+    /// does not have.
     fn add(&mut self, array: &ArrayRef, ends: &[usize]) -> Result<bool> {
         let codes = self.local.encode(array)?;
         let ranks: Option<Vec<u32>> = codes
