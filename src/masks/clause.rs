@@ -164,6 +164,12 @@ impl MaskKind {
         self.places.contains(&Place::Identifiers) || self.reads == Reads::Identifiers
     }
 
+    /// Returns true if a mask changes all values of the person alike that its clause names: one value
+    /// and its mask tell how the others were changed.
+    pub(crate) fn is_of_person(&self) -> bool {
+        self.reads == Reads::Named
+    }
+
     /// Returns true if a mask is drawn from the values of the whole column.
     pub(crate) fn is_drawn(&self) -> bool {
         matches!(self.reads, Reads::Column | Reads::Ranks)

@@ -85,7 +85,7 @@ pub(super) fn rule(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Mean
         }
         (Kind::Text, Some(Pattern::DateTime), _) => Rule::above_ground(years_of_texts(), 2),
         (_, Some(Pattern::ShortDate), _) => {
-            Rule::withheld("; a year of two digits does not say the century: make dates of them in a query")
+            Rule::withheld("; in this spelling the year is not known for sure: make dates of them in a query")
         }
         (_, _, Some(Meaning::DatePart)) => Rule::withheld("; Safe Harbor 3 allows nothing of a date but its year"),
         (Kind::Integer | Kind::Number, _, Some(Meaning::Age)) => {

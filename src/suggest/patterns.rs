@@ -22,9 +22,9 @@ pub(super) enum Pattern {
     Amount,
     /// Dates written as text or as whole numbers.
     Date(Spelling),
-    /// Dates with a time, or years with a month, written as text: the year first.
+    /// Dates with a time, or years with a month, a quarter or a week, written as text: the year first.
     DateTime,
-    /// Dates in a spelling that does not say the century.
+    /// Dates in a spelling that does not say the century, and months before their year.
     ShortDate,
     /// Sentences.
     FreeText,
@@ -51,7 +51,20 @@ const FORMS: &[(&str, Pattern)] = &[
         Identifier("network devices' addresses (Safe Harbor 13)"),
     ),
     (r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}", DateTime),
-    (r"^(1[89]|20|21)\d{2}-(0[1-9]|1[0-2])$", DateTime),
+    (r"^(1[89]|20|21)\d{2}[-/](0[1-9]|1[0-2])$", DateTime),
+    // Quarters and weeks of a year: 2019Q3, 2019-W07.
+    (r"^(1[89]|20|21)\d{2}[ -]?[QqWwKkTt]\d{1,2}$", DateTime),
+    // Months of a year: 09/1930, Sep 1930.
+    (r"^(0?[1-9]|1[0-2])[./-](1[89]|20|21)\d{2}$", ShortDate),
+    (
+        r"(?xi)^(
+            jan(uary?)? | feb(ruary?)? | mar(ch)? | apr(il)? | may | june? | july? | aug(ust)? | sept?(ember)? | oct(ober)? |
+            nov(ember)? | dec(ember)? | m(ä|ae)rz | mai | juni | juli | okt(ober)? | dez(ember)? |
+            janv(ier)? | f[ée]v(rier)? | mars | avr(il)? | juin | juil(let)? | ao[ûu]t | septembre | octobre | novembre | d[ée]c(embre)? |
+            ene(ro)? | febrero | marzo | abr(il)? | mayo | junio | julio | ago(sto)? | septiembre | octubre | noviembre | dic(iembre)?
+        )\.?[\ ,/-]+(de\ )?(1[89]|20|21)\d{2}$",
+        ShortDate,
+    ),
     (r"^\d{1,2}([./-]\d{1,2}[./-]|[ -][A-Za-z]{3,9}[ -])\d{2}$", ShortDate),
     (
         r"^[+-]?\d{1,3}\.\d{3,}\s*[,;]\s*[+-]?\d{1,3}\.\d{3,}$",

@@ -206,7 +206,8 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
     (
         Age,
         &[
-            "age, ages",
+            "age, ages, age group, age range, age band, age bracket, age class, age category, age cat, age years, age yrs, \
+             years old, yrs old",
             "alter, lebensalter, altersgruppe, altersklasse",
             "tranche age",
             "edad, grupo edad",

@@ -15,6 +15,7 @@ mod entity;
 mod evidence;
 mod identifier;
 mod linked;
+mod shifted;
 mod unique;
 mod warned;
 mod words;
@@ -35,6 +36,7 @@ const KINDS: &[Find] = &[
     identifier::warnings,
     unique::warnings,
     linked::warnings,
+    shifted::warnings,
     entity::warnings,
     constant::warnings,
     empty::warnings,

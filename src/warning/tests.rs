@@ -49,6 +49,28 @@ fn a_hash_that_no_two_rows_share_connects_nothing() {
 }
 
 #[test]
+fn a_date_beside_a_shifted_one_is_warned_of() {
+    let shift = crate::masks::MASKS.iter().find(|kind| kind.is_of_person()).unwrap();
+    let drawn = crate::masks::MASKS.iter().find(|kind| kind.is_drawn()).unwrap();
+    let date = |name: &str, fate| column(name, Kind::Date, fate, 100);
+    let plain = |beside, fate| {
+        let found = vec![
+            date("admitted", Fate::Masked(beside)),
+            date("seen", fate),
+            column("n", Kind::Integer, fate, 9),
+        ];
+        let kinds = warnings(&evidence(found), &[]).into_iter().map(|w| (w.kind, w.columns));
+        kinds.collect::<Vec<_>>()
+    };
+    for fate in [Fate::Kept, Fate::Sensitive, Fate::ClassLabel] {
+        assert_eq!(plain(shift, fate), [(WarningKind::Shifted, vec!["seen".to_string()])]);
+        assert_eq!(plain(drawn, fate), []);
+    }
+    assert_eq!(plain(shift, Fate::Masked(shift)), []);
+    assert_eq!(plain(shift, Fate::Dropped), []);
+}
+
+#[test]
 fn several_rows_of_a_person_are_people_to_the_models() {
     assert_eq!(
         kinds("patient_id", Kind::Integer, Fate::Dropped, 300),

@@ -46,6 +46,8 @@ pub enum WarningKind {
     Unique,
     /// Kept columns together with the quasi-identifiers single rows out.
     Linked,
+    /// A date is released as it is beside one that is moved by the days of a person.
+    Shifted,
     /// Several rows are of one person, and the models count rows.
     Entity,
     /// A quasi-identifier has the same value in every row.
@@ -63,6 +65,7 @@ impl WarningKind {
             Self::Identifier => "identifier",
             Self::Unique => "unique",
             Self::Linked => "linked",
+            Self::Shifted => "shifted",
             Self::Entity => "entity",
             Self::Constant => "constant",
             Self::Empty => "empty",

@@ -93,13 +93,19 @@ fn is_by_person(job: &Job, column: &str, entity: &str, start: &str) -> Result<()
     }
     let is_identifier = job.identifiers.iter().any(|i| i == entity);
     let is_entity_alone = job.entity.as_deref() == Some(entity) && !job.releases(entity);
-    match is_identifier || is_entity_alone {
-        true => Ok(()),
-        false => Err(Error::usage(format!(
-            "{start} {} would tell apart rows whose {} the release makes one; name a column of the person that is in \
-             IDENTIFIERS, or ENTITY",
-            ident(entity),
-            ident(entity)
-        ))),
+    if is_identifier || is_entity_alone {
+        return Ok(());
     }
+    let is_kept = job.keep.iter().any(|kept| kept == entity);
+    let entity = ident(entity);
+    Err(Error::usage(match is_kept {
+        true => format!(
+            "{start} {entity} takes a column of the person that is not released as it is, and {entity} is in KEEP; move it to \
+             IDENTIFIERS, as {entity} HASH WITH SECRET 'env:NAME' if its rows are to stay linked"
+        ),
+        false => format!(
+            "{start} {entity} would tell apart rows whose {entity} the release makes one; name a column of the person that is \
+             in IDENTIFIERS, or ENTITY"
+        ),
+    }))
 }

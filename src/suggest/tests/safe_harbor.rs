@@ -100,7 +100,12 @@ fn dates_are_years() {
 
 #[test]
 fn texts_that_begin_with_a_year_keep_it() {
-    for sample in [&["2024-01-01 10:00", "2024-01-02T09:15"][..], &["2024-01", "1936-12"]] {
+    for sample in [
+        &["2024-01-01 10:00", "2024-01-02T09:15"][..],
+        &["2024-01", "1936-12"],
+        &["2024/01", "1936/12"],
+        &["2024Q1", "1936-W07"],
+    ] {
         let (rule, levels) = proposed(&facts("x", Kind::Text, sample));
         let (rule, year) = (rule.unwrap(), Utc::now().year() - 89);
         assert!(
@@ -116,7 +121,35 @@ fn texts_that_begin_with_a_year_keep_it() {
 }
 
 #[test]
+fn a_month_before_its_year_is_withheld() {
+    for sample in [
+        ["Sep 1930", "October 2024"],
+        ["09/1930", "1.2024"],
+        ["Sept. 1930", "März 2024"],
+    ] {
+        let facts = facts("x", Kind::Text, &sample);
+        assert_eq!(proposed(&facts), expected(WITHHELD), "{sample:?}");
+        assert_eq!(Limited::of_unchanged(&facts), Some(Limited::PartOfDate), "{sample:?}");
+    }
+    // A sum with four decimals is none, and neither is a word with a number.
+    for sample in [["12.5000", "9.1930"], ["Marble 1930", "Decor 2024"]] {
+        assert_ne!(
+            Limited::of(&facts("x", Kind::Text, &sample)),
+            Some(Limited::PartOfDate),
+            "{sample:?}"
+        );
+    }
+}
+
+#[test]
 fn ages_end_at_89() {
+    for name in ["years_old", "agegroup", "AgeBand", "ageyears", "age3"] {
+        assert_eq!(
+            Limited::of(&facts(name, Kind::Integer, &["20", "95"])),
+            Some(Limited::Ages),
+            "{name}"
+        );
+    }
     let rule = ("AS INTERVALS (5, 10, 20) TOP CODE 90", None);
     assert_eq!(proposed(&facts("Alter", Kind::Integer, &["20", "90"])), expected(rule));
     assert_eq!(
