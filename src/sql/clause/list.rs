@@ -200,6 +200,7 @@ const MEANT: &[(&str, &str)] = &[
     ("IDENTIFYING", "IDENTIFIERS"),
     ("ID", "IDENTIFIERS"),
     ("INSENSITIVE", "KEEP"),
+    ("NOTES", "KEEP (c REDACTED)"),
     ("WHERE", "SATISFYING"),
     ("HAVING", "SATISFYING"),
     ("ENFORCING", "SATISFYING"),
