@@ -1,6 +1,6 @@
 -- Quickstart: from a table of people to k-anonymous Parquet, with proof. Run from the root of the repository:
 --
---     cargo run --release -- -f sql/quickstart.sql
+--     cargo run -- -f sql/quickstart.sql
 --
 -- data/census.parquet holds 30,000 invented people. name and ssn say who someone is; age, sex, zip and the like are
 -- quasi-identifiers: harmless alone, but together they single people out. The result, in out/census_k5/, has no group

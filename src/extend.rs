@@ -1,4 +1,4 @@
-//! The parts of your own privacy model, metric, search, partitioning algorithm or hierarchy kind.
+//! The parts of your own privacy model, metric, search or hierarchy kind.
 //!
 //! An [`Entry`] describes a name and its parameters in SQL, and builds the object from checked
 //! [`Arguments`]. [`AnonContext`](crate::AnonContext) registers the entry; statements, EXPLAIN,

@@ -109,8 +109,8 @@
 //! | `cli` | yes | the command: arguments, the prompt, output |
 //! | `internal` | yes | every room, for the tests and benches of this repository (feature `internal-api`) |
 //!
-//! A new privacy model, metric, objective, search, hierarchy kind or statement is one new file and
-//! one line in its module's slice.
+//! A new member of an open set, such as a privacy model, a mask, a statement or a section of the
+//! report, is one new file and one line in its folder's list. CONTRIBUTING.md names them all.
 //!
 //! # Glossary
 //!

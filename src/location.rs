@@ -34,8 +34,7 @@ pub(crate) fn is_of_web(path: &str) -> bool {
     scheme.is_some_and(|scheme| scheme == "http" || scheme == "https")
 }
 
-/// Fails with `ErrorKind::Usage` for the URL of a web server as the place of something that is
-/// written.
+/// Fails with `ErrorKind::Usage` if a path to write to is the URL of a web server.
 pub(crate) fn check_written(path: &str) -> Result<()> {
     match is_of_web(path) {
         true => Err(Error::usage(format!(

@@ -1,8 +1,8 @@
 //! The discernibility that a manifest says: of its metrics the one that follows from what VERIFY
 //! counts anyway.
 //!
-//! The sum over kept classes of f^2, and f times the rows read over suppressed ones
-//! (definitions.md, dm). Whoever raises the rows read and the rows suppressed of a manifest
+//! The metric dm: the sum over kept classes of f^2, and f times the rows read over suppressed ones.
+//! Whoever raises the rows read and the rows suppressed of a manifest
 //! together changes no sum of rows, but changes this one.
 
 use crate::error::Result;

@@ -12,7 +12,7 @@ use datafusion::functions::core::expr_fn::coalesce;
 use datafusion::logical_expr::{ident, lit};
 use datafusion::prelude::SessionContext;
 
-/// What the empty fields of the sensitive columns are.
+/// What the empty fields of the sensitive columns mean.
 #[derive(Debug, Default)]
 pub(super) struct Empty {
     /// The columns whose empty fields are empty texts, which they are now in the session's table.
@@ -68,7 +68,7 @@ impl Empty {
 }
 
 /// Returns those of the columns `of_csv` in which a table has both the empty text and NULL: classes
-/// with the one cannot be told from classes with the other.
+/// that differ only in this cannot be told apart.
 pub(super) async fn mixed(
     session: &SessionContext,
     table: &str,

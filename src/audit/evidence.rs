@@ -192,7 +192,7 @@ impl Evidence {
         let mut same_smallest = says("smallest class", manifest.reached_k, smallest);
         // The manifest counts entities. If the entity column is not released, rows are counted
         // instead, which are at least as many. The count may also be larger if suppressed rows can
-        // be told from a class only by their looks.
+        // be told from a class only by being starred.
         let is_no_fewer = has_hidden_entities || released.entity.is_some() && released.starred > 0;
         same_smallest.ok |= is_no_fewer && smallest >= manifest.reached_k;
         let mut checks = vec![

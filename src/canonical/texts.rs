@@ -15,7 +15,7 @@ pub(crate) fn text_of(values: Expr) -> Expr {
     ScalarUDF::from(TextOf::default()).call(vec![values])
 }
 
-/// Returns the SQL of the texts of values. Sessions for recounting know the function.
+/// Returns a SQL expression for the texts of `values`. Sessions for recounting have its function.
 pub(crate) fn sql_text_of(values: &str) -> String {
     format!("{NAME}({values})")
 }

@@ -225,7 +225,7 @@ fn bytes(value: &Value) -> Option<u64> {
     size(&text).ok().map(|bytes| bytes as u64)
 }
 
-/// Parses one ASCII character; a tab may be written `\\t`.
+/// Parses one ASCII character; a tab may be written `\t`.
 fn character(value: &Value) -> Option<u8> {
     match value {
         Value::Text(text) => match text.as_bytes() {

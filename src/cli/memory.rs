@@ -19,7 +19,7 @@ const TICK: Duration = Duration::from_millis(4);
 /// pieces, and freed late.
 const SLACK: usize = 16 << 20;
 /// The bytes by which a statement that was ended may exceed the limit while the program waits for
-/// it: a thread that computes continues until it next waits for something.
+/// it: a thread that computes continues until its next await point.
 const MORE_SLACK: usize = 40 << 20;
 
 /// The limit on the resident memory of this process.

@@ -103,8 +103,8 @@ impl Pulse {
     }
 }
 
-/// Returns the rows of a task. While the task makes progress without rows, empty batches take their
-/// place.
+/// The operator that passes on the rows of a task. While the task makes progress without rows, it
+/// emits empty batches.
 #[derive(Debug)]
 pub(crate) struct Answer;
 

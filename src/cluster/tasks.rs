@@ -20,7 +20,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// How often a task is given to a worker before the statement fails.
+/// How many times a task is given to a worker, the first time included, before the statement fails.
 pub(crate) const ATTEMPTS: usize = 4;
 
 /// The cluster of a session.

@@ -23,7 +23,7 @@ type Tell = dyn Fn(&str, Trouble) + Send + Sync;
 /// The function that is called with the address of a worker and its trouble, once for both.
 pub(crate) struct Told {
     tell: Box<Tell>,
-    /// The troubles that the function was called with.
+    /// The pairs of worker and trouble that were already reported.
     troubled: Mutex<BTreeSet<(String, Trouble)>>,
     /// The workers that are to answer: they are named, or answered before.
     expected: Mutex<BTreeSet<Url>>,

@@ -17,7 +17,8 @@ pub enum OnDrift {
     /// The statement ends with an error that names the drift.
     #[default]
     Error,
-    /// What the earlier release's node and columns still allow is released, and the drift is told.
+    /// What the earlier release's node and columns still allow is released, and the drift is
+    /// reported.
     Warn,
     /// If the node cannot be applied any more, a search looks for another one.
     Search,

@@ -1,4 +1,4 @@
-//! The rows of a release that grows, read from its files.
+//! The rows that are already in a release to which APPEND adds, read from its files.
 
 use crate::canonical::spelled_once;
 use crate::error::{Error, Result};

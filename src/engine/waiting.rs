@@ -39,8 +39,8 @@ pub(super) async fn put_rest(
     Ok(Some((waiting.clone(), manifest.sha256)))
 }
 
-/// Puts all rows of a batch beside those that wait, for the release that stands: no row could be
-/// added to it.
+/// Stores all rows of a batch beside the waiting rows of the existing release, because none of them
+/// could be added to it.
 pub(super) async fn put_all(
     job: &Job,
     (target, standing): (&Target, &Manifest),

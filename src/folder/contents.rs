@@ -193,8 +193,8 @@ impl Contents {
         Self::by(text.as_deref(), folder)
     }
 
-    /// Looks at a folder by the text of its manifest. A file of that name that is something else
-    /// names nothing.
+    /// Inspects a folder by the text of its manifest. A file of that name that is no manifest names
+    /// no files.
     fn by(text: Option<&[u8]>, folder: &Path) -> io::Result<Self> {
         let manifest: Option<Named> = text.and_then(|text| serde_json::from_slice(text).ok());
         let mut contents = Self {

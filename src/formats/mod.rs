@@ -7,7 +7,7 @@
 //! through these traits alone. A build without the feature of a format has its entry too, so it
 //! recognizes a table, and its error names the feature.
 
-// Every build writes the fields that only a commit reads.
+// Every build fills in the fields that only a commit reads.
 #![cfg_attr(not(feature = "delta"), allow(dead_code))]
 
 mod at;

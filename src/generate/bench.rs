@@ -96,8 +96,8 @@ const MORE: [(&str, usize); 15] = [
     ("pension", 3),
 ];
 
-/// The number of distinct combinations by the number of rows: as in Adult at its size, 800,000 from
-/// ten million rows on.
+/// The number of distinct combinations by the number of rows: as in Adult at 30,000 rows, and
+/// 800,000 from ten million rows on.
 const NATURAL: [(u64, u64); 7] = [
     (0, 0),
     (1, 1),

@@ -69,7 +69,8 @@ impl Codes {
         })
     }
 
-    /// Returns the name of the check that the labels of a column keep to the codes.
+    /// Returns the name of the check that no label of a column says more than its TOP and BOTTOM
+    /// CODE allow.
     pub(crate) fn check_of(&self, column: &str) -> String {
         format!("values of {column} that say more than {self}")
     }

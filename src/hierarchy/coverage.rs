@@ -66,8 +66,8 @@ impl Hierarchy {
         Coverage::count(values, counts, |i| is_unmapped[i])
     }
 
-    /// Returns, for each of the distinct values of a column, true if it has no label. NULL may be
-    /// either.
+    /// Returns, for each of the distinct values of a column, true if it has no label. The result
+    /// for NULL is unspecified.
     pub fn unmapped(&self, values: &ArrayRef) -> Result<Vec<bool>> {
         let told = |e: Error| e.context(format!("hierarchy {}", self.name()));
         self.rule().accepts(values.data_type()).map_err(told)?;

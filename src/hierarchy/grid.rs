@@ -36,8 +36,9 @@ const SECONDS: [i128; 9] = [1, 5, 15, 60, 300, 900, 3_600, 21_600, 43_200];
 
 impl Grid {
     /// Returns the grid of ascending values, NULL last, which depends on their width alone. A cell
-    /// ends at a code, and one that a code hides is open beyond it, because a range that goes
-    /// further would say more than the code. `hidden` says by ground code which code hides a value.
+    /// ends at a TOP or BOTTOM CODE, and one beyond it is open, because a range that goes further
+    /// would say more than the code. `hidden` gives, by ground code, the TOP or BOTTOM CODE that
+    /// hides the value.
     pub(super) fn of_values(
         values: &ArrayRef,
         codes: Option<&Codes>,

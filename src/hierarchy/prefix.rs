@@ -102,7 +102,7 @@ impl Prefix {
         Ok(Self { mask, ..self })
     }
 
-    /// Pads labels with masks, and integers with leading zeros, to this length.
+    /// Pads labels with the mask character, and integers with leading zeros, to this length.
     fn width(self, width: u32) -> Result<Self> {
         if !(1..=MAX_WIDTH).contains(&width) {
             return Err(Error::usage(format!("PREFIX: WIDTH must be from 1 to {MAX_WIDTH}")));

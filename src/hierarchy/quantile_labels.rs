@@ -8,7 +8,7 @@ use arrow::datatypes::DataType;
 use chrono::NaiveDate;
 
 impl Quantiles {
-    /// Returns whether a level of so many groups has this label. The type of the column is not
+    /// Returns whether a level with `groups` groups has this label. The type of the column is not
     /// known, so numbers are compared as numbers. `None` if the ends are instants that may be
     /// written in another way, such as in another zone.
     pub(super) fn has_label(&self, groups: u32, label: &str) -> Option<bool> {

@@ -71,8 +71,8 @@ impl Quantiles {
             .collect();
         let rows: u128 = kept.iter().map(|&i| u128::from(counts[i as usize])).sum();
         let n = u128::from(groups[0]);
-        // A cut before the least value would only make an empty group, so it moves behind that
-        // value if there is another one.
+        // A cut before the least value would only make an empty group, so it moves past that value
+        // if there is another one.
         let first = usize::from(kept.len() > 1);
         let cuts: Vec<usize> = (1..n)
             .map(|i| {

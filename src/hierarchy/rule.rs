@@ -97,10 +97,10 @@ pub trait GeneralizationRule: fmt::Debug + Send + Sync {
         Ok(vec![None; values.len()])
     }
 
-    /// Returns whether `label` is one that level `level` can give to some value, of whatever accepted
-    /// type. `level` is from 1 to [`GeneralizationRule::levels`]. Returns `None` if that follows
-    /// from the values of the column, or is not known. A label that the level gives is never
-    /// `Some(false)`. A rule that lists its values needs no answer of its own.
+    /// Returns whether `label` is one that level `level` can give to some value, of whatever
+    /// accepted type. `level` is from 1 to [`GeneralizationRule::levels`]. Returns `None` if that
+    /// depends on the values of the column, or is not known. The answer for a label that the level
+    /// gives is never `Some(false)`. A rule that lists its values needs no answer of its own.
     fn is_label(&self, level: u8, label: &str) -> Option<bool> {
         let _ = (level, label);
         None

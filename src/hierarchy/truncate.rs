@@ -48,7 +48,7 @@ pub enum Unit {
     Hour,
     /// A day.
     Day,
-    /// An ISO week, from Monday on.
+    /// An ISO week, which begins on Monday.
     Week,
     /// A month.
     Month,

@@ -4,7 +4,7 @@ use super::ItemBound;
 use super::sets::ItemSets;
 use super::tree::ItemTree;
 
-/// What a cut has to hold, and of which rows.
+/// What a cut must satisfy, and for which rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     /// The item hierarchy.

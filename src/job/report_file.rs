@@ -62,7 +62,7 @@ impl ReportFile {
         self.overwrite
     }
 
-    /// Returns the file of a report that shows none of these.
+    /// Returns the file of a report that hides these secrets.
     pub fn hiding(self, secrets: &Secrets) -> Self {
         Self {
             secrets: secrets.clone(),

@@ -54,7 +54,7 @@ pub struct Waiting {
     pub(crate) rows: Option<Arc<WaitingRows>>,
 }
 
-/// Rows that wait.
+/// Rows that are kept back for a later APPEND.
 #[derive(Debug)]
 pub(crate) struct WaitingRows {
     pub(crate) schema: SchemaRef,

@@ -122,8 +122,8 @@ impl PackedLayout {
         ((key[field.word] >> field.shift) & low_bits(field.bits)) as u32
     }
 
-    /// Returns `code` shifted to the position of column `column`, with the number of its word (word
-    /// first).
+    /// Returns the index of the word of column `column`, and `code` shifted to its position in that
+    /// word.
     #[inline]
     pub(crate) fn place(&self, column: usize, code: u32) -> (usize, u64) {
         let field = self.fields[column];

@@ -54,7 +54,7 @@ impl Keeper {
 pub(super) struct Ending([Keeper; 2]);
 
 impl Ending {
-    /// Marks the end of a run that these keepers count.
+    /// Records that a run has ended. Each of these keepers counts it until it is cleaned up.
     pub(super) fn begin(keepers: [Keeper; 2]) -> Self {
         keepers
             .iter()

@@ -1,7 +1,7 @@
 //! The generalization lattice: nodes, their order, their neighbours.
 //!
 //! A node is one level per quasi-identifier; a lattice is every node between a bottom and a top
-//! vector (definitions.md, "Data"). Nothing here knows of data: this module is plain arithmetic on
+//! vector. Nothing here knows of data: this module is plain arithmetic on
 //! small vectors.
 
 mod node;

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// One level per quasi-identifier, in the order in which the columns are named.
 ///
-/// The order of nodes is the tie-break of sql.md: less height first, then the levels from left to
+/// The order of nodes breaks ties: less height first, then the levels from left to
 /// right.
 ///
 /// ```

@@ -217,8 +217,8 @@ impl MaskClause {
         given.or(usual).ok_or_else(|| self.missing(name))
     }
 
-    /// Returns how many of `rows` a share of the clause is, rounded down. The share is read digit by
-    /// digit, so 29 percent of 100 are 29.
+    /// Returns how many of `rows` a share of the clause is, rounded down. The share is read digit
+    /// by digit and not as a float, so 29 percent of 100 is 29.
     pub(super) fn share_of(&self, name: &str, rows: u32) -> Result<u32> {
         let text = self.text(name)?;
         let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));

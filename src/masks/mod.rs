@@ -4,7 +4,7 @@
 //! A masked column is released, and no model counts it. Its mask says what it does not promise.
 //!
 //! A new mask is one file and one line in [`MASKS`]: its clause as data (see [`Clause`]), the words
-//! that EXPLAIN, warnings and the report have for it, and the function that masks an array.
+//! that EXPLAIN, warnings and the report have for it, and the [`Mask`] that masks an array.
 //!
 //! Most masks are of a value alone. NOISE, RANK SWAP and PRAM are drawn: a row's mask follows from
 //! the values of the whole column ([`Survey`]), the secret, and the rank of the row by its value.

@@ -99,7 +99,7 @@ pub(super) const KIND: MaskKind = MaskKind {
 struct Pram {
     /// The least probability with which the first matrix keeps a category.
     least: f64,
-    /// The share of the invariant matrix.
+    /// ALPHA: the weight of the invariant matrix against the identity.
     alpha: f64,
     drawn: Option<Drawn>,
 }

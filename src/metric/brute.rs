@@ -1,5 +1,5 @@
-//! Brute-force twins of the metrics: the definitions of definitions.md by plain loops over rows and
-//! cells. They share no code with the metrics.
+//! Brute-force twins of the metrics: their definitions by plain loops over rows and cells. They
+//! share no code with the metrics.
 
 use crate::frequency::testing::{Groups, Row, Table};
 use crate::lattice::Node;

@@ -1,4 +1,5 @@
-//! Quality metrics: the loss of a release, as defined in definitions.md, "Quality metrics".
+//! Quality metrics: the loss of a release. Each file states its definition and where that was
+//! published.
 //!
 //! A metric is prepared once per request, and then measures nodes from their classes. Sums are
 //! exact integers (or fixed point, see [`cells`]). So a value depends neither on the order of the

@@ -1,5 +1,5 @@
-//! Brute-force twins of the models: the conditions of definitions.md by plain loops over the rows
-//! of a class. They share no code with the models.
+//! Brute-force twins of the models: their definitions by plain loops over the rows of a class. They
+//! share no code with the models.
 
 use crate::frequency::testing::{Row, Table};
 use crate::lattice::Node;

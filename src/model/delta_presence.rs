@@ -123,7 +123,7 @@ impl Predicate for Prepared {
         self.min.compared_with(n, people) != Ordering::Less && self.max.compared_with(n, people) != Ordering::Greater
     }
 
-    /// Every person outside the released classes has the probability 0.
+    /// Every person outside the released classes is present with probability 0.
     fn holds_overall(&self, release: &Overall) -> bool {
         release.outside == 0 || self.min.compared_with(0, 1) != Ordering::Less
     }

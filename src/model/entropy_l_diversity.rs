@@ -27,8 +27,8 @@ struct EntropyLDiversity {
 const TOLERANCE: f64 = 1e-12;
 
 impl EntropyLDiversity {
-    /// Returns the least number of distinct values of a class that holds: exp(H) is at most the
-    /// number of distinct values.
+    /// Returns the least number of distinct values that a class must have for the model to hold:
+    /// exp(H) is at most the number of distinct values.
     fn least_values(&self) -> u64 {
         (self.l - TOLERANCE).ceil() as u64
     }

@@ -100,7 +100,7 @@ impl PrivacyModel for IndividualRisk {
     }
 }
 
-/// The points of Gauss and Legendre between 0 and 1, each with its weight.
+/// The nodes of Gauss-Legendre quadrature between 0 and 1, each with its weight.
 const POINTS: [&str; 8] = [
     "(0.01985507175123188, 0.05061426814518813)",
     "(0.10166676129318663, 0.11119051722668724)",

@@ -115,7 +115,8 @@ mod tests {
 
     type Row = Option<Vec<Option<i64>>>;
 
-    /// The least rows of a combination of 1 to `size` items, by every subset of all items.
+    /// Returns the smallest number of rows of a combination of 1 to `size` items, by every subset
+    /// of all items.
     fn least(rows: &[Row], size: usize) -> Option<i64> {
         let sets: Vec<BTreeSet<i64>> = rows
             .iter()

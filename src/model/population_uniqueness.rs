@@ -34,7 +34,7 @@ struct PopulationUniqueness {
 enum Sample {
     /// The share of the population that is released.
     Fraction(f64),
-    /// The rows of the population.
+    /// The number of rows of the population.
     Of(u64),
 }
 

@@ -58,8 +58,8 @@ pub struct Release {
     pub items: Vec<ItemSetSummary>,
     /// The warnings about the roles of the request, including those that it accepts.
     pub warnings: Vec<Warning>,
-    /// The advice of another search that would lose far less, or the amount that a replaced release
-    /// adds to the budget.
+    /// The advice to use another search that would lose far less, or the amount that a replaced
+    /// release adds to the budget.
     pub advice: Option<String>,
     /// The budget of a differentially private release.
     pub budget: Option<Budget>,

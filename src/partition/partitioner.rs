@@ -38,7 +38,8 @@ pub trait Partitioner: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns true if the algorithm divides for the groups of some columns: [`Table::groupings`].
+    /// Returns true if the algorithm can meet models about groups of some quasi-identifiers:
+    /// [`Table::groupings`].
     fn judges_groupings(&self) -> bool {
         false
     }

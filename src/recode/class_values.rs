@@ -122,8 +122,8 @@ fn too_large() -> Error {
     )
 }
 
-/// Returns the two values in the middle of ascending values, which are one value if their number is
-/// odd.
+/// Returns the two values in the middle of ascending values, which are the same value if their
+/// number is odd.
 fn middle<T: Copy>(weighted: &[(T, u64)]) -> Option<(T, T)> {
     let rows: u64 = weighted.iter().map(|(_, n)| n).sum();
     let at = |place: u64| {

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 /// The size in bytes of a stream's table if memory has no limit: some hundred thousand rows.
 const TABLE: usize = 1 << 26;
-/// The divisor of the memory limit that gives the largest size of a stream's table.
+/// The memory limit divided by this is the largest size of a stream's table.
 const PART: usize = 16;
 
 /// Returns the memory in bytes that each stream of a [`FoldExec`] reserves in `pool`.
@@ -248,8 +248,8 @@ pub struct Repeat;
 pub type RepeatExec = OperatorExec<Repeat>;
 
 impl RepeatExec {
-    /// Repeats the folded rows of `input`, in the order of the release. The output has `schema`,
-    /// which is the input's without [`ROWS`].
+    /// Expands each folded row of `input` to as many rows as it counts, in the order of the
+    /// release. The output has `schema`, which is the input's without [`ROWS`].
     pub fn over_ordered(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Self {
         Self::over(input, Repeat, schema)
     }

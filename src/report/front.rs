@@ -38,7 +38,7 @@ pub struct FrontChart {
 pub struct Axis {
     /// The name of the objective.
     pub name: String,
-    /// Whether more or less is better, and whether the axis is logarithmic.
+    /// The caption: whether more or less is better, and whether the axis is logarithmic.
     pub better: String,
     /// The place of each node on the axis: its value, or the logarithm of its value.
     pub places: Vec<f64>,

@@ -21,7 +21,7 @@ const NEIGHBOUR: i32 = 150;
 pub struct Neighbour {
     /// The column that has another level there.
     pub column: String,
-    /// The level of the column there.
+    /// The level of the column in the neighbour.
     pub level: u8,
     /// Whether the level is coarser than the released one; finer otherwise.
     pub coarser: bool,

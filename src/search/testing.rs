@@ -1,6 +1,6 @@
 //! A small oracle over random tables, against which every search is tested.
 //!
-//! The oracle follows definitions.md by plain loops over rows, and shares no code with the
+//! The oracle follows the definitions by plain loops over rows, and shares no code with the
 //! evaluator of the engine. All costs are whole numbers, so floors and bounds are exact and ties
 //! are real ties.
 

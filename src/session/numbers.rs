@@ -1,10 +1,10 @@
 //! Numbers with a point that a query compares with decimals.
 //!
-//! DataFusion reads `1234567.89` as a double, and compares a decimal with it as doubles of another
-//! number of digits: `amount = 1234567.89` finds no row. Its setting `parse_float_as_decimal` makes
-//! decimals of all such numbers, also where they are calculated with: `1 / 3.0` is 0.3333 then, the
-//! average of decimals has five digits, doubles are compared after the 15th digit, and `1e-100` is
-//! an error. Here a number is a decimal where it is compared with a decimal or a whole number, with
+//! DataFusion reads `1234567.89` as a double, and compares a decimal with it after converting both
+//! with different precision: `amount = 1234567.89` finds no row. Its setting
+//! `parse_float_as_decimal` turns all such numbers into decimals, in arithmetic too: `1 / 3.0` is
+//! 0.3333 then, the average of decimals has five digits, doubles are compared after the 15th digit,
+//! and `1e-100` is an error. Here a number is a decimal where it is compared with a decimal or a whole number, with
 //! all of its digits, and a double everywhere else.
 //!
 //! The types are known only when a statement is planned, and the digits only before. So a number

@@ -56,7 +56,7 @@ impl Depth {
         Self(level.depth())
     }
 
-    /// Returns true if the stack of any thread suffices.
+    /// Returns true if the stack of every thread is large enough.
     pub(super) fn is_shallow(self) -> bool {
         self.0 <= SHALLOW
     }

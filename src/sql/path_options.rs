@@ -50,7 +50,7 @@ pub(super) fn optioned(tokens: &[TokenWithSpan], at: usize) -> Option<(usize, St
     Some((at + 3 + length, format!("{path}{BETWEEN}{inside})")))
 }
 
-/// Returns the name of the table of a path with these options.
+/// Returns the name under which a path with these options is registered as a table.
 pub(crate) fn named(path: String, given: &[(String, Value)]) -> String {
     match given {
         [] => path,

@@ -28,7 +28,7 @@ pub(crate) struct Files {
     url: ListingTableUrl,
     /// What the paths inside the folder match; empty if all are meant.
     patterns: Vec<PathPattern>,
-    /// The end of the names.
+    /// The suffix that the names of files have.
     suffix: String,
     /// Whether the folders inside are only those of partitions: `column=value`.
     is_partitioned: bool,
@@ -193,8 +193,8 @@ impl Files {
         Ok(inside.flat_map(|listed| listed.objects).collect())
     }
 
-    /// Returns true if a file at this place would be looked at: as one of these, or, in a folder, as
-    /// a file of another kind, with which the folder is no table.
+    /// Returns true if a listing would notice a file at this place: as one of these, or, in a
+    /// folder, as a file of another kind, which makes the folder an error.
     pub(crate) fn would_see(&self, location: &Path) -> bool {
         let of_any_kind = Self {
             suffix: String::new(),

@@ -61,8 +61,8 @@ impl SingleObject {
     }
 
     /// Fails if the store cannot be reached, so that it is known before there is something to
-    /// write. Who may write there need not be allowed to read. Fails with `ErrorKind::TargetExists`
-    /// if an object is there that no statement wrote, unless `overwrite`.
+    /// write. Permission to read is not needed. Fails with `ErrorKind::TargetExists` if an object
+    /// is there that no statement wrote, unless `overwrite`.
     pub(crate) async fn reach(&self, overwrite: bool) -> Result<()> {
         if !overwrite {
             return self.may_replace().await.map(drop);

@@ -116,7 +116,7 @@ impl Facts {
         self.rows >= FEW_ROWS && self.values == self.rows && self.distinct <= 1
     }
 
-    /// Returns the sampled values that are not empty, without the space around them.
+    /// Returns the sampled values that are not empty, trimmed.
     pub(super) fn texts(&self) -> Vec<&str> {
         let texts = self.sample.iter().map(|v| v.trim());
         texts.filter(|v| !v.is_empty()).collect()

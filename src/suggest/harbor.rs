@@ -293,7 +293,7 @@ fn zip_group(text: &str, is_whole: bool) -> i64 {
     }
 }
 
-/// Returns the years of dates and timestamps, on the clock of their zone.
+/// Returns the years of dates and timestamps, in the local time of their zone.
 pub(super) fn years(values: &ArrayRef) -> Result<Vec<Option<i64>>> {
     let years = local_times(values)?.into_iter().zip(0..);
     let year = |(time, row): (Option<NaiveDateTime>, usize)| match values.is_null(row) {

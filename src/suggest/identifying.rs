@@ -58,7 +58,8 @@ pub fn identifying(facts: &Facts) -> Option<Identifying> {
     (is_code && facts.is_unique()).then_some(Identifying::Unique)
 }
 
-/// Returns what a column is by its name and kind alone, if that is an identifier.
+/// Returns the kind of identifier that a name and a type alone suggest; `None` if they suggest
+/// none.
 pub fn named_as_identifier(name: &str, kind: Kind) -> Option<&'static str> {
     match names::meaning(name)? {
         Meaning::Identifier(what) if kind != Kind::Other => Some(what),

@@ -1,8 +1,8 @@
 //! Kept columns that, together with the quasi-identifiers, lead back to single rows.
 //!
 //! A model counts the rows that are alike in the quasi-identifiers. Whoever knows a kept column of
-//! a person too finds fewer of them. Sensitive columns are not counted here: that nobody knows them
-//! is what calling them sensitive says.
+//! a person too finds fewer of them. Sensitive columns are not counted here: calling a column
+//! sensitive means that nobody is assumed to know it.
 
 use super::evidence::{Evidence, Examined, FEW_ROWS, Fate, Links};
 use super::warned::{Warning, WarningKind};

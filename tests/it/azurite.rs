@@ -51,7 +51,7 @@ impl Azurite {
         made.is_ok_and(|status| status.success())
     }
 
-    /// The container, for what a test does beside anonsql.
+    /// The container, for access that bypasses anonsql.
     pub fn store(&self) -> MicrosoftAzure {
         MicrosoftAzureBuilder::new()
             .with_container_name(CONTAINER)

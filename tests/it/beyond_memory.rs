@@ -280,7 +280,7 @@ async fn what_cannot_do_without_memory_says_what_to_do() {
         (true, 3_000, "SATISFYING k_anonymity(5) SEARCH USING mondrian"),
         // Nothing is proven of the bottom node before it is grouped as a whole.
         (true, 1_200, anything.as_str()),
-        // There may be no files.
+        // Temporary files are not allowed.
         (false, 3_000, "SATISFYING k_anonymity(5)"),
     ];
     for (may_spill, kilobytes, rest) in cases {

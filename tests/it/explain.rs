@@ -32,8 +32,8 @@ async fn explain_says_what_prunes_for_every_model() {
         CREATE HIERARCHY disease AS VALUES ('flu', 'lungs'), ('cold', 'lungs')";
     collect(&context, setup).await;
     let mut models: Vec<String> = vec![];
-    // A promise to each row, or about items, asks nothing of classes, and a sample is not
-    // explained.
+    // A promise to each row, or about items, has no predicate of classes, and EXPLAIN refuses a
+    // sample.
     let of_classes = |name: &str| !["personal_privacy", "km_anonymity", "differential_privacy"].contains(&name);
     for entry in anonsql::internal::model::MODELS
         .iter()

@@ -122,7 +122,7 @@ async fn only_a_whole_delta_table_is_kept() {
     let scratch = tempfile::tempdir().unwrap();
     let at = |name: &str| scratch.path().join(name).display().to_string();
     let release = |place: &str| format!("ANONYMIZE p TO '{place}' STORED AS DELTA IF NOT EXISTS {REQUEST}");
-    // In a folder: an empty one is none, and what has no log is not a table.
+    // In a folder: an empty one is no release, and one without a log is no table.
     std::fs::create_dir(at("table")).unwrap();
     collect(&context, &release(&at("table"))).await;
     collect(&context, &release(&at("table"))).await;

@@ -107,7 +107,7 @@ proptest! {
                         "ANONYMIZE t QUASI IDENTIFIERS (column1 USING a LABELS {form}, column2) SATISFYING k_anonymity({k}) \
                          SUPPRESSING AT MOST 100 PERCENT AT NODE (column1 1, column2 0)"
                     );
-                    // No release of fewer rows than k can hold.
+                    // A release of fewer rows than k cannot satisfy the model.
                     if rows.len() < k {
                         let refused = context.sql(&sql).await.expect_err("too few rows");
                         assert_eq!(refused.kind(), ErrorKind::Infeasible);

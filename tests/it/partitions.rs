@@ -110,7 +110,7 @@ async fn folder_names_have_types_and_null() {
         assert_eq!(years, [vec![None], some(&["2024", "2025"])].concat());
         let none = place.texts("SELECT count(*) FROM '@/years/' WHERE day IS NULL").await;
         assert_eq!(none, some(&["2"]));
-        // A zero at the beginning counts, and names are decoded once.
+        // Leading zeros are kept, and names are decoded once.
         let zips = place.texts("SELECT DISTINCT zip FROM '@/zips/'").await;
         assert_eq!(zips, some(&["01067", "10115"]));
         let names = place.texts("SELECT DISTINCT name FROM '@/names/'").await;

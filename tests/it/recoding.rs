@@ -9,7 +9,7 @@ use anonsql::manifest::Recoding;
 use proptest::prelude::*;
 use std::path::Path;
 
-/// The searches that no RECODING LOCAL may lose more than.
+/// The searches of which RECODING LOCAL may lose no more than any.
 const ALONE: &str = "mondrian, peel, peel(numbers => hierarchy)";
 
 const TABLE: &str = "

@@ -33,8 +33,8 @@ pub const FIRST: [Row; 7] = [
     ("b", "m", "gout", 7, 7),
 ];
 
-/// The same number of rows, which hold less: a small class, one that was not there, one disease,
-/// one person.
+/// The same number of rows with weaker promises: a small class, one that was not there, one
+/// disease, one person.
 const LATER: [[Row; 7]; 4] = [
     [
         ("a", "m", "flu", 11, 1),

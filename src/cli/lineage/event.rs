@@ -25,7 +25,7 @@ pub struct Run {
 pub enum Outcome<'a> {
     /// It began.
     Start,
-    /// The release stands.
+    /// The release is in place.
     Complete(&'a Release, &'a Manifest),
     /// It failed, with the kind of the error: its text may have names that are nobody else's
     /// business.

@@ -40,7 +40,7 @@ impl Sender {
         let (sender, parcels) = mpsc::unbounded_channel();
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|e| Error::io("cannot send events", e))?;
-        // A thread of its own outlives statements that are cancelled.
+        // On a thread of its own, so that a cancelled statement does not stop it.
         std::thread::spawn(move || runtime.block_on(place.serve(parcels)));
         Ok(Self(sender))
     }

@@ -24,7 +24,7 @@ const READERS: &[&str] = &[
     "AGAINST",
 ];
 
-/// Returns what the statement reads, in the order in which it stands there.
+/// Returns what the statement reads, in the order of appearance.
 pub fn sources(statement: &str) -> Vec<Source> {
     let all: Vec<Piece> = pieces(statement)
         .into_iter()

@@ -1,4 +1,4 @@
-//! The stores of a scheduler. A scheduler reads plans whose readers ask for their store, but reads
+//! The stores of a scheduler. A scheduler decodes plans whose scans look up their store, but opens
 //! no file.
 
 use datafusion::error::Result;

@@ -2,8 +2,8 @@
 //!
 //! A node must be anonymous by the job's models, if there are any. Rows may be suppressed beyond
 //! that for one objective only: k (or highest_risk) if it is among the objectives, else the first
-//! of l and t. By definitions.md, "k of a node under eta", k is the greatest number such that the
-//! rows in smaller classes are within the limit, and those rows are suppressed. For l and t it is
+//! of l and t. k is the greatest number such that the rows in smaller classes are within the limit,
+//! and those rows are suppressed. For l and t it is
 //! likewise the classes with fewer values, or farther from the table. All objectives of a node are
 //! then measured on the remaining classes: s_k, glm and the rest count those rows as suppressed, as
 //! the property-based generalization paper has it. Without such an objective, only the models cause

@@ -22,7 +22,7 @@ pub struct Profile {
 
 impl Evaluator {
     /// Returns k under the suppression limit: the largest k such that the rows in classes smaller
-    /// than k number no more than the limit (definitions.md, "k of a node under eta").
+    /// than k number no more than the limit.
     pub fn reached_k(&self, set: &FrequencySet) -> u64 {
         let mut sizes: Vec<(u64, u64)> = (0..set.len())
             .filter(|i| set.counts()[*i] > 0)

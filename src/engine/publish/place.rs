@@ -110,8 +110,8 @@ pub(in crate::engine) async fn publish(
     let ((stage, report), ()) = or_removed((stage, report), job.check_unchanged().await).await?;
     let state = job.source.state();
     let then = move || {
-        // The session's cached statistics and listings of the replaced files would be wrong for the
-        // next reader of the target.
+        // The next reader of the target would get the session's cached statistics and listings of
+        // the replaced files.
         forget_files(state.runtime_env());
         let published = report.map_or(Ok(()), StagedReport::publish);
         published.map_err(|e| e.context("the release is in place, but not its report"))

@@ -96,7 +96,8 @@ pub(in crate::engine) async fn recount_union(
     }))
 }
 
-/// Describes released rows whose distributions are their own.
+/// Describes released rows as a table of their own, whose distributions are compared with its own
+/// rows.
 fn table(job: &Job, name: &str) -> ReleasedTable {
     ReleasedTable {
         name: name.into(),

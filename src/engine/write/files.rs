@@ -273,7 +273,7 @@ pub(in crate::engine) struct FileRows {
 }
 
 impl FileRows {
-    /// Returns the columns that are in files of rows of this schema, and the columns that are
+    /// Splits the columns of this schema into those that are stored in files and those that become
     /// folders. Hidden columns and those of the order key are neither.
     pub(in crate::engine) fn of(schema: &SchemaRef, among: &FileColumns, format: Format) -> Result<(Self, Vec<usize>)> {
         let partition_columns: Vec<usize> = among

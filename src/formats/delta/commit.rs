@@ -17,7 +17,7 @@ use deltalake_core::protocol::{DeltaOperation, SaveMode};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// The feature of a table that has times without a zone.
+/// The table feature for timestamps without a time zone.
 const WITHOUT_ZONE: &str = "timestampNtz";
 /// The features of a table whose entries of the log name none.
 const ALWAYS: [&str; 2] = ["appendOnly", "invariants"];

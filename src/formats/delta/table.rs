@@ -93,8 +93,8 @@ impl Table {
     }
 }
 
-/// Returns the version that was the newest at a time. Fails with `ErrorKind::Usage` if there was
-/// none yet.
+/// Returns the version that was the newest at the given time. Fails with `ErrorKind::Usage` if
+/// there was none yet.
 async fn at_time(log: &LogStoreRef, text: &str, doing: &str) -> Result<u64> {
     let time = time(text)?;
     let mut table = DeltaTable::new(Arc::clone(log));

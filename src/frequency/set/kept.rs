@@ -1,4 +1,4 @@
-//! Base sets of some rows of a table, without a trace of the others.
+//! Base sets of some rows of a table, with nothing that depends on the others.
 
 use super::base::{Base, BaseSet};
 use super::frequency_set::FrequencySet;

@@ -3,7 +3,7 @@
 //!
 //! By default [`FrequencySet::roll_up`] answers this query. It generalizes and groups packed keys
 //! in one loop, which costs less than AggregateExec, and planning alone costs ten times the
-//! grouping (performance.md). Under `SET anonsql.node_execution = 'datafusion'` DataFusion plans
+//! grouping. Under `SET anonsql.node_execution = 'datafusion'` DataFusion plans
 //! and executes the query, and spills if memory is short.
 
 use super::batch::{POPULATION, ROWS, detail_column, word_column};
@@ -71,7 +71,8 @@ impl Planned {
         }
     }
 
-    /// Returns the set of `to` computed from that of a more specific node, keys ascending.
+    /// Returns the frequency set of node `to`, rolled up from that of a more specific node; keys
+    /// ascend.
     pub(super) fn roll_up(
         &self,
         source: &FrequencySet,

@@ -49,8 +49,8 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
 }
 
 /// Refuses a mask of values that a model or the metric counts: the counts would be of the source's
-/// values, and the release has others. Refuses to add masks that are drawn to a release, whose own
-/// were drawn from other rows.
+/// values, and the release has others. Refuses APPEND with a drawn mask: the masks of the rows that
+/// are already released were drawn from other rows.
 fn is_of_no_promise(job: &Job, column: &str, of: &MaskOf) -> Result<()> {
     let start = of.clause.kind.clause.start;
     if let Some(constraint) = job.constraints.iter().find(|c| c.attribute.as_deref() == Some(column)) {

@@ -15,7 +15,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
         _ => "RECODING LOCAL",
     };
     let refused = candidates.iter().map(|c| divided_by(job, name, c.partitioner.as_ref()));
-    // The first algorithm needs least of a request, so its refusal says most.
+    // If all refuse, the error is that of the last one.
     refused.reduce(Result::or).unwrap_or(Ok(()))
 }
 

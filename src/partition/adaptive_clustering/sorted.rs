@@ -69,8 +69,8 @@ impl Sorted<'_> {
         self.order.len()
     }
 
-    /// Returns the span of the fewest combinations from `start` on that have enough rows for a
-    /// group; `None` if too few rows are left.
+    /// Returns the shortest span of combinations from `start` on that has enough rows for a group;
+    /// `None` if too few rows are left.
     fn following(&self, start: usize) -> Option<Span> {
         let (spans, table) = (&self.spans, self.spans.table);
         let mut left = self.order[start..].iter();

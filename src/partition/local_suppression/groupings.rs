@@ -1,4 +1,4 @@
-//! Cells that are suppressed for the groups of some columns.
+//! The suppression of cells for models about some of the quasi-identifiers.
 
 use super::super::table::{Grouping, Table};
 use super::problem::{Alike, Problem};

@@ -2,7 +2,8 @@
 
 use super::super::table::Grouping;
 
-/// Costs that differ by less are equal: they are sums of the same weights in another order.
+/// Costs that differ by less than this are equal: they are sums of the same weights in another
+/// order.
 pub(super) const TINY: f64 = 1e-9;
 
 /// The cells of a table. Those of a combination are suppressed together for all of its rows.

@@ -1,4 +1,4 @@
-//! Partitions of made-up tables, compared with every choice.
+//! Partitions of made-up tables, compared with brute force over all choices.
 
 use super::super::testing::{Toy, column};
 use super::classes::{Ascent, Columns};

@@ -2,7 +2,7 @@
 
 use crate::partition::ranges::Ranges;
 
-/// The column that is divided first.
+/// How the column to divide next is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Split {
     Widest,

@@ -150,8 +150,8 @@ pub(super) fn improved(
     released(&space, classes, stopped)
 }
 
-/// Moves combinations between classes while that loses less. Returns the reason if the budget ended
-/// it early.
+/// Moves combinations between classes as long as that lowers the loss. Returns the reason if the
+/// budget ended it early.
 fn moved(space: &Space, classes: &mut Vec<Class>, rounds: u64, context: &mut Context) -> Option<Stop> {
     if let Err(stop) = context.check(0) {
         return Some(stop);

@@ -197,7 +197,8 @@ pub(super) fn walk(space: &Space, combinations: Vec<u32>, bounds: Bounds, contex
     }
 }
 
-/// Groups the combinations that are left at one node, and takes out the classes that hold.
+/// Groups the combinations that are left at one node, and takes out the classes that satisfy the
+/// models.
 fn released(space: &Space, node: &Node, left: &mut Left) -> Vec<Class> {
     let (schema, keys) = (&space.schema, &left.keys);
     let words = schema.layout().words();

@@ -202,7 +202,7 @@ pub(super) mod tests {
     use proptest::prelude::*;
     use std::sync::Arc;
 
-    /// Returns lung and stomach diseases: three leaves and two.
+    /// Returns lung diseases with three leaves, and stomach diseases with two.
     pub(in crate::recode) fn diseases() -> Lookup {
         let rows = [
             ["bronchitis", "lung", "*"],

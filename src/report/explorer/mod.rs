@@ -49,7 +49,7 @@ pub struct Explorer {
     pub metric: String,
     /// The models of the statement.
     pub models: Vec<String>,
-    /// The number of the node that the statement names.
+    /// The index of the node that the statement names.
     pub picked: Option<usize>,
     /// Which nodes of a large lattice the page has.
     pub note: String,

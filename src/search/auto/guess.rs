@@ -16,7 +16,7 @@ const DOUBT: (f64, f64) = (0.2, 25.0);
 /// The least spread assumed for a guess.
 const SPREAD: f64 = 0.1;
 
-/// The most terms whose doubts are kept for every pair of them.
+/// The maximum number of terms for which the full matrix of covariances is kept.
 const JOINT: usize = 512;
 
 /// How far the terms of a fit are in doubt.

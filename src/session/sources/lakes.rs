@@ -1,4 +1,4 @@
-//! The tables of lakes in queries: `FROM delta.'path'` and `FROM ducklake.'catalog#table'`.
+//! Delta and DuckLake tables in queries: `FROM delta.'path'` and `FROM ducklake.'catalog#table'`.
 
 use crate::error::Result;
 use crate::formats::{At, Entry, FORMATS, PinnedTable};

@@ -190,7 +190,8 @@ clauses! {
         "one row of figures for each row, by its number, with the columns of KEEP alone", "PER ROW", |_, s| { s.per_row = true; Ok(()) };
 }
 
-/// Words of other tools and other forms, each with the keywords of the clause that is meant.
+/// Words that users of other tools may write, and other forms of keywords, each with the keywords
+/// of the clause that is meant.
 const MEANT: &[(&str, &str)] = &[
     ("QI", "QUASI IDENTIFIERS"),
     ("QIS", "QUASI IDENTIFIERS"),

@@ -38,7 +38,7 @@ pub struct Call {
     pub nths: Vec<u64>,
 }
 
-/// What becomes of the n-th such call of a thread.
+/// The fault that is injected into the n-th such call of a thread.
 pub struct Fault {
     call: String,
     n: u64,

@@ -111,7 +111,7 @@ fn a_killed_run_leaves_a_whole_release() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// Partitions grow in their folders, and an ordinary release can be grown.
+/// Partitions grow in their folders, and APPEND also adds to a release that was made without it.
 #[tokio::test]
 async fn partitions_grow() {
     let scratch = tempfile::tempdir().unwrap();

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use syn::{Attribute, Fields, ImplItem, Item, ItemImpl, TraitItem, Type, Visibility};
 
-/// Returns the tokens of a declaration on one line, as rustfmt would space the most of them.
+/// Returns the tokens of a declaration on one line, as rustfmt would space most of them.
 fn line(tokens: impl ToTokens) -> String {
     let mut text = tokens.to_token_stream().to_string();
     for (spaced, plain) in [

@@ -115,7 +115,7 @@ async fn drift_of_a_table_is_named() {
 }
 
 /// Batches are added by entries of the log that remove nothing. Every version is a release that
-/// holds, and rows that would be alone wait.
+/// holds, and rows whose class would be too small wait.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_grows_by_versions() {
     let context = session().await;

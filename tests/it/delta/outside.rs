@@ -41,7 +41,7 @@ fn a_killed_run_leaves_a_whole_table() {
         assert!(holds(&checks), "{checks:?}");
     }
     assert!(command("OVERWRITE").output().unwrap().status.success());
-    // What killed runs left is gone: there are the log, and folders that it names.
+    // What killed runs left is gone: only the log and the folders that it names remain.
     let log = std::fs::read_dir(table.join("_delta_log")).unwrap();
     let entries: String = log
         .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())

@@ -219,7 +219,7 @@ async fn levels_of_other_columns_and_levels_that_are_gone_are_found() {
         scene.seal(name, forge);
         assert!(failing(name).await.contains(LEVELS), "{name}");
     }
-    // Of two levels of one column nobody can tell which is meant.
+    // If a column has two levels, nobody can tell which is meant.
     scene.copy("plain", "twice");
     let path = scene.path("twice").join("_manifest.json");
     let text = fs::read_to_string(&path).unwrap();

@@ -42,7 +42,7 @@ impl Disclosed {
 
 /// What the classes of a release disclose.
 pub(super) struct Counted {
-    /// By attribute.
+    /// One entry for each attribute.
     pub(super) disclosed: Vec<Disclosed>,
     /// The sizes of the classes.
     pub(super) sizes: Histogram,

@@ -108,7 +108,7 @@ impl Run for SuggestRoles {
     }
 }
 
-/// Returns the row of each column.
+/// Returns the row of the answer for each column.
 fn columns(survey: &Survey, proposals: &[Proposal], draft: &Draft, outcome: Option<&Outcome>) -> Vec<Row> {
     let mut losses = outcome.into_iter().flat_map(|o| o.trial.columns.iter().copied());
     let facts = survey.facts.iter().zip(proposals).zip(&draft.hierarchies);

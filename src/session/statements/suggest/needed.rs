@@ -14,7 +14,7 @@ use std::collections::HashSet;
 pub(super) struct Needed {
     /// The tables and paths that the source names, in the order of their names.
     pub(super) named: Vec<String>,
-    /// The statements that make the views again: a view stands after those that it reads.
+    /// The statements that create the views again, each after the views that it reads.
     pub(super) views: Vec<String>,
     /// The tables of the session, which no statement is known to make.
     pub(super) tables: Vec<String>,

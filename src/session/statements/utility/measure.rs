@@ -196,7 +196,7 @@ fn check(statement: &UtilitySpec, shared: &[String], testing: Option<&SourceTabl
     Ok(())
 }
 
-/// Fails if a column of the rows to test on has another type than in the source.
+/// Fails if the type of a column differs between the rows to test on and the source.
 fn same_types(source: &DataFrame, testing: &DataFrame, names: &[String]) -> Result<()> {
     let of = |rows: &DataFrame, name: &str| {
         let field = rows.schema().field_with_unqualified_name(name)?;
