@@ -2,8 +2,8 @@
 //! counts anyway.
 //!
 //! The metric dm: the sum over kept classes of f^2, and f times the rows read over suppressed ones.
-//! Whoever raises the rows read and the rows suppressed of a manifest
-//! together changes no sum of rows, but changes this one.
+//! Whoever raises the rows read and the rows suppressed of a manifest together changes no sum of
+//! rows, but changes this one.
 
 use crate::error::Result;
 use crate::folder::{Check, MANIFEST, Manifest, Role};

@@ -8,9 +8,9 @@
 //! its living time, or as the oldest when the list is full. The best anonymous node ever seen is
 //! the answer.
 //!
-//! **Interpretation**: neighbours differ in exactly one attribute by any amount; the lower neighbours
-//! of the start differ by one level. Lower DM is better. If one group of candidates is empty the other
-//! has all the probability.
+//! **Interpretation**: neighbours differ in exactly one attribute by any amount; the lower
+//! neighbours of the start differ by one level. Lower DM is better. If one group of candidates is
+//! empty the other has all the probability.
 //!
 //! **Guarantee**: the result is anonymous; nothing is proven about the optimum. Works for any
 //! metric and models, monotone or not. The same seed gives the same result.

@@ -4,8 +4,8 @@
 //! with different precision: `amount = 1234567.89` finds no row. Its setting
 //! `parse_float_as_decimal` turns all such numbers into decimals, in arithmetic too: `1 / 3.0` is
 //! 0.3333 then, the average of decimals has five digits, doubles are compared after the 15th digit,
-//! and `1e-100` is an error. Here a number is a decimal where it is compared with a decimal or a whole number, with
-//! all of its digits, and a double everywhere else.
+//! and `1e-100` is an error. Here a number is a decimal where it is compared with a decimal or a
+//! whole number, with all of its digits, and a double everywhere else.
 //!
 //! The types are known only when a statement is planned, and the digits only before. So a number
 //! that is compared becomes `CAST('1234567.89' AS DECIMAL(9, 2))` before, and a literal of its type

@@ -9,7 +9,7 @@ use anonsql::manifest::Recoding;
 use proptest::prelude::*;
 use std::path::Path;
 
-/// The searches of which RECODING LOCAL may lose no more than any.
+/// Searches: RECODING LOCAL must lose no more than any of them.
 const ALONE: &str = "mondrian, peel, peel(numbers => hierarchy)";
 
 const TABLE: &str = "

@@ -154,8 +154,8 @@ mod tests {
         assert_eq!(labels(&table(groups, rows, 2)), expected);
     }
 
-    /// The algorithm row by row as it is published, in fractions over 60, which hierarchies of 2, 3,
-    /// 4, 5 or 6 leaves divide.
+    /// The algorithm row by row as it is published, in fractions over 60, which hierarchies of 2,
+    /// 3, 4, 5 or 6 leaves divide.
     fn by_definition(table: &Toy) -> Vec<Vec<String>> {
         let mut rows: Vec<usize> = (0..table.len()).collect();
         rows.sort_by_key(|i| &table.combinations[*i].0);
