@@ -45,7 +45,7 @@ pub(crate) struct Change {
 
 /// The outcome of a commit.
 #[derive(Debug)]
-pub(crate) enum Verdict {
+pub(crate) enum CommitOutcome {
     /// The log contains the entry.
     Committed,
     /// Another commit came first.

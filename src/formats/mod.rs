@@ -21,7 +21,7 @@ mod pinned;
 mod place;
 
 pub use at::At;
-pub(crate) use change::{Addition, Change, RELEASE, Verdict};
+pub(crate) use change::{Addition, Change, CommitOutcome, RELEASE};
 pub use entry::Entry;
 pub use list::FORMATS;
 pub(crate) use list::{find, is_log, is_table, written};

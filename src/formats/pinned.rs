@@ -1,7 +1,7 @@
 //! One version of a table. It stays as it is, whatever is committed later.
 
 use super::at::At;
-use super::change::{Change, Verdict};
+use super::change::{Change, CommitOutcome};
 use super::place::Place;
 use crate::error::Result;
 use arrow::datatypes::Schema;
@@ -120,7 +120,7 @@ pub(crate) trait LoggedTable: PinnedTable {
     async fn manifest_in_log(&self, run: &str) -> Result<Option<String>>;
 
     /// Commits a change as the version after this one.
-    async fn commit(&self, change: Change) -> Verdict;
+    async fn commit(&self, change: Change) -> CommitOutcome;
 }
 
 /// How tables with a log are found and made.
@@ -131,7 +131,7 @@ pub(crate) trait LogFormat: fmt::Debug + Send + Sync {
     async fn at(&self, place: &Place, at: &At) -> Result<Arc<dyn LoggedTable>>;
 
     /// Commits a change as the first version of the table at a place.
-    async fn create(&self, place: &Place, change: Change) -> Verdict;
+    async fn create(&self, place: &Place, change: Change) -> CommitOutcome;
 
     /// Returns the statistics of a written file in the form of the log: counts and bounds.
     fn statistics(&self, file: &File) -> Result<String>;

@@ -7,7 +7,7 @@ use super::run::Run;
 use super::shared::Outcome;
 use crate::error::{Error, Result};
 use crate::folder::MANIFEST;
-use crate::formats::{Change, Entry, Verdict};
+use crate::formats::{Change, CommitOutcome, Entry};
 use crate::pool::blocking;
 use crate::store::read_small;
 use datafusion::object_store::path::Path;
@@ -49,13 +49,13 @@ impl Run {
         let verdict = match (standing.and_then(Standing::table), format.committing("a commit")) {
             (Some(table), _) => table.commit(change).await,
             (None, Ok(format)) => format.create(self.shared.prefix.place(), change).await,
-            (None, Err(e)) => Verdict::Failed(e),
+            (None, Err(e)) => CommitOutcome::Failed(e),
         };
         let (known, result) = match verdict {
-            Verdict::Committed => (Outcome::Committed, Ok(())),
-            Verdict::Late => (Outcome::Open, Err(late)),
-            Verdict::Failed(e) => (Outcome::Open, Err(e)),
-            Verdict::Unknown(e) => {
+            CommitOutcome::Committed => (Outcome::Committed, Ok(())),
+            CommitOutcome::Late => (Outcome::Open, Err(late)),
+            CommitOutcome::Failed(e) => (Outcome::Open, Err(e)),
+            CommitOutcome::Unknown(e) => {
                 let said = "whether the release is in place is not known; look, and run it again if not";
                 (Outcome::Unknown, Err(e.context(said)))
             }

@@ -4,8 +4,8 @@
 use super::entry::commit_info;
 use super::error::failed;
 use super::table::{Table, log};
-use crate::error::{Error, Result};
-use crate::formats::change::{Addition, Change, MANIFEST_TEXT, RELEASE, Verdict};
+use crate::error::{Error, ErrorKind, Result};
+use crate::formats::change::{Addition, Change, CommitOutcome, MANIFEST_TEXT, RELEASE};
 use crate::formats::place::Place;
 use chrono::Utc;
 use deltalake_core::DeltaTableError;
@@ -26,12 +26,12 @@ const OWN: &str = "anonsql.";
 
 /// Makes a change the next version of the table at a place: the first one, or the one after
 /// `before`.
-pub(super) async fn commit(place: &Place, before: Option<&Table>, change: Change) -> Verdict {
+pub(super) async fn commit(place: &Place, before: Option<&Table>, change: Change) -> CommitOutcome {
     let doing = format!("cannot commit to the Delta table {}", place.url);
     let parts = log(place).and_then(|log| Ok((log, actions(before, &change, &doing)?)));
     let (log, actions) = match parts {
         Ok(parts) => parts,
-        Err(e) => return Verdict::Failed(e),
+        Err(e) => return CommitOutcome::Failed(e),
     };
     let information = change.properties.iter();
     let information = information.map(|(name, text)| (name.clone(), json!(text)));
@@ -57,12 +57,12 @@ pub(super) async fn commit(place: &Place, before: Option<&Table>, change: Change
         .await;
     let prepared = match prepared {
         Ok(prepared) => prepared,
-        Err(e) => return Verdict::Failed(failed(doing, &e)),
+        Err(e) => return CommitOutcome::Failed(failed(doing, &e)),
     };
     // The work of the crate after a commit is left out: it may fail for its own reasons, and the
     // commit stands nevertheless.
     match prepared.await {
-        Ok(_) => Verdict::Committed,
+        Ok(_) => CommitOutcome::Committed,
         Err(e) => {
             let next = before.map_or(0, |table| table.snapshot.version() + 1);
             found_out(&log, next, &change, &e, &doing).await
@@ -72,7 +72,13 @@ pub(super) async fn commit(place: &Place, before: Option<&Table>, change: Change
 
 /// Finds out whether a commit that failed was done. A request whose answer was lost is sent again,
 /// and then finds its own result.
-async fn found_out(log: &LogStoreRef, version: u64, change: &Change, error: &DeltaTableError, doing: &str) -> Verdict {
+async fn found_out(
+    log: &LogStoreRef,
+    version: u64,
+    change: &Change,
+    error: &DeltaTableError,
+    doing: &str,
+) -> CommitOutcome {
     let is_late = matches!(
         error,
         DeltaTableError::VersionAlreadyExists(_)
@@ -83,14 +89,18 @@ async fn found_out(log: &LogStoreRef, version: u64, change: &Change, error: &Del
             }
     );
     match log.read_commit_entry(version).await {
-        Ok(Some(entry)) if is_own(&entry, change) => Verdict::Committed,
-        Ok(Some(entry)) if is_release(&entry) => Verdict::Late,
-        Ok(Some(_)) => Verdict::Failed(Error::data(format!(
-            "{doing}: another tool committed to it in the meantime; nothing of this run was published, run it again"
-        ))),
-        _ if is_late => Verdict::Late,
+        Ok(Some(entry)) if is_own(&entry, change) => CommitOutcome::Committed,
+        Ok(Some(entry)) if is_release(&entry) => CommitOutcome::Late,
+        // The next run reads what the other tool left: it goes on, or says why it cannot.
+        Ok(Some(_)) => CommitOutcome::Failed(Error::new(
+            ErrorKind::Unavailable,
+            format!(
+                "{doing}: another tool committed to it in the meantime; nothing of this run was published, run it again"
+            ),
+        )),
+        _ if is_late => CommitOutcome::Late,
         // A put whose answer did not arrive may still arrive itself.
-        _ => Verdict::Unknown(failed(doing, error)),
+        _ => CommitOutcome::Unknown(failed(doing, error)),
     }
 }
 

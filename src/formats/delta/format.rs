@@ -5,7 +5,7 @@ use super::statistics::statistics;
 use super::table::Table;
 use crate::error::{Error, Result};
 use crate::formats::at::At;
-use crate::formats::change::{Change, Verdict};
+use crate::formats::change::{Change, CommitOutcome};
 use crate::formats::entry::TableFormat;
 use crate::formats::pinned::{LogFormat, LoggedTable, PinnedTable};
 use crate::formats::place::{LOG, Place};
@@ -44,7 +44,7 @@ impl LogFormat for Delta {
         Ok(Arc::new(Table::at(place, at).await?))
     }
 
-    async fn create(&self, place: &Place, change: Change) -> Verdict {
+    async fn create(&self, place: &Place, change: Change) -> CommitOutcome {
         commit(place, None, change).await
     }
 

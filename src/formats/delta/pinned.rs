@@ -6,7 +6,7 @@ use super::error::failed;
 use super::line::ENTRY;
 use super::table::{Table, log};
 use crate::error::Result;
-use crate::formats::change::{Change, MANIFEST_TEXT, RELEASE, Verdict};
+use crate::formats::change::{Change, CommitOutcome, MANIFEST_TEXT, RELEASE};
 use crate::formats::heads::{NamedFile, looked_up};
 use crate::formats::pinned::{Asked, LoggedTable, PinnedFile, PinnedTable};
 use crate::formats::place::Place;
@@ -145,7 +145,7 @@ impl LoggedTable for Table {
         Ok(None)
     }
 
-    async fn commit(&self, change: Change) -> Verdict {
+    async fn commit(&self, change: Change) -> CommitOutcome {
         commit(&self.place, Some(self), change).await
     }
 }

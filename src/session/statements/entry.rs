@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::hierarchy::{KINDS, Kind};
-use crate::masks::MASKS;
+use crate::masks::{MASKS, Place};
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::sql::clause::list::ALL;
@@ -25,7 +25,7 @@ pub struct Entry {
     /// A summary of the statement in one line.
     pub summary: &'static str,
     /// The syntax of the statement; `<kind>` stands for the clause of a kind of hierarchy, and
-    /// `<mask>` for that of a mask.
+    /// `<masks>` for those of the masks.
     pub(super) syntax: &'static str,
     /// An example of the statement, which parses.
     pub example: &'static str,
@@ -40,10 +40,10 @@ impl Entry {
     /// of `<kind>`.
     pub fn syntax(&self, kinds: &[Kind]) -> String {
         let clauses: Vec<&str> = kinds.iter().map(|kind| kind.clause.syntax).collect();
-        let masks: Vec<&str> = MASKS.iter().map(|kind| kind.clause.syntax).collect();
+        let masks = [Place::Identifiers, Place::Values].map(masks);
         self.syntax
             .replace("<kind>", &clauses.join("\n  | "))
-            .replace("<mask>", &masks.join("\n    | "))
+            .replace("<masks>", &masks.join("\n"))
     }
 
     /// Parses the statement at the cursor; returns `None` if its keywords do not stand there.
@@ -78,6 +78,13 @@ impl Entry {
         };
         Ok(sql::read(&script, tokens, variables, read)?.statement)
     }
+}
+
+/// Returns the syntax of the masks of a place.
+fn masks(place: Place) -> String {
+    let there = MASKS.iter().filter(|kind| kind.places.contains(&place));
+    let clauses: Vec<&str> = there.map(|kind| kind.clause.syntax).collect();
+    format!("mask of {}:\n    {}", place.name(), clauses.join("\n  | "))
 }
 
 /// Returns the words of these statements, of all clauses and of these kinds of hierarchies.

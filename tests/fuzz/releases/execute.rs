@@ -4,6 +4,7 @@
 use super::case::*;
 use super::judge::cell::Cell;
 use super::judge::table::Rows;
+use super::print::{literal, quote};
 use super::session::session;
 use super::{arrays, spark};
 use anonsql::AnonContext;

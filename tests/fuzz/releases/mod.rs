@@ -8,6 +8,7 @@ mod generate;
 mod judge;
 mod labelled;
 mod plant;
+mod print;
 mod session;
 mod shrink;
 mod spark;

@@ -1,7 +1,8 @@
 //! The session of a case: its tables, in memory or over its files, and the population.
 
 use super::arrays;
-use super::case::{Case, Claim, Randomize, Source, Storage, literal, quote};
+use super::case::{Case, Claim, Randomize, Source, Storage};
+use super::print::{literal, quote};
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, SchemaRef, TimeUnit};

@@ -1,6 +1,7 @@
 //! A failing case made smaller, as long as it fails in the same way, and written down.
 
 use super::case::*;
+use super::print::quote;
 use super::{Failure, arrays, attempt};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -12,12 +12,12 @@ pub fn statement(case: &Case, scene: &Scene, folder: &Path, against: bool) -> St
     let request = &case.request;
     let mut sql = format!(
         "VERIFY {} {}{}",
-        super::case::literal(&folder.display().to_string()),
+        super::print::literal(&folder.display().to_string()),
         request.quasi_clause(false),
         request.sensitive_clause(None)
     );
     if let Some(entity) = request.entity.as_ref().filter(|e| is_in_files(case, e)) {
-        sql += &format!(" ENTITY ({})", super::case::quote(entity));
+        sql += &format!(" ENTITY ({})", super::print::quote(entity));
     }
     if request.population {
         sql += " POPULATION people";

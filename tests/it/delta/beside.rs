@@ -304,7 +304,7 @@ async fn what_other_tools_commit_is_no_release() {
     let watched = session().await.with_observer(Arc::new(observer));
     let e = watched.sql(&release("APPEND")).await.unwrap_err();
     assert!(
-        e.kind() == ErrorKind::Data && e.to_string().contains("another tool committed"),
+        e.exit_code() == 6 && e.to_string().contains("another tool committed"),
         "{e}"
     );
     assert_eq!(

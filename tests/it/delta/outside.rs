@@ -3,7 +3,7 @@
 
 use super::{REQUEST, TABLE, VERIFY, manifest, session};
 use crate::common::{collect, holds, number, process, rows};
-use crate::lake::command;
+use crate::lake_processes::command;
 use crate::moto::{BUCKET, Moto, SECRET};
 use serde_json::{Value, json};
 use std::path::Path;

@@ -28,15 +28,16 @@ pub(in crate::session) const ENTRY: Entry = Entry {
     syntax: "ANONYMIZE { table | 'path, glob or url' [OPTIONS (key value, ...)] | ( query )
     | { delta.'path' | ducklake.'catalog#table' } [VERSION AS OF n | TIMESTAMP AS OF 'time'] }
   [TO 'target' [STORED AS PARQUET | CSV | DELTA] [PARTITIONED BY (c, ...)] [OVERWRITE | APPEND | IF NOT EXISTS] [OPTIONS (...)]]
-  [IDENTIFIERS (c [<mask>], ...)]
+  [IDENTIFIERS (c [mask], ...)]
   QUASI IDENTIFIERS (c [USING hierarchy] [LEVELS a TO b] [WEIGHT w]
     [LABELS TEXT | BOUNDS | MIDPOINT | MEAN | MEDIAN | MODE], ...)
-  [SENSITIVE (c [USING hierarchy] [RANDOMIZED | <mask>], ...)] [CLASS (c)] [KEEP (c [<mask>], ...)] [ENTITY (c)] [POPULATION table]
+  [SENSITIVE (c [USING hierarchy] [RANDOMIZED | mask], ...)] [CLASS (c)] [KEEP (c [mask], ...)] [ENTITY (c)] [POPULATION table]
   SATISFYING model [ON column | ON (c, ...) | ON ANY m] [AND ...]
   [FOLLOWING standard, ...] [SUPPRESSING AT MOST 1 PERCENT | n ROWS] [SUPPRESSED ROWS DROPPED | STARRED]
   [MINIMIZING metric] [RECODING GLOBAL | LOCAL]
   [SEARCH USING algorithm [(option => value, ...)] | AT NODE (c level, ...) | USING MANIFEST 'path' [ON DRIFT ERROR | WARN | SEARCH]]
-  [WITH (option = value, ...)] [ACCEPTING WARNINGS ON (c, ...)] [REPORT TO 'report.html' [OVERWRITE]]",
+  [WITH (option = value, ...)] [ACCEPTING WARNINGS ON (c, ...)] [REPORT TO 'report.html' [OVERWRITE]]
+<masks>",
     example: "ANONYMIZE people TO 'released' QUASI IDENTIFIERS (age USING age, zip) SATISFYING k_anonymity(5)",
     answers: false,
     read: |c, _| {

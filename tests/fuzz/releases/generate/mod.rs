@@ -4,8 +4,9 @@ mod data;
 mod hierarchies;
 mod request;
 
-use super::case::{Case, Claim, Pattern, Source, Storage, literal, quote};
+use super::case::{Case, Claim, Pattern, Source, Storage};
 use super::judge::cell;
+use super::print::{literal, quote};
 use arrow::datatypes::DataType;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
