@@ -165,6 +165,15 @@ impl Lookup {
         self.hidden.is_some()
     }
 
+    /// Returns for each ground code whether another value has its label at level 0, as values have that
+    /// one code hides.
+    pub fn merged(&self) -> Vec<bool> {
+        let Level { labels, codes, .. } = self.level(0);
+        let mut values = vec![0u32; labels.len()];
+        codes.iter().for_each(|label| values[*label as usize] += 1);
+        codes.iter().map(|label| values[*label as usize] > 1).collect()
+    }
+
     /// Returns the code that hides the value of a ground code.
     pub(super) fn hidden(&self, code: u32) -> Option<Side> {
         self.hidden.as_ref()?[code as usize]

@@ -192,9 +192,30 @@ pub struct Generalization {
     pub loss_by_generalization: f64,
     /// The loss by suppressing: the share of suppressed rows, each of which loses its whole value.
     pub loss_by_suppression: f64,
+    /// The number of labels in the classes of the release; `None` if every class has labels of its own
+    /// (local recoding), or every item of a set.
+    #[serde(default)]
+    pub labels: Option<u64>,
+    /// The records of each of these labels, in the order of what they stand for; empty for more than
+    /// [`Generalization::MOST_SHARES`] labels.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub shares: Vec<LabelShare>,
+}
+
+/// The records of a label, which is not named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabelShare {
+    /// The share of the source's records that have the label, in whole percents: an exact count would
+    /// say what labels the suppressed records have.
+    pub before: u8,
+    /// The share of the records in the classes of the release, in whole percents.
+    pub after: u8,
 }
 
 impl Generalization {
+    /// The most labels whose shares are told: more are no picture.
+    pub const MOST_SHARES: usize = 30;
+
     /// Returns the column's general loss metric (Iyengar), from 0 to 1.
     pub fn loss(&self) -> f64 {
         self.loss_by_generalization + self.loss_by_suppression

@@ -26,6 +26,7 @@ mod page;
 #[cfg(test)]
 pub(crate) mod sample;
 mod section;
+mod shares;
 #[cfg(test)]
 mod tests;
 mod utility;
@@ -34,7 +35,8 @@ pub use class_sizes::{class_sizes, risks};
 pub use explorer::{Explorer, Levels, Measured};
 pub use facts::{
     Attacker, Better, Bin, Choice, Classes, Column, Comparison, Disclosure, Files, Front, Gap, Generalization, Input,
-    Measure, Objective, Point, PolicyUsed, Promise, Record, Released, Report, Risk, Role, Suppression, VERSION,
+    LabelShare, Measure, Objective, Point, PolicyUsed, Promise, Record, Released, Report, Risk, Role, Suppression,
+    VERSION,
 };
 pub use front::{Axis, FrontChart};
 pub use gaps::not_covered;

@@ -23,6 +23,10 @@ pub(crate) fn report() -> Report {
                 .to_vec(),
             loss_by_generalization: loss,
             loss_by_suppression: 0.01,
+            labels: Some(3),
+            shares: [(20, 21), (50, 50), (30, 29)]
+                .map(|(before, after)| LabelShare { before, after })
+                .to_vec(),
         }),
     };
     let plain = |name: &str, role, released, technique: &str| Column {

@@ -47,7 +47,7 @@ pub async fn json(context: &AnonContext, sql: &str, report: &Path) -> Value {
 }
 
 /// Reads a release back as table `released`.
-async fn load(context: &AnonContext, target: &Path) {
+pub async fn load(context: &AnonContext, target: &Path) {
     let read = format!(
         "CREATE OR REPLACE TABLE released AS SELECT * FROM '{}/'",
         target.display()
@@ -56,7 +56,7 @@ async fn load(context: &AnonContext, target: &Path) {
 }
 
 /// The members of classes by bin, as the report has them, and as SQL counts them in `table`.
-async fn same_class_sizes(context: &AnonContext, report: &Value, when: &str, table: &str, size: &str) {
+pub async fn same_class_sizes(context: &AnonContext, report: &Value, when: &str, table: &str, size: &str) {
     for bin in report["class_sizes"].as_array().unwrap() {
         let to = bin["to"].as_u64().unwrap_or(u64::MAX >> 1);
         let sql = format!(

@@ -111,14 +111,14 @@ async fn a_report_fits_a_phone_a_desk_and_paper() {
 
     for width in [360, 390, 768, 1280] {
         assert_eq!(
-            overflow(scratch.path(), &report, width, 13),
+            overflow(scratch.path(), &report, width, 14),
             (vec![], width),
             "at {width} pixels"
         );
     }
     // What is too wide would be found.
     let broken = report.replace("</header>", "<p style=\"width:600px\">too wide</p></header>");
-    assert_eq!(overflow(scratch.path(), &broken, 390, 13), (vec!["P".into()], 616));
+    assert_eq!(overflow(scratch.path(), &broken, 390, 14), (vec!["P".into()], 616));
 
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let empty = scratch.path().join("empty.html");

@@ -13,6 +13,7 @@ mod given;
 mod groups;
 mod infeasible;
 mod join;
+mod label_rows;
 mod loss;
 mod profile;
 mod replay;
@@ -33,6 +34,7 @@ pub use front::{Objective, Optimized, Reached, front};
 pub use given::of_lattice;
 pub use infeasible::NearestMiss;
 pub(in crate::engine) use join::join;
+pub use label_rows::{LabelRows, label_rows};
 pub use loss::column_loss;
 pub use profile::Profile;
 

@@ -15,6 +15,7 @@ mod not_covered;
 mod record;
 mod release;
 mod requirements;
+mod shares;
 mod sign;
 mod singling_out;
 mod terms;
@@ -36,6 +37,7 @@ pub(super) const SECTIONS: &[Entry] = &[
     linkability::ENTRY,
     inference::ENTRY,
     loss::ENTRY,
+    shares::ENTRY,
     kept::ENTRY,
     choice::ENTRY,
     levels::ENTRY,

@@ -1,10 +1,10 @@
 //! The columns section of a report: role and treatment of every column.
 
 use super::facts::Facts;
-use crate::engine::decide::column_loss;
+use crate::engine::decide::{LabelRows, column_loss, label_rows};
 use crate::hierarchy::Hierarchy;
 use crate::job::Randomization;
-use crate::report::{Column, Generalization, Role};
+use crate::report::{Column, Generalization, LabelShare, Role};
 
 impl Facts<'_> {
     /// Returns the role and the treatment of every column of the source.
@@ -97,7 +97,13 @@ impl Facts<'_> {
                 (Some(level), rule(hierarchy, level, top))
             }
         };
+        let rows = label_rows(evaluator, classes, verdict, column);
         Generalization {
+            labels: level.is_some().then_some(rows.len() as u64),
+            shares: match rows.len() > Generalization::MOST_SHARES {
+                true => vec![],
+                false => shares(&rows, base.rows, verdict.released),
+            },
             hierarchy: (!hierarchy.only_suppresses()).then(|| hierarchy.name().to_string()),
             kind: hierarchy.kind().into(),
             level,
@@ -126,6 +132,8 @@ impl Facts<'_> {
             levels: self::levels(hierarchy, hierarchy.height()),
             loss_by_generalization: found.loss - found.loss_by_removal,
             loss_by_suppression: found.loss_by_removal,
+            labels: None,
+            shares: vec![],
         }
     }
 
@@ -134,6 +142,19 @@ impl Facts<'_> {
     pub(super) fn generalized_attribute(&self) -> Option<&str> {
         self.job.personal()?.0.attribute.as_deref()
     }
+}
+
+/// Returns the shares of labels, of so many rows of the source and of the release.
+fn shares(labels: &[LabelRows], read: u64, released: u64) -> Vec<LabelShare> {
+    let percent = |rows: u64, all: u64| {
+        let (rows, all) = (u128::from(rows), u128::from(all.max(1)));
+        u8::try_from((200 * rows + all) / (2 * all)).unwrap_or(100)
+    };
+    let share = |rows: &LabelRows| LabelShare {
+        before: percent(rows.read, read),
+        after: percent(rows.released, released),
+    };
+    labels.iter().map(share).collect()
 }
 
 /// Says which codes hold whatever the level is.

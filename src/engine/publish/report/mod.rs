@@ -6,6 +6,7 @@ mod disclosed;
 mod disclosure;
 mod facts;
 mod held;
+mod merged;
 mod neighbours;
 mod ordered;
 mod promises;

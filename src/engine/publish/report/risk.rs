@@ -2,6 +2,7 @@
 
 use super::disclosure::sizes;
 use super::facts::Facts;
+use super::merged::Merged;
 use crate::engine::verify::WHOLE;
 use crate::error::Result;
 use crate::frequency::BaseSet;
@@ -20,10 +21,20 @@ impl Facts<'_> {
     /// Returns the risk in the source before anything was generalized or suppressed.
     pub(super) async fn risk_before(&self, settings: &Settings) -> Result<Risk> {
         let base = self.decision.evaluator.sets().base();
-        let is_coded = base.key_schema.lookups().iter().any(|lookup| lookup.has_codes());
         let is_ground = base.bottom().levels().iter().all(|level| *level == 0);
-        let is_raw = is_ground && !is_coded && base.unmapped_rows == 0;
-        if let (true, None, BaseSet::Held(set)) = (is_raw, &self.job.entity, &base.set) {
+        let held = match &base.set {
+            BaseSet::Held(set) if is_ground && base.unmapped_rows == 0 && self.job.entity.is_none() => Some(set),
+            _ => None,
+        };
+        let merged = Merged::of(base);
+        if let Some(set) = held.filter(|_| !merged.is_empty() && self.job.population.is_none())
+            && let Some(sizes) = self.sizes_of_merged(&merged).await?
+        {
+            let others = (0..set.len()).filter(|class| !merged.has(set.key(*class)));
+            let others = others.map(|class| (set.counts()[class], 1));
+            return Risk::of(&others.chain(sizes.iter()).collect(), None, settings);
+        }
+        if let Some(set) = held.filter(|_| merged.is_empty()) {
             // The base frequency set has the same classes as the source.
             let sizes = set.counts().iter();
             let histogram: Histogram = sizes.clone().map(|n| (*n, 1)).collect();

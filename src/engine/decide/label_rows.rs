@@ -1,0 +1,39 @@
+//! The rows of each released label of a quasi-identifier, before and after suppression.
+
+use super::evaluator::{Evaluator, Verdict};
+use crate::frequency::FrequencySet;
+
+/// The rows of a label.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LabelRows {
+    /// The rows of the source whose value has the label.
+    pub read: u64,
+    /// Those of them that are in a released class.
+    pub released: u64,
+}
+
+/// Returns the rows of each label that a released class has, in the order of the numbers or dates that
+/// the labels stand for, or else of their texts. Returns nothing for a partition: its labels overlap,
+/// so a value of the source is not of one of them.
+pub fn label_rows(evaluator: &Evaluator, classes: &FrequencySet, verdict: &Verdict, column: usize) -> Vec<LabelRows> {
+    if verdict.partition.is_some() {
+        return vec![];
+    }
+    let base = evaluator.sets().base();
+    let labels = base.key_schema.lookup(column).level(classes.node().level(column));
+    let mut rows = vec![LabelRows::default(); labels.leaves.len()];
+    for class in 0..classes.len() {
+        let code = base.key_schema.layout().code(classes.key(class), column);
+        let of_label = &mut rows[labels.codes[code as usize] as usize];
+        of_label.read += classes.counts()[class];
+        of_label.released += match verdict.kept[class] {
+            true => classes.counts()[class],
+            false => 0,
+        };
+    }
+    let mut order: Vec<usize> = (0..rows.len()).filter(|label| rows[*label].released > 0).collect();
+    if let Some(extents) = &labels.extents {
+        order.sort_by(|one, other| extents[*one].0.total_cmp(&extents[*other].0));
+    }
+    order.into_iter().map(|label| rows[label]).collect()
+}
