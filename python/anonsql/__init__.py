@@ -30,7 +30,8 @@ from ._errors import (
     Unavailable,
     VerificationFailed,
 )
-from ._values import Check, Drifted, Lifted, NearestMiss, Release, Rows, Verification, Warned
+from ._progress import Progress
+from ._values import Check, Drifted, EquivalenceClass, Lifted, NearestMiss, Release, Rows, Verification, Warned
 
 __all__ = [
     "AnonsqlWarning",
@@ -40,6 +41,7 @@ __all__ = [
     "DataError",
     "Drift",
     "Drifted",
+    "EquivalenceClass",
     "Error",
     "Exhausted",
     "FileError",
@@ -50,6 +52,7 @@ __all__ = [
     "Model",
     "NearestMiss",
     "PathSource",
+    "Progress",
     "QuerySource",
     "Registered",
     "Release",

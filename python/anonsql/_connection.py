@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
@@ -17,7 +17,8 @@ from . import _sql, _tables
 from ._anonsql import Session
 from ._builder import Anonymize, Model, PathSource, Source, clauses, models, satisfying, source
 from ._errors import AnonsqlWarning
-from ._values import Release, Rows, Verification
+from ._progress import Line, Progress
+from ._values import EquivalenceClass, Given, Release, Rows, Verification
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +67,35 @@ def connect(
 class Connection:
     """A session. Make one by ``anonsql.connect()``."""
 
-    __slots__ = ("_session",)
+    __slots__ = ("_progress", "_session")
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._progress: bool | Callable[[Progress], object] = False
 
     def __enter__(self) -> Connection:
         return self
 
     def __exit__(self, *_: object) -> None:
         return None
+
+    @property
+    def progress(self) -> bool | Callable[[Progress], object]:
+        """Who is told how far a statement is: True for a line on a terminal or in a notebook, or a function.
+
+        It is called every 100 ms, on the thread of the statement. An exception that it raises ends the statement.
+
+        >>> con = connect(threads=1)
+        >>> con.progress = lambda progress: print(progress.phase, progress.done, progress.expected)
+        >>> con.progress = False
+        """
+        return self._progress
+
+    @progress.setter
+    def progress(self, told: bool | Callable[[Progress], object]) -> None:
+        if not isinstance(told, bool) and not callable(told):
+            raise TypeError(f"progress is True, False or a function, and {type(told).__name__} is none of them")
+        self._progress = told
 
     def sql(self, text: str) -> Any:
         """Run the statements of a text, and return the result of the last.
@@ -137,6 +157,81 @@ class Connection:
             if not key.isidentifier():
                 raise ValueError("a setting has a name such as strict")
             self._run(f"SET anonsql.{key} = {_sql.value(value)}")
+
+    def register_model(
+        self,
+        name: str,
+        holds: Callable[..., object],
+        *,
+        sql: str,
+        at_least: str | None = None,
+        at_most: str | None = None,
+        parameters: Sequence[str] = (),
+        attribute: bool = False,
+        monotone: str = "never",
+    ) -> None:
+        """Add a privacy model of one's own: a function of a class, and the same promise as SQL for the recount.
+
+        ``holds`` is called with an ``EquivalenceClass`` and the ``parameters``, which are numbers of at least 0, and
+        returns whether the class may be released. ``sql`` counts the released rows again: it returns one number, which
+        is ``at_least`` or ``at_most`` the parameter of that name. In it stand ``{rows}`` (the released rows),
+        ``{group_by}`` (``GROUP BY`` with the quasi-identifiers) and ``{size}`` (the size of a class). A model that
+        reads a sensitive ``attribute`` has ``{attribute}``, and ``{values}``: the beginning ``WITH audit_values`` of a
+        query, a table of the number ``n`` of each value in each class and the size ``s`` of the class.
+
+        ``monotone`` says what holds for a merged class: ``"always"``, if the model holds for one of its parts;
+        ``"without suppression"``, if it holds for all of them; ``"never"`` is always right, and slower. A model in
+        Python is called for each class, so it is much slower than a built-in one.
+
+        >>> con = connect(threads=1)
+        >>> con.register_model(
+        ...     "max_share",
+        ...     lambda one, share: max(one.counts) <= share * one.size,
+        ...     sql="{values} SELECT max(n / s) FROM audit_values",
+        ...     at_most="share",
+        ...     parameters=["share"],
+        ...     attribute=True,
+        ... )
+        >>> len(con.sql("CREATE TABLE stays AS VALUES (31, 'flu'), (33, 'cold'), (36, 'flu'), (38, 'cold')"))
+        0
+        >>> con.hierarchy("years", intervals=[5, 10])
+        >>> request = con.anonymize("stays").quasi("column1", using="years").sensitive("column2")
+        >>> request.satisfying(max_share=(0.5, "column2")).rows().release.classes
+        2
+        """
+        for value in (name, sql, *parameters):
+            if not isinstance(value, str):
+                raise TypeError(f"names and SQL are texts, and {type(value).__name__} is none")
+        if not callable(holds):
+            raise TypeError("holds is a function of an EquivalenceClass; write lambda one: one.size >= 5")
+        for value in (name, *parameters):
+            if not (value.isascii() and value.isidentifier() and value.islower()):
+                raise ValueError(f"{value!r} is no name in lower case; write max_share")
+        if len({*parameters}) < len(parameters):
+            raise ValueError("a parameter is named twice")
+        if (at_least is None) == (at_most is None):
+            raise TypeError('write at_least="k" or at_most="share": the parameter that the SQL is compared with')
+        bound = at_most if at_least is None else at_least
+        if bound not in parameters:
+            raise ValueError(f"{bound!r} is not among the parameters")
+        if monotone not in ("always", "without suppression", "never"):
+            raise ValueError('monotone is "always", "without suppression" or "never"')
+        for word in ("{attribute}", "{values}"):
+            if word in sql and not attribute:
+                raise ValueError(f"{word} is of a sensitive attribute; write attribute=True")
+        for word in ("{rows}", "{values}"):
+            if word in sql:
+                break
+        else:
+            raise ValueError("the SQL reads no released rows; write SELECT ... FROM {rows}, or {values} SELECT ...")
+
+        def called(size: int, counts: list[int], values: list[float]) -> object:
+            return holds(EquivalenceClass(size, tuple(counts)), *values)
+
+        summary = " ".join((holds.__doc__ or "").split()) or "a model of this program"
+        self._session.register_model(
+            Given(name, summary, list(parameters), called, sql, str(bound), at_least is None, attribute, monotone)
+        )
 
     def hierarchies(self) -> list[str]:
         """Return the names of all hierarchies."""
@@ -329,10 +424,29 @@ class Connection:
         if not isinstance(text, str):
             written = "request.rows() or request.to(...)" if isinstance(text, Anonymize) else 'con.sql("SELECT ...")'
             raise TypeError(f"a statement is a text, and {type(text).__name__} is none; write {written}")
-        kind, rows, values, notes = self._session.run(text)
+        with _told(self._progress) as told:
+            kind, rows, values, notes = self._session.run(text, told)
         for note in notes:
             warnings.warn(note, AnonsqlWarning, stacklevel=_caller())
         return _result(kind, rows, values)
+
+
+@contextmanager
+def _told(
+    progress: bool | Callable[[Progress], object],
+) -> Iterator[Callable[[str, int, int | None, float | None], object] | None]:
+    """Return what a session calls with the progress of a statement; clear the line afterwards."""
+    if progress is False:
+        yield None
+        return
+    line = Line() if progress is True else None
+    told = progress if line is None else line
+    assert callable(told)
+    try:
+        yield lambda *values: told(Progress(*values))
+    finally:
+        if line is not None:
+            line.end()
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,33 @@ class Check:
     required: float
     reached: float | None
     ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EquivalenceClass:
+    """The rows that are alike in all quasi-identifiers, as a model of one's own sees them.
+
+    ``size`` counts rows, or persons under ENTITY. ``counts`` are the numbers of them with each value of the
+    sensitive attribute; empty for a model that reads none.
+    """
+
+    size: int
+    counts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A privacy model as the native part takes it."""
+
+    name: str
+    summary: str
+    parameters: list[str]
+    holds: Callable[[int, list[int], list[float]], object]
+    sql: str
+    bound: str
+    is_upper: bool
+    reads_attribute: bool
+    monotone: str
 
 
 @dataclass(frozen=True, slots=True)

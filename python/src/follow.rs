@@ -1,7 +1,7 @@
 //! What a statement tells while it runs, and Ctrl-C.
 
 use anonsql::manifest::{Drift, Warning};
-use anonsql::{Observer, Phase};
+use anonsql::{Observer, Phase, Progress};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,11 +23,14 @@ pub fn goes_on(raised: &mut Option<PyErr>, handlers: impl FnOnce() -> PyResult<(
     }
 }
 
+/// What is called with the progress of statements.
+pub type Told = Py<PyAny>;
+
 /// The observer of one statement.
 #[derive(Default)]
 pub struct Follow {
     interrupt: Arc<AtomicBool>,
-    phase: Mutex<Option<Phase>>,
+    current: Mutex<Option<Current>>,
     /// Whether a release has begun to be put in its place.
     publishes: AtomicBool,
     /// Whether an interrupt came meanwhile, and waits for the end.
@@ -58,24 +61,63 @@ impl Follow {
         held(&self.notes).push(text.into());
     }
 
-    /// Runs the interpreter's handlers of signals, on its main thread. Returns the exception if the
-    /// statement is to be cancelled. The first Ctrl-C in a search makes it go on with the best so
-    /// far, and the first one while a release is put in its place lets that end: what has begun
-    /// then ends on a thread of its own, whoever waits for it.
-    pub fn signals(&self) -> PyResult<()> {
-        let Err(raised) = signals() else {
+    /// Returns the phase that has not ended.
+    fn phase(&self) -> Option<Phase> {
+        held(&self.current).as_ref().map(|current| current.phase)
+    }
+
+    /// Calls `progress` with the phase, how much of it is done and how much there is, and the best value
+    /// of a search.
+    fn tell(&self, progress: &Told) -> PyResult<()> {
+        // No lock is held while Python runs.
+        let Some((phase, known)) = held(&self.current).as_ref().map(|c| (c.phase, c.known())) else {
+            return Ok(());
+        };
+        let (done, all, best) = known;
+        Python::attach(|py| progress.call1(py, (phase.name(), done, all, best)).map(drop))
+    }
+
+    /// Runs the interpreter's handlers of signals, on its main thread, and calls `progress`. Returns the
+    /// exception if the statement is to be cancelled. The first Ctrl-C in a search makes it go on with
+    /// the best so far, and the first one while a release is put in its place lets that end: what has
+    /// begun then ends on a thread of its own, whoever waits for it.
+    pub fn look(&self, progress: Option<&Told>) -> PyResult<()> {
+        let looked = signals().and_then(|()| progress.map_or(Ok(()), |progress| self.tell(progress)));
+        let Err(raised) = looked else {
             return Ok(());
         };
         let is_interrupt = Python::attach(|py| raised.is_instance_of::<PyKeyboardInterrupt>(py));
-        if is_interrupt && *held(&self.phase) == Some(Phase::Publish) && !self.deferred.swap(true, Ordering::Relaxed) {
+        if is_interrupt && self.phase() == Some(Phase::Publish) && !self.deferred.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
-        let searches = *held(&self.phase) == Some(Phase::Search);
+        let searches = self.phase() == Some(Phase::Search);
         if is_interrupt && searches && !self.interrupt.swap(true, Ordering::Relaxed) {
             self.note("interrupted: the search ended with the best so far; Ctrl-C again cancels the statement");
             return Ok(());
         }
         Err(raised)
+    }
+}
+
+/// A phase that has not ended.
+struct Current {
+    phase: Phase,
+    rows: Arc<AtomicU64>,
+    /// The number of rows of the whole phase, if it is known.
+    expected: Option<u64>,
+    search: Option<Progress>,
+}
+
+impl Current {
+    /// Returns the rows so far, or the nodes of a search, how many there are, and the best value.
+    fn known(&self) -> (u64, Option<u64>, Option<f64>) {
+        match &self.search {
+            Some(search) => {
+                let all = search.of.and_then(|of| u64::try_from(of).ok());
+                (search.nodes, all, search.best)
+            }
+            None => (self.rows.load(Ordering::Relaxed), self.expected, None),
+        }
     }
 }
 
@@ -86,16 +128,35 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Observer for Follow {
     fn begin(&self, phase: Phase) -> Arc<AtomicU64> {
-        *held(&self.phase) = Some(phase);
+        let rows = Arc::new(AtomicU64::new(0));
+        *held(&self.current) = Some(Current {
+            phase,
+            rows: Arc::clone(&rows),
+            expected: None,
+            search: None,
+        });
         if phase == Phase::Publish {
             self.publishes.store(true, Ordering::Relaxed);
         }
-        Arc::default()
+        rows
+    }
+
+    fn expects(&self, phase: Phase, rows: u64) {
+        let mut current = held(&self.current);
+        if let Some(current) = current.as_mut().filter(|current| current.phase == phase) {
+            current.expected = Some(rows);
+        }
+    }
+
+    fn searched(&self, progress: Progress) {
+        if let Some(current) = held(&self.current).as_mut() {
+            current.search = Some(progress);
+        }
     }
 
     fn end(&self, phase: Phase) {
-        let mut current = held(&self.phase);
-        if *current == Some(phase) {
+        let mut current = held(&self.current);
+        if current.as_ref().is_some_and(|current| current.phase == phase) {
             *current = None;
         }
     }

@@ -9,6 +9,7 @@
 mod arrow_c;
 mod errors;
 mod follow;
+mod models;
 mod outcome;
 mod rows;
 mod session;

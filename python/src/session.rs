@@ -2,7 +2,8 @@
 
 use crate::arrow_c::{Offered, offered};
 use crate::errors::{exception, unfit, unverified};
-use crate::follow::{Follow, goes_on, signals};
+use crate::follow::{self, Follow, goes_on, signals};
+use crate::models::{Given, Own};
 use crate::outcome::Told;
 use crate::rows::Batches;
 use crate::tables::Held;
@@ -28,6 +29,8 @@ pub struct Session {
     embedded: Arc<Embedded>,
     /// The memory of registered tables that nobody else keeps.
     memory: Mutex<HashMap<String, MemoryReservation>>,
+    /// The privacy models that are functions of Python.
+    models: Mutex<Vec<Arc<Own>>>,
     process: u32,
 }
 
@@ -52,13 +55,17 @@ impl Session {
         Ok(Self {
             embedded: Arc::new(embedded.map_err(|e| exception(py, &e))?),
             memory: Mutex::default(),
+            models: Mutex::default(),
             process: std::process::id(),
         })
     }
 
     /// Runs the statements of a text up to the first that fails. Returns the kind of the last
     /// result, its rows if it has any, its values, and what was told while the statements ran.
-    fn run<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Ran<'py>> {
+    /// `progress` is called every 100 ms with the name of the phase, how much of it is done, how much
+    /// there is, and the best value of a search.
+    #[pyo3(signature = (text, progress = None))]
+    fn run<'py>(&self, py: Python<'py>, text: &str, progress: Option<follow::Told>) -> PyResult<Ran<'py>> {
         let context = self.context(py)?;
         let script = py.detach(|| context.script(text)).map_err(|e| exception(py, &e))?;
         let (mut notes, mut last) = (vec![], None);
@@ -67,7 +74,7 @@ impl Session {
                 return Err(unverified(py, failed));
             }
             let statement = statement.map_err(|e| exception(py, &e))?;
-            let (told, said) = self.one(py, &context, statement)?;
+            let (told, said) = self.one(py, &context, statement, progress.as_ref())?;
             last = Some(told);
             notes.extend(said);
         }
@@ -155,6 +162,15 @@ impl Session {
             .map_err(|e| exception(py, &Error::from(e)))
     }
 
+    /// Adds a privacy model that is a function of Python.
+    fn register_model(&self, py: Python<'_>, given: Given) -> PyResult<()> {
+        let context = self.context(py)?;
+        let (entry, own) = Own::entry(given);
+        context.register_model(entry).map_err(|e| exception(py, &e))?;
+        self.models.lock().unwrap_or_else(PoisonError::into_inner).push(own);
+        Ok(())
+    }
+
     /// The names of all hierarchies.
     fn hierarchies(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         Ok(self.context(py)?.hierarchies())
@@ -178,16 +194,32 @@ impl Session {
         std::process::id() != self.process
     }
 
-    /// Runs one statement with the interpreter's lock released, and looks for Ctrl-C meanwhile.
-    fn one(&self, py: Python<'_>, context: &AnonContext, statement: Statement) -> PyResult<(Told, Vec<String>)> {
+    /// Runs one statement with the interpreter's lock released; meanwhile looks for Ctrl-C, and calls
+    /// `progress`.
+    fn one(
+        &self,
+        py: Python<'_>,
+        context: &AnonContext,
+        statement: Statement,
+        progress: Option<&follow::Told>,
+    ) -> PyResult<(Told, Vec<String>)> {
         let follow = Arc::new(Follow::default());
         let context = context.clone().with_observer(Arc::clone(&follow) as Arc<dyn Observer>);
         let job = async move { Told::read(context.outcome(statement).await?).await };
+        let models = self.models.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let look = || match models.iter().find_map(|model| model.raised()) {
+            Some(raised) => Err(raised),
+            None => follow.look(progress),
+        };
         let (done, raised) = py.detach(|| {
             let mut raised = None;
-            let done = self.embedded.run(job, || goes_on(&mut raised, || follow.signals()));
+            let done = self.embedded.run(job, || goes_on(&mut raised, look));
             (done, raised)
         });
+        // Without an answer of its function, a model holds for no class.
+        if let Some(raised) = models.iter().find_map(|model| model.raised()) {
+            return Err(raised);
+        }
         match (done, raised) {
             (Ok(_), None) if follow.was_deferred() => Err(done_already()),
             (Ok(told), None) => Ok((told, follow.notes())),

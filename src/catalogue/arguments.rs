@@ -30,6 +30,11 @@ impl Arguments {
         Self::bind_as("parameter", info, args)
     }
 
+    /// Returns the name of the entry, as its description has it.
+    pub fn entry(&self) -> &'static str {
+        self.entry
+    }
+
     /// Checks the options of a clause against their description.
     pub(crate) fn of_options(info: &Info, options: &[(String, Value)]) -> Result<Self> {
         let named = |(name, value): &(String, Value)| Argument {

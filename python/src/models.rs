@@ -1,0 +1,187 @@
+//! Privacy models that are functions of Python.
+//!
+//! The catalogue of models holds plain constructors, which cannot hold a function of Python. So the
+//! functions are kept here, each under the place of its name in memory: two sessions may give one
+//! name to two models.
+
+use anonsql::error::{Error, Result};
+use anonsql::extend::model::{
+    Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Reads, Relation, Subject,
+};
+use anonsql::extend::{Arguments, Entry, Info, Kind, Param};
+use pyo3::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// What Python gives of a model.
+#[derive(FromPyObject)]
+pub struct Given {
+    name: String,
+    summary: String,
+    parameters: Vec<String>,
+    holds: Py<PyAny>,
+    sql: String,
+    /// The parameter that the SQL is compared with.
+    bound: String,
+    is_upper: bool,
+    reads_attribute: bool,
+    monotone: String,
+}
+
+/// A model as a function of Python, with the same promise as SQL.
+#[derive(Debug)]
+pub struct Own {
+    holds: Py<PyAny>,
+    parameters: &'static [Param],
+    sql: String,
+    bound: String,
+    comparison: Comparison,
+    reads: Reads,
+    monotonicity: Monotonicity,
+    raised: Mutex<Option<PyErr>>,
+}
+
+static KNOWN: Mutex<BTreeMap<usize, Weak<Own>>> = Mutex::new(BTreeMap::new());
+
+/// Returns what a mutex holds; a thread that panicked while it held it left it whole.
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The place of a name in memory.
+fn place(name: &'static str) -> usize {
+    name.as_ptr() as usize
+}
+
+/// Names live as long as the process: entries of a catalogue do.
+fn leaked(text: String) -> &'static str {
+    Box::leak(text.into_boxed_str())
+}
+
+impl Own {
+    /// Returns the entry of a model for a session's catalogue, and the model, which has to be kept.
+    pub fn entry(given: Given) -> (Entry<Build>, Arc<Self>) {
+        let parameter = |name: String| Param {
+            name: leaked(name),
+            summary: "a number",
+            kind: Kind::Real {
+                min: 0.0,
+                max: f64::INFINITY,
+                open: false,
+            },
+            default: None,
+        };
+        let parameters: Vec<Param> = given.parameters.into_iter().map(parameter).collect();
+        let own = Arc::new(Self {
+            holds: given.holds,
+            parameters: Vec::leak(parameters),
+            sql: given.sql,
+            bound: given.bound,
+            comparison: match given.is_upper {
+                true => Comparison::AtMost,
+                false => Comparison::AtLeast,
+            },
+            reads: match given.reads_attribute {
+                true => Reads::ATTRIBUTE,
+                false => Reads::default(),
+            },
+            monotonicity: match given.monotone.as_str() {
+                "always" => Monotonicity::Always,
+                "without suppression" => Monotonicity::WithoutSuppression,
+                _ => Monotonicity::Never,
+            },
+            raised: Mutex::default(),
+        });
+        let name = leaked(given.name);
+        let names: Vec<&str> = own.parameters.iter().map(|parameter| parameter.name).collect();
+        let on = if given.reads_attribute { " ON column" } else { "" };
+        let info = Info {
+            name,
+            summary: leaked(given.summary),
+            params: own.parameters,
+            example: leaked(format!("{name}({}){on}", names.join(", "))),
+            reference: "a function of this program",
+        };
+        held(&KNOWN).insert(place(name), Arc::downgrade(&own));
+        (Entry { info, build }, own)
+    }
+
+    /// Returns the exception that the function raised, and forgets it.
+    pub fn raised(&self) -> Option<PyErr> {
+        held(&self.raised).take()
+    }
+}
+
+fn build(arguments: &Arguments) -> Result<Box<dyn PrivacyModel>> {
+    let known = held(&KNOWN).get(&place(arguments.entry())).and_then(Weak::upgrade);
+    let own = known.ok_or_else(|| Error::usage(format!("model {} is gone with its connection", arguments.entry())))?;
+    let values = own.parameters.iter().map(|parameter| arguments.real(parameter.name));
+    Ok(Box::new(Model {
+        values: values.collect::<Result<_>>()?,
+        own,
+    }))
+}
+
+/// A model of Python with its parameters.
+#[derive(Debug, Clone)]
+struct Model {
+    own: Arc<Own>,
+    values: Vec<f64>,
+}
+
+impl PrivacyModel for Model {
+    fn reads(&self) -> Reads {
+        self.own.reads
+    }
+
+    fn monotonicity(&self) -> Monotonicity {
+        self.own.monotonicity
+    }
+
+    fn prepare(&self, _: &Subject) -> Result<Box<dyn Predicate>> {
+        Ok(Box::new(self.clone()))
+    }
+
+    fn audit(&self, relation: &Relation) -> Audit {
+        let mut sql = self.own.sql.clone();
+        let attribute = relation.attribute.clone().unwrap_or_default();
+        let values = match self.own.reads.attribute {
+            true => relation.values(),
+            false => String::new(),
+        };
+        for (word, by) in [
+            ("{rows}", &relation.released),
+            ("{size}", &relation.size()),
+            ("{group_by}", &relation.group_by()),
+            ("{attribute}", &attribute),
+            ("{values}", &values),
+        ] {
+            sql = sql.replace(word, by);
+        }
+        let mut given = self.own.parameters.iter().zip(&self.values);
+        let bound = given.find(|(parameter, _)| parameter.name == self.own.bound);
+        Audit {
+            sql,
+            required: bound.map_or(f64::NAN, |(_, value)| *value),
+            comparison: self.own.comparison,
+        }
+    }
+}
+
+impl Predicate for Model {
+    /// Calls the function. A class of which it says nothing is not released.
+    fn holds(&self, class: &Class) -> bool {
+        if held(&self.own.raised).is_some() {
+            return false;
+        }
+        let counts: Vec<u64> = class.histogram.iter().map(|(_, rows)| *rows).collect();
+        let asked = Python::attach(|py| {
+            let answer = self.own.holds.call1(py, (class.size, counts, self.values.clone()))?;
+            answer.bind(py).is_truthy()
+        });
+        asked.unwrap_or_else(|raised| {
+            held(&self.own.raised).get_or_insert(raised);
+            false
+        })
+    }
+}
