@@ -94,6 +94,48 @@ pub(super) async fn check_permuted(
     Ok(checks)
 }
 
+/// Checks the columns that suppressed rows keep: every combination of their values must be one of the
+/// source, and as often at most. Returns `None` if the release keeps no suppressed row, or no column
+/// can be compared.
+pub(super) async fn check_starred(
+    session: &SessionContext,
+    released: &ReleasedTable,
+    unchanged: &[Unchanged],
+) -> Result<Option<Check>> {
+    // Of the sensitive attributes and sets of items, a suppressed row has no value.
+    let kept = unchanged.iter().filter(|one| !released.sensitive.contains(&one.column));
+    let kept: Vec<&Unchanged> = kept.collect();
+    if released.starred == 0 || kept.is_empty() {
+        return Ok(None);
+    }
+    let select = |values: fn(&Unchanged) -> &str, n: i64, from: &str| {
+        let columns = kept
+            .iter()
+            .enumerate()
+            .map(|(i, one)| format!("{} AS c{i}", values(one)));
+        format!(
+            "SELECT {}, {n} AS n FROM {}",
+            columns.collect::<Vec<_>>().join(", "),
+            quote(from)
+        )
+    };
+    let keys: Vec<String> = (0..kept.len()).map(|i| format!("c{i}")).collect();
+    let sql = format!(
+        "SELECT coalesce(sum(more), 0) FROM (SELECT sum(n) AS more FROM ({} UNION ALL {}) GROUP BY {}) WHERE more > 0",
+        select(|one| &one.released, 1, &released.name),
+        select(|one| &one.of_source, -1, WHOLE),
+        keys.join(", ")
+    );
+    let names: Vec<&str> = kept.iter().map(|one| one.column.as_str()).collect();
+    Ok(Some(none_of(
+        format!(
+            "values that suppressed rows keep and the source does not have ({})",
+            names.join(", ")
+        ),
+        count(session, &sql).await?,
+    )))
+}
+
 /// Notes in `found` which released columns are not compared with the source, whatever it is: masks,
 /// and the labels of an attribute that is generalized for the rows' own limits.
 pub(super) async fn uncompared(session: &SessionContext, claim: &Claim, found: &mut Verification) -> Result<()> {

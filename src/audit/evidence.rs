@@ -12,6 +12,7 @@ use super::spelling::{CSV_TEXT, TEXT};
 use super::tables::WHOLE;
 use crate::error::{Error, Result};
 use crate::folder::{Check, MANIFEST, Manifest, Role, SuppressedRows};
+use crate::job::SuppressionLimit;
 use crate::lake::Release;
 use crate::location::folder_url;
 use crate::pool::blocking;
@@ -35,6 +36,8 @@ pub(crate) struct Stated {
     pub(crate) following: Vec<String>,
     /// The lowest level that LEVELS allows, by column.
     pub(crate) lowest: HashMap<String, u8>,
+    /// The most rows that may be suppressed.
+    pub(crate) limit: Option<SuppressionLimit>,
 }
 
 /// Where a release is.
@@ -200,6 +203,7 @@ impl Evidence {
             says("classes", Some(manifest.classes), Some(classes)),
             same_smallest,
         ];
+        checks.extend(self.suppressed());
         match &manifest.differential_privacy {
             None => {
                 let read = dropped.and_then(|dropped| rows.checked_add(dropped));
@@ -222,6 +226,20 @@ impl Evidence {
             checks.push(says("rows of the source", manifest.rows_in, Some(read)));
         }
         Ok(checks)
+    }
+
+    /// Checks that no more rows are suppressed than the statement allows. Of a release that grew, each
+    /// batch had a limit of its own.
+    fn suppressed(&self) -> Option<Check> {
+        let limit = self.stated.as_ref()?.limit.filter(|_| !self.grew())?;
+        let (read, suppressed) = (self.manifest.rows_in?, self.manifest.rows_suppressed?);
+        let limit = limit.rows(read);
+        Some(Check {
+            check: "suppressed rows as the statement allows".into(),
+            required: limit as f64,
+            reached: Some(suppressed as f64),
+            ok: suppressed <= limit,
+        })
     }
 
     /// Checks the number of starred rows.
@@ -323,8 +341,8 @@ impl Evidence {
             ));
         }
         let what = match self.manifest.partition {
-            Some(_) => "groups, metrics, search and input",
-            None => "metrics, search and input",
+            Some(_) => "groups, metrics, search, input, warnings and reached values",
+            None => "metrics, search, input, warnings and reached values",
         };
         unchecked.push(format!("{what} as {MANIFEST} says"));
         if let Some(policy) = &self.manifest.policy {

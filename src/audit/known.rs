@@ -3,13 +3,13 @@
 
 use super::forms::values_of_level;
 use super::spelling::{CSV_TEXT, compared, converted};
-use super::tables::CHECKED;
+use super::tables::{CHECKED, PEOPLE};
 use crate::error::{Error, Result};
-use crate::hierarchy::{Codes, Hierarchy, LabelForm, texts};
+use crate::hierarchy::{Codes, Hierarchy, LabelForm, Lookup, OnUnmapped, UNMAPPED, texts};
 use crate::quoting::quote;
 use crate::recount::{bind, register, type_of, with_one_zero};
-use arrow::array::{ArrayRef, UInt32Array};
-use arrow::compute::take;
+use arrow::array::{ArrayRef, AsArray, StringArray, UInt32Array};
+use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
@@ -115,6 +115,30 @@ pub(super) struct Labelled {
     pub(super) join: String,
 }
 
+/// Returns labels of people of whom those with a value that the hierarchy does not know have a label that
+/// no released row has: ON UNMAPPED SUPPRESS leaves them out of every class.
+fn apart(labels: &ArrayRef, lookup: &Lookup, known: &Known) -> Result<ArrayRef> {
+    if lookup.unmapped_values() == 0 {
+        return Ok(Arc::clone(labels));
+    }
+    let texts = cast(labels, &DataType::Utf8)?;
+    if known.form != LabelForm::Text {
+        return Err(Error::usage(format!(
+            "column {}: {} values of POPULATION are not in its hierarchy, and LABELS {} has no label for them; leave POPULATION \
+             out, or the people with these values",
+            known.column,
+            lookup.unmapped_values(),
+            known.form
+        )));
+    }
+    let texts = texts.as_string::<i32>().iter().enumerate();
+    let apart = texts.map(|(code, label)| match lookup.is_unmapped(code) {
+        true => Some(UNMAPPED),
+        false => label,
+    });
+    Ok(Arc::new(apart.collect::<StringArray>()))
+}
+
 /// Returns the label that a column of `table` was released with in the table `released`. The labels
 /// of its values become a table called `name`.
 pub(super) async fn labelled(
@@ -158,6 +182,10 @@ pub(super) async fn labelled(
         form => values_of_level(form, &lookup, level).map_err(|e| e.context(format!("column {}", known.column)))?,
     };
     let labels = take(&labels, &UInt32Array::from(own.codes.clone()), None)?;
+    let labels = match table == PEOPLE && hierarchy.on_unmapped() == OnUnmapped::Suppress {
+        true => apart(&labels, &lookup, known)?,
+        false => labels,
+    };
     register(session, name, vec![("value", values), ("label", labels)])?;
     let expression = match known.form {
         LabelForm::Text => converted(&format!("{name}.label"), known.text),

@@ -112,6 +112,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
         checks.extend(against::check_permuted(&own, claim, &released, &mut found).await?);
         let unchanged = against::unchanged(&own, claim, &mut found).await?;
         checks.extend(against::check(&own, &released, &known, &unchanged).await?);
+        checks.extend(against::check_starred(&own, &released, &unchanged).await?);
         let (covered, unread) = cover::check(&own, &released, &known, &unchanged).await?;
         checks.extend(covered);
         found.unchecked.extend(unread);

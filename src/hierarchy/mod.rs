@@ -71,6 +71,7 @@ pub use lookup::{Level, Lookup};
 pub use named::Hierarchy;
 pub(crate) use number::Number;
 pub(crate) use plain_type::{is_binary, plain_type};
+pub(crate) use rule::UNMAPPED;
 pub use rule::{GeneralizationRule, LevelRule, TOP};
 pub(crate) use travel::LookupHeader;
 pub(crate) use units::Units;

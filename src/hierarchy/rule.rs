@@ -9,6 +9,10 @@ use std::fmt;
 /// The label of a suppressed cell, and of the top level that is added to a rule without one.
 pub const TOP: &str = "*";
 
+/// The label of people whose value a hierarchy with ON UNMAPPED SUPPRESS does not know: no released row
+/// has it, so they are in no released class.
+pub(crate) const UNMAPPED: &str = "\u{10FFFF}not in the hierarchy";
+
 /// The greatest number of levels above the ground.
 pub const MAX_LEVELS: usize = 200;
 

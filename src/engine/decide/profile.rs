@@ -1,6 +1,6 @@
 //! The figures of nodes for LATTICE OF.
 
-use super::evaluator::Evaluator;
+use super::evaluator::{Evaluator, Verdict};
 use crate::error::Result;
 use crate::frequency::FrequencySet;
 use crate::lattice::Node;
@@ -10,7 +10,8 @@ use crate::lattice::Node;
 pub struct Profile {
     /// Whether the suppressed rows are within the limit.
     pub anonymous: bool,
-    /// The value of k under the suppression limit.
+    /// The size of the smallest class of a release at the node; of a node that is not anonymous, the
+    /// largest k under the suppression limit. 0 without a class.
     pub k: u64,
     /// The number of suppressed rows.
     pub suppressed: u64,
@@ -39,6 +40,12 @@ impl Evaluator {
         sizes.last().map_or(0, |(size, _)| *size)
     }
 
+    /// Returns the size of the smallest kept class; 0 if none is kept.
+    fn smallest(&self, set: &FrequencySet, verdict: &Verdict) -> u64 {
+        let kept = (0..set.len()).filter(|class| verdict.kept[*class]);
+        kept.map(|class| self.size(set, class)).min().unwrap_or(0)
+    }
+
     /// Returns the figures of `nodes` for LATTICE OF.
     pub fn profile(&self, nodes: &[Node]) -> Result<Vec<Profile>> {
         self.sets.each(nodes, None, |_, answer| {
@@ -46,7 +53,10 @@ impl Evaluator {
             let verdict = self.verdict(&set)?;
             Ok(Profile {
                 anonymous: verdict.anonymous,
-                k: self.reached_k(&set),
+                k: match verdict.anonymous {
+                    true => self.smallest(&set, &verdict),
+                    false => self.reached_k(&set),
+                },
                 suppressed: verdict.suppressed,
                 classes: verdict.classes,
                 metrics: self.measure(&set, &verdict),

@@ -8,7 +8,7 @@
 
 use super::tables::Texts;
 use crate::error::{Error, ErrorKind, Result};
-use crate::hierarchy::{Cover, Hierarchy, LabelForm, Lookup, is_binary, plain_type};
+use crate::hierarchy::{Cover, Hierarchy, LabelForm, Lookup, OnUnmapped, is_binary, plain_type};
 use crate::quoting::quote;
 use crate::recount::{bind, type_of, with_one_zero};
 use crate::utility::{Column, Labels};
@@ -49,6 +49,8 @@ pub(super) struct ComparedColumn {
     form: LabelForm,
     /// Whether a released label stands for itself.
     is_own: bool,
+    /// Whether rows with a value that the hierarchy does not know were suppressed.
+    is_suppressed: bool,
 }
 
 /// What is read of a column, if it can be compared.
@@ -100,8 +102,10 @@ impl Reading {
 
     /// Returns the column with its values bound, or why it cannot be compared.
     fn bound(self, is_own: bool, lookup: Result<Lookup>) -> Result<Readable<ComparedColumn>> {
+        let by = self.hierarchy.as_ref().filter(|_| !is_own);
         match lookup {
             Ok(lookup) => Ok(Readable::Read(ComparedColumn {
+                is_suppressed: by.is_some_and(|by| by.on_unmapped() == OnUnmapped::Suppress),
                 name: self.column,
                 lookup,
                 form: self.form,
@@ -235,6 +239,9 @@ impl ComparedColumn {
                     .collect()
             }
             false => {
+                let values = 0..self.lookup.values().len();
+                let is_left_out = |value| self.is_suppressed && self.lookup.is_unmapped(value);
+                let is_left_out: Vec<bool> = values.map(is_left_out).collect();
                 let cover = Cover::new(Arc::new(self.lookup), labels)?;
                 let cover = match self.form {
                     LabelForm::Bounds => cover.with_null_as_any(),
@@ -243,7 +250,7 @@ impl ComparedColumn {
                 let mut covered = cover.covered();
                 covered
                     .iter_mut()
-                    .for_each(|values| values.retain(|v| is_in_source[*v as usize]));
+                    .for_each(|values| values.retain(|v| is_in_source[*v as usize] && !is_left_out[*v as usize]));
                 covered
             }
         };

@@ -241,7 +241,7 @@ fn is_said_by_classes(statement: &AnonymizeSpec, dry_run: bool) -> Result<()> {
 }
 
 /// Converts the clause SUPPRESSING AT MOST to a suppression limit.
-fn suppression(limit: &LimitClause) -> SuppressionLimit {
+pub(in crate::session) fn suppression(limit: &LimitClause) -> SuppressionLimit {
     match limit {
         LimitClause::Rows(rows) => SuppressionLimit::Rows(*rows),
         LimitClause::Percent(percent) => {

@@ -11,5 +11,5 @@ mod target;
 mod waiting;
 
 pub(super) use constraints::{constraints, not_sensitive};
-pub(super) use job::OPTIONS as RUN_OPTIONS;
+pub(super) use job::{OPTIONS as RUN_OPTIONS, suppression};
 pub(super) use target::OPTIONS as TARGET_OPTIONS;

@@ -5,16 +5,20 @@ use super::hierarchies::Hierarchies;
 use crate::catalogue::Info;
 use crate::error::Error;
 use crate::hierarchy::OnUnmapped;
-use arrow::array::UInt32Array;
+use arrow::array::{AsArray, StringArray, UInt32Array};
 use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::error::Result as DfResult;
-use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion::logical_expr::{
+    ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, TypeSignature, Volatility,
+};
+use std::sync::Arc;
 
 pub(super) const INFO: Info = Info {
     name: "generalize",
-    summary: "the label of a value at a level: generalize('hierarchy', value, level)",
+    summary: "the label of a value at a level: generalize('hierarchy', value, level); a fourth argument is the label of values that \
+              the hierarchy does not know",
     params: &[],
     example: "SELECT generalize('age', age, 2) FROM people",
     reference: "in-house",
@@ -42,8 +46,13 @@ impl ScalarUDFImpl for Generalize {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
         let usage =
             || Error::usage("generalize takes the name of a hierarchy, a value and a level: generalize('age', age, 2)");
-        let [ColumnarValue::Scalar(name), values, ColumnarValue::Scalar(level)] = &args.args[..] else {
+        let [ColumnarValue::Scalar(name), values, ColumnarValue::Scalar(level), ..] = &args.args[..] else {
             return Err(usage().into());
+        };
+        let unmapped = match args.args.get(3) {
+            None => None,
+            Some(ColumnarValue::Scalar(label)) => Some(label.try_as_str().flatten().ok_or_else(usage)?),
+            Some(_) => return Err(usage().into()),
         };
         let (Some(Some(name)), Ok(level)) = (name.try_as_str(), level.cast_to(&DataType::Int64)) else {
             return Err(usage().into());
@@ -85,7 +94,16 @@ impl ScalarUDFImpl for Generalize {
         }
         let level = lookup.level(level);
         let labels = take(&level.labels, &UInt32Array::from(level.codes.clone()), None)?;
-        Ok(ColumnarValue::Array(cast(&labels, &DataType::Utf8)?))
+        let labels = cast(&labels, &DataType::Utf8)?;
+        let Some(unmapped) = unmapped else {
+            return Ok(ColumnarValue::Array(labels));
+        };
+        let labels = labels.as_string::<i32>().iter().enumerate();
+        let labels = labels.map(|(row, label)| match lookup.is_unmapped(row) {
+            true => Some(unmapped),
+            false => label,
+        });
+        Ok(ColumnarValue::Array(Arc::new(labels.collect::<StringArray>())))
     }
 }
 
@@ -93,7 +111,7 @@ impl Generalize {
     /// Creates the function over these hierarchies.
     pub(super) fn new(hierarchies: Hierarchies) -> Self {
         Self {
-            signature: Signature::any(3, Volatility::Stable),
+            signature: Signature::one_of(vec![TypeSignature::Any(3), TypeSignature::Any(4)], Volatility::Stable),
             hierarchies,
         }
     }

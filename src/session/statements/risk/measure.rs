@@ -6,7 +6,7 @@ use super::spec::RiskSpec;
 use crate::catalogue::{Arguments, Info, Kind, Param};
 use crate::error::{Error, Result};
 use crate::folder::Manifest;
-use crate::hierarchy::{Hierarchy, plain_type};
+use crate::hierarchy::{Hierarchy, OnUnmapped, UNMAPPED, plain_type};
 use crate::job::{SourceTable, check_counted};
 use crate::observe::Phase;
 use crate::recount::{ReleasedTable, admit_people, bounds_as_text, recounting_session};
@@ -258,7 +258,10 @@ impl AnonContext {
             self.admits(&rows, &q.column, &value, &own).await?;
             columns.push(match level > 0 || own.rule().codes().is_some() {
                 true => {
-                    let arguments = vec![lit(hierarchy), value, lit(i64::from(level))];
+                    let mut arguments = vec![lit(hierarchy), value, lit(i64::from(level))];
+                    if own.on_unmapped() == OnUnmapped::Suppress {
+                        arguments.push(lit(UNMAPPED));
+                    }
                     generalize.call(arguments).alias(&q.column)
                 }
                 false => as_measured(&rows, &q.column, measured)?,

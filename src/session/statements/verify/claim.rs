@@ -6,11 +6,11 @@ use crate::audit::{Claim, ClaimedAttribute, Evidence, Place, Stated};
 use crate::error::{Error, Result};
 use crate::folder::{Manifest, Role};
 use crate::hierarchy::Hierarchy;
-use crate::job::{Constraint, QuasiIdentifier, check_counted, check_population, no_values};
+use crate::job::{Constraint, QuasiIdentifier, SuppressionLimit, check_counted, check_population, no_values};
 use crate::location::expanded;
 use crate::masks::MaskClause;
 use crate::pool::blocking;
-use crate::session::bind::constraints;
+use crate::session::bind::{constraints, suppression};
 use crate::session::context::AnonContext;
 use crate::session::sources::released::folders;
 use crate::session::statements::create_hierarchy;
@@ -209,5 +209,7 @@ fn stated(text: &str) -> Option<Stated> {
         forms: forms.collect(),
         following: spec.policy.following.clone(),
         lowest: lowest.collect(),
+        // Without it, none may be.
+        limit: Some(spec.policy.limit.as_ref().map_or(SuppressionLimit::NONE, suppression)),
     })
 }
