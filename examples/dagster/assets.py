@@ -15,7 +15,7 @@ QUASI = ["age", "zip", "sex"]
 
 
 @dagster.asset(retry_policy=dagster.RetryPolicy(max_retries=2, delay=600))
-def people_k5() -> dagster.MaterializeResult:
+def people_k5() -> "dagster.MaterializeResult[None]":
     """The people, of whom each looks like at least four others."""
     con = anonsql.connect(memory_limit="2GB")
     con.hierarchy("age", intervals=[5, 10, 20], top_code=90)

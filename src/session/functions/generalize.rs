@@ -10,9 +10,7 @@ use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::error::Result as DfResult;
-use datafusion::logical_expr::{
-    ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, TypeSignature, Volatility,
-};
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use std::sync::Arc;
 
 pub(super) const INFO: Info = Info {
@@ -51,6 +49,7 @@ impl ScalarUDFImpl for Generalize {
         };
         let unmapped = match args.args.get(3) {
             None => None,
+            Some(_) if args.args.len() > 4 => return Err(usage().into()),
             Some(ColumnarValue::Scalar(label)) => Some(label.try_as_str().flatten().ok_or_else(usage)?),
             Some(_) => return Err(usage().into()),
         };
@@ -111,7 +110,7 @@ impl Generalize {
     /// Creates the function over these hierarchies.
     pub(super) fn new(hierarchies: Hierarchies) -> Self {
         Self {
-            signature: Signature::one_of(vec![TypeSignature::Any(3), TypeSignature::Any(4)], Volatility::Stable),
+            signature: Signature::variadic_any(Volatility::Stable),
             hierarchies,
         }
     }
