@@ -252,13 +252,19 @@ struct Reader {
 }
 
 impl Reader {
-    /// Fails if the part has a time that its type cannot hold.
+    /// Fails if the part has a time that its type cannot hold, or its file two columns of one name.
     async fn check(&mut self, metadata: &ParquetMetaData) -> ParquetResult<()> {
         if self.what.checked.lock().contains(&self.part) {
             return Ok(());
         }
         let (root, (path, _, range)) = (&self.what.root, &self.part);
         let doing = format!("cannot read \"{root}{path}\"");
+        if let Some(name) = named_twice(metadata) {
+            let text = format!(
+                "two columns are called {name:?}, of which only one would be read; write the file again with a name for each"
+            );
+            return Err(external(Error::data(text).context(&doing)));
+        }
         let columns = self.what.columns(metadata).map_err(|e| external(e.context(&doing)))?;
         let mut chunks = vec![];
         for group in metadata.row_groups() {
@@ -300,6 +306,15 @@ impl AsyncFileReader for Reader {
         }
         .boxed()
     }
+}
+
+/// Returns a name that two columns of a file have.
+fn named_twice(metadata: &ParquetMetaData) -> Option<&str> {
+    let mut names = HashSet::new();
+    let mut fields = metadata.file_metadata().schema().get_fields().iter();
+    fields
+        .find(|field| !names.insert(field.name()))
+        .map(|field| field.name())
 }
 
 fn external(error: Error) -> ParquetError {

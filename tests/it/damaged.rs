@@ -7,9 +7,10 @@ use anonsql::error::{Error, ErrorKind};
 use anonsql::internal::session::enable_path_tables;
 use arrow::array::{ArrayRef, Decimal128Array, Int64Array, ListArray, RecordBatch};
 use arrow::buffer::OffsetBuffer;
-use arrow::datatypes::{DataType, Field};
+use arrow::datatypes::{DataType, Field, Schema};
 use arrow::ipc::writer::StreamWriter;
 use datafusion::prelude::{SessionConfig, SessionContext};
+use parquet::arrow::ArrowWriter;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -200,6 +201,43 @@ async fn no_row_of_a_csv_file_is_in_an_error() {
     let error = context.sql("SELECT * FROM people").await.map(drop).unwrap_err();
     assert!(is_told_well(&error), "{error}");
     assert!(!error.to_string().contains("62"), "{error}");
+}
+
+/// Of two columns of one name, the second would be read nowhere, whatever its role.
+#[tokio::test]
+async fn two_columns_of_one_name_are_an_error_that_says_it() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("twice.parquet");
+    let column = |name: &str, from: i64| (Field::new(name, DataType::Int64, false), from);
+    for (second, is_read) in [("x", false), ("y", true)] {
+        let columns = [column("x", 1), column(second, 4)];
+        let schema = Arc::new(Schema::new(
+            columns.iter().map(|(field, _)| field.clone()).collect::<Vec<_>>(),
+        ));
+        let values = columns
+            .iter()
+            .map(|(_, from)| Arc::new(Int64Array::from_iter_values(*from..from + 3)) as ArrayRef);
+        let batch = RecordBatch::try_new(Arc::clone(&schema), values.collect()).unwrap();
+        let mut writer = ArrowWriter::try_new(File::create(&path).unwrap(), schema, None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        let context = with_paths();
+        let anonymize = format!(
+            "ANONYMIZE '{}' QUASI IDENTIFIERS (x) {} SATISFYING k_anonymity(1)",
+            path.display(),
+            if is_read { "KEEP (y)" } else { "" }
+        );
+        for sql in [format!("SELECT * FROM '{}'", path.display()), anonymize] {
+            let read = context.sql(&sql).await.map(drop);
+            match read {
+                Ok(()) => assert!(is_read, "{sql}"),
+                Err(e) => assert!(
+                    !is_read && e.to_string().contains("two columns are called \"x\""),
+                    "{e}"
+                ),
+            }
+        }
+    }
 }
 
 /// A context in which a path in quotes is a table.
