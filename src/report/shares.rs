@@ -10,8 +10,8 @@ use plotters::style::text_anchor::{HPos, VPos};
 /// Where the labels of a column begin and end, in pixels.
 const ACROSS: (i32, i32) = (124, WIDTH as i32 - 8);
 /// The height of the highest bar, and the distance from one column to the next.
-const HIGH: i32 = 40;
-const STEP: i32 = HIGH + 16;
+const HIGH: i32 = 28;
+const STEP: i32 = HIGH + 12;
 /// The pixels above the first column.
 const TOP: i32 = 34;
 
@@ -83,6 +83,6 @@ mod tests {
         let height = |r: &str| r.split(" height=\"").nth(1)?.split('"').next()?.parse().ok();
         // The first two are the legend's.
         let heights: Vec<i32> = svg.split("<rect ").skip(3).map(|r| height(r).unwrap()).collect();
-        assert_eq!(heights, [40, 20, 1, 0]);
+        assert_eq!(heights, [28, 14, 1, 0]);
     }
 }
