@@ -122,7 +122,7 @@ impl Current {
 }
 
 /// Returns what a mutex holds; a thread that panicked while it held it left it whole.
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

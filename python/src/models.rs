@@ -4,6 +4,7 @@
 //! functions are kept here, each under the place of its name in memory: two sessions may give one
 //! name to two models.
 
+use crate::follow::held;
 use anonsql::error::{Error, Result};
 use anonsql::extend::model::{
     Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Reads, Relation, Subject,
@@ -11,7 +12,7 @@ use anonsql::extend::model::{
 use anonsql::extend::{Arguments, Entry, Info, Kind, Param};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 /// What Python gives of a model.
 #[derive(FromPyObject)]
@@ -42,11 +43,6 @@ pub struct Own {
 }
 
 static KNOWN: Mutex<BTreeMap<usize, Weak<Own>>> = Mutex::new(BTreeMap::new());
-
-/// Returns what a mutex holds; a thread that panicked while it held it left it whole.
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The place of a name in memory.
 fn place(name: &'static str) -> usize {
@@ -106,8 +102,16 @@ impl Own {
         (Entry { info, build }, own)
     }
 
-    /// Returns the exception that the function raised, and forgets it.
+    /// Returns the exception that the function raised. It is remembered until the statement has ended, so
+    /// that its recount fails: of a class without an answer, nobody knows whether it may be released.
     pub fn raised(&self) -> Option<PyErr> {
+        held(&self.raised)
+            .as_ref()
+            .map(|raised| Python::attach(|py| raised.clone_ref(py)))
+    }
+
+    /// Returns the exception that the function raised, and forgets it.
+    pub fn take_raised(&self) -> Option<PyErr> {
         held(&self.raised).take()
     }
 }
@@ -143,6 +147,14 @@ impl PrivacyModel for Model {
     }
 
     fn audit(&self, relation: &Relation) -> Audit {
+        if held(&self.own.raised).is_some() {
+            // No number reaches it, so nothing is published.
+            return Audit {
+                sql: "SELECT 0.0".into(),
+                required: f64::INFINITY,
+                comparison: Comparison::AtLeast,
+            };
+        }
         let mut sql = self.own.sql.clone();
         let attribute = relation.attribute.clone().unwrap_or_default();
         let values = match self.own.reads.attribute {

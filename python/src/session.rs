@@ -2,7 +2,7 @@
 
 use crate::arrow_c::{Offered, offered};
 use crate::errors::{exception, unfit, unverified};
-use crate::follow::{self, Follow, goes_on, signals};
+use crate::follow::{self, Follow, goes_on, held, signals};
 use crate::models::{Given, Own};
 use crate::outcome::Told;
 use crate::rows::Batches;
@@ -18,7 +18,7 @@ use pyo3::types::PyDict;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The kind of a result, its rows, its values, and what was told meanwhile.
 type Ran<'py> = (&'static str, Option<Batches>, Bound<'py, PyDict>, Vec<String>);
@@ -139,25 +139,25 @@ impl Session {
             session.register_table(reference, Arc::new(table))?;
             Ok(held)
         };
-        let held = py.detach(register);
+        let read = py.detach(register);
         if let Some(raised) = raised {
             return Err(raised);
         }
-        let held = held.map_err(|e| exception(py, &e))?;
-        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        match held.memory {
+        let read = read.map_err(|e| exception(py, &e))?;
+        let mut memory = held(&self.memory);
+        match read.memory {
             Some(taken) => drop(memory.insert(name.to_string(), taken)),
             None => drop(memory.remove(name)),
         }
-        let names = held.schema.fields().iter().map(|field| field.name().clone());
-        Ok((held.rows, names.collect()))
+        let names = read.schema.fields().iter().map(|field| field.name().clone());
+        Ok((read.rows, names.collect()))
     }
 
     /// Forgets a registered table. Returns whether there was one.
     fn unregister(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
         let context = self.context(py)?;
         let gone = context.session().deregister_table(TableReference::bare(name));
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+        held(&self.memory).remove(name);
         gone.map(|table| table.is_some())
             .map_err(|e| exception(py, &Error::from(e)))
     }
@@ -167,7 +167,7 @@ impl Session {
         let context = self.context(py)?;
         let (entry, own) = Own::entry(given);
         context.register_model(entry).map_err(|e| exception(py, &e))?;
-        self.models.lock().unwrap_or_else(PoisonError::into_inner).push(own);
+        held(&self.models).push(own);
         Ok(())
     }
 
@@ -206,7 +206,7 @@ impl Session {
         let follow = Arc::new(Follow::default());
         let context = context.clone().with_observer(Arc::clone(&follow) as Arc<dyn Observer>);
         let job = async move { Told::read(context.outcome(statement).await?).await };
-        let models = self.models.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let models = held(&self.models).clone();
         let look = || match models.iter().find_map(|model| model.raised()) {
             Some(raised) => Err(raised),
             None => follow.look(progress),
@@ -216,8 +216,8 @@ impl Session {
             let done = self.embedded.run(job, || goes_on(&mut raised, look));
             (done, raised)
         });
-        // Without an answer of its function, a model holds for no class.
-        if let Some(raised) = models.iter().find_map(|model| model.raised()) {
+        // Without an answer of its function, a model holds for no class and for no release.
+        if let Some(raised) = models.iter().find_map(|model| model.take_raised()) {
             return Err(raised);
         }
         match (done, raised) {

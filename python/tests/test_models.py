@@ -76,6 +76,21 @@ def test_an_exception_of_the_function_ends_the_statement(
     assert people.satisfying(rows=2).suppress("50%").rows().release.k, "the session goes on"
 
 
+def test_an_exception_for_one_class_releases_no_other(con: anonsql.Connection, tmp_path: Path) -> None:
+    con.sql("CREATE TABLE few AS VALUES (1), (1), (2), (2), (3), (3), (3)")
+
+    def fails(one: EquivalenceClass, n: float) -> bool:
+        if one.size == 3:
+            raise LookupError("no such class")
+        return one.size >= n
+
+    con.register_model("fails", fails, sql=SIZE, at_least="n", parameters=["n"])
+    request = con.anonymize("few").quasi("column1").satisfying(fails=2).suppress("50%").at_node(column1=0)
+    with pytest.raises(LookupError, match="no such class"):
+        request.to(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_two_sessions_have_models_of_their_own() -> None:
     with anonsql.connect(threads=1) as one, anonsql.connect(threads=1) as other:
         for con, least in [(one, 1), (other, 4)]:
