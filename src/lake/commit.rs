@@ -46,12 +46,12 @@ impl Run {
         let outcome = &self.shared.outcome;
         // A caller that stops waiting does not know the outcome either.
         *outcome.lock() = Outcome::Unknown;
-        let verdict = match (standing.and_then(Standing::table), format.committing("a commit")) {
+        let ended = match (standing.and_then(Standing::table), format.committing("a commit")) {
             (Some(table), _) => table.commit(change).await,
             (None, Ok(format)) => format.create(self.shared.prefix.place(), change).await,
             (None, Err(e)) => CommitOutcome::Failed(e),
         };
-        let (known, result) = match verdict {
+        let (known, result) = match ended {
             CommitOutcome::Committed => (Outcome::Committed, Ok(())),
             CommitOutcome::Late => (Outcome::Open, Err(late)),
             CommitOutcome::Failed(e) => (Outcome::Open, Err(e)),

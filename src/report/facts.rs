@@ -197,7 +197,8 @@ pub struct Generalization {
     #[serde(default)]
     pub labels: Option<u64>,
     /// The records of each of these labels, in the order of what they stand for; empty for more than
-    /// [`Generalization::MOST_SHARES`] labels.
+    /// [`Generalization::MOST_SHARES`] labels, and for fewer than [`Generalization::LEAST_RECORDS`]
+    /// records.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub shares: Vec<LabelShare>,
 }
@@ -215,6 +216,9 @@ pub struct LabelShare {
 impl Generalization {
     /// The most labels whose shares are told: more are no picture.
     pub const MOST_SHARES: usize = 30;
+    /// The least records of a source whose shares are told: of fewer, a percent is so few that it would say
+    /// what label a suppressed record has.
+    pub const LEAST_RECORDS: u64 = 1_000;
 
     /// Returns the column's general loss metric (Iyengar), from 0 to 1.
     pub fn loss(&self) -> f64 {

@@ -51,6 +51,26 @@ async fn shares_are_those_of_the_source_and_of_the_files() {
     }
 }
 
+/// Of few records, a percent would say what label a suppressed one has.
+#[tokio::test]
+async fn few_records_have_no_shares() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (target, path) = (scratch.path().join("release"), scratch.path().join("report.json"));
+    let context = census(2).await;
+    for (rows, is_told) in [(999, false), (1_000, true)] {
+        let sql = format!(
+            "ANONYMIZE (SELECT age FROM census ORDER BY ssn LIMIT {rows}) TO '{}' OVERWRITE QUASI IDENTIFIERS (age USING age) \
+             SATISFYING k_anonymity(2) SUPPRESSING AT MOST 50 PERCENT AT NODE (age 2) REPORT TO '{}' OVERWRITE",
+            target.display(),
+            path.display()
+        );
+        let report = json(&context, &sql, &path).await;
+        let of = &report["columns"][0]["generalization"];
+        assert_eq!(of["shares"].is_array(), is_told, "{of}");
+        assert!(of["labels"].as_u64().is_some_and(|labels| labels > 0), "{of}");
+    }
+}
+
 /// Of local recoding, and of more labels than a picture shows, there are no shares.
 #[tokio::test]
 async fn many_labels_have_no_shares() {

@@ -25,7 +25,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
             continue;
         };
         let (before, after) = match g.shares.as_slice() {
-            [] => ("too many to be shown".into(), Line::default()),
+            [] => ("not shown".into(), Line::default()),
             shares => {
                 columns.push((column.name.as_str(), shares));
                 let of = |share: fn(&LabelShare) -> u8| {
@@ -46,8 +46,8 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
         return Ok(vec![]);
     }
     let about = "The records of the source and of the released classes by the labels that are released, in the order of what \
-                 these stand for. A label is not named, and a share is in whole percents: more would tell what the \
-                 suppressed records are.";
+                 these stand for. A label is not named, and a share is in whole percents, of at most 30 labels and at least \
+                 1,000 records: more would tell what the suppressed records are.";
     let picture = Shares {
         title: TITLE,
         series: ["before", "after"],

@@ -100,7 +100,7 @@ impl Facts<'_> {
         let rows = label_rows(evaluator, classes, verdict, column);
         Generalization {
             labels: level.is_some().then_some(rows.len() as u64),
-            shares: match rows.len() > Generalization::MOST_SHARES {
+            shares: match rows.len() > Generalization::MOST_SHARES || base.rows < Generalization::LEAST_RECORDS {
                 true => vec![],
                 false => shares(&rows, base.rows, verdict.released),
             },
