@@ -59,7 +59,7 @@ async fn few_records_have_no_shares() {
     let context = census(2).await;
     for (rows, is_told) in [(999, false), (1_000, true)] {
         let sql = format!(
-            "ANONYMIZE (SELECT age FROM census ORDER BY ssn LIMIT {rows}) TO '{}' OVERWRITE QUASI IDENTIFIERS (age USING age) \
+            "CREATE OR REPLACE TABLE few AS SELECT age FROM census LIMIT {rows}; ANONYMIZE few TO '{}' OVERWRITE QUASI IDENTIFIERS (age USING age) \
              SATISFYING k_anonymity(2) SUPPRESSING AT MOST 50 PERCENT AT NODE (age 2) REPORT TO '{}' OVERWRITE",
             target.display(),
             path.display()
