@@ -16,6 +16,7 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
+use std::thread::Builder;
 use tempfile::TempDir;
 
 pub struct Statements {
@@ -45,6 +46,8 @@ impl Input for Statements {
                 .flat_map(|s| [s.example.to_string(), s.syntax(KINDS)])
                 .map(|text| split(&text)),
         );
+        // As deep as a statement may be.
+        corpus.push(split(&format!("SELECT {}", ["x"; 1_900].join(" OR "))));
         assert!(corpus.len() > 300, "the statements of {} are missing", root.display());
         let mut dictionary: Vec<String> = session::keywords().iter().map(|k| k.to_string()).collect();
         let more = "( ) , ; ' \" $$ [ ] { } . .. = => -> :: : - -- /* */ + * % 0 1 -1 1e308 1e999 18446744073709551616 0x7f \
@@ -119,12 +122,23 @@ fn answered(text: &str) -> Result<(&'static str, Vec<u64>), String> {
 fn reads_back(text: &str, statement: &Statement) -> Result<(), String> {
     let printed = statement.to_string();
     match session::parse(&printed) {
-        // A deep statement is not cloned here: that takes more of a stack than reading or printing
-        // it.
-        Ok(again) if again == std::slice::from_ref(statement) => Ok(()),
+        Ok(again) if is_same(&again, statement) => Ok(()),
         Ok(_) => Err(format!("{text:?} prints as {printed:?}, which is another statement")),
         Err(e) => Err(format!("{text:?} prints as {printed:?}: {e}")),
     }
+}
+
+/// Compares on a thread of its own where the statement is deep: that takes more of a stack than
+/// reading or printing it.
+fn is_same(again: &[Statement], statement: &Statement) -> bool {
+    let compare = || again == std::slice::from_ref(statement);
+    if !statement.is_deep() {
+        return compare();
+    }
+    std::thread::scope(|scope| {
+        let thread = Builder::new().stack_size(sql::ROOM);
+        thread.spawn_scoped(scope, compare).unwrap().join().unwrap()
+    })
 }
 
 /// The names of types and fields that follow one another in the tree, two at a time.
