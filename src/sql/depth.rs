@@ -93,10 +93,11 @@ const ORS: usize = 1;
 const ANDS: usize = 2;
 const TERM: usize = 3;
 
-/// The weights of tokens that use more stack than an operator: a query, a UNION or JOIN, an
-/// operator before its operand.
+/// The weights of tokens that use more stack than an operator: a statement within a statement,
+/// which CASE can be too, a query, a UNION or JOIN, an operator before its operand.
+const STATEMENT: usize = 8;
 const QUERY: usize = 8;
-const SET: usize = 2;
+const SET: usize = 3;
 const PREFIX: usize = 3;
 
 /// The state of one pair of brackets, or of CASE and END, up to the current token.
@@ -123,7 +124,10 @@ enum Listed {
 
 impl Level {
     fn enter(mut self, open: &mut Vec<Level>, before: Option<&Token>, is_case: bool) -> Level {
-        self.term(&Token::LParen, before);
+        match is_case {
+            true => self.deepen(TERM, STATEMENT),
+            false => self.term(&Token::LParen, before),
+        }
         open.push(self);
         Level {
             is_case,
@@ -195,6 +199,7 @@ impl Level {
             Keyword::OR if after_operand => self.deepen(ORS, 1),
             Keyword::AND if after_operand => self.deepen(ANDS, 1),
             Keyword::SELECT => self.deepen(TERM, QUERY),
+            Keyword::EXPLAIN | Keyword::DESCRIBE | Keyword::DESC if !after_operand => self.deepen(TERM, STATEMENT),
             _ => self.term(token, before),
         }
     }
@@ -285,7 +290,9 @@ mod tests {
         ] {
             grows(|n| format!("SELECT {}1{}", open.repeat(n), close.repeat(n)));
         }
-        grows(|n| format!("{}SELECT 1", "EXPLAIN ".repeat(n)));
+        for statement in ["EXPLAIN ", "DESCRIBE ", "DESC "] {
+            grows(|n| format!("{}SELECT 1", statement.repeat(n)));
+        }
         for after in ["[1]", "::INT", " IS NULL", " AT TIME ZONE 'UTC'"] {
             grows(|n| format!("SELECT x{}", after.repeat(n)));
         }
