@@ -40,7 +40,7 @@ fn strings(rows: u64) -> Batches {
         .expect("the generated table can be read")
 }
 
-/// The same table with every column as `of` makes it.
+/// Returns the same table, with every column converted by `of`.
 fn mapped(batches: &Batches, data_type: &DataType, mut of: impl FnMut(usize, &ArrayRef) -> ArrayRef) -> Batches {
     let field = |f: &Arc<Field>| Field::new(f.name(), data_type.clone(), f.is_nullable());
     let schema = Arc::new(Schema::new(
@@ -58,7 +58,7 @@ fn mapped(batches: &Batches, data_type: &DataType, mut of: impl FnMut(usize, &Ar
     batches.iter().map(&mut map).collect()
 }
 
-/// Every distinct string as a number of its own.
+/// Replaces each distinct string of a column by its own number.
 fn numbers(batches: &Batches) -> Batches {
     let mut seen: HashMap<(usize, String), i64> = HashMap::new();
     mapped(batches, &DataType::Int64, |i, column| {
@@ -71,7 +71,7 @@ fn numbers(batches: &Batches) -> Batches {
     })
 }
 
-/// Answers the rows that were counted.
+/// Returns the number of rows counted.
 fn scan(runtime: &tokio::runtime::Runtime, schema: &SchemaRef, streams: Vec<SendableRecordBatchStream>) -> u64 {
     let names: Vec<String> = schema.fields().iter().map(|f| f.name().clone()).collect();
     let spill_space = SpillSpace::of(&TaskContext::default());

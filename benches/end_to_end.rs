@@ -1,4 +1,4 @@
-//! The main job whole, from Parquet to verified Parquet: both scans, the search, the ordered write,
+//! The whole main job, from Parquet to verified Parquet: both scans, the search, the ordered write,
 //! the recount, the manifest and the swap, over the generated bench table and the hierarchies of
 //! data/.
 

@@ -1,6 +1,5 @@
-//! One node of the lattice of Adult: executed by DataFusion as the product does it, beside
-//! DataFusion's own aggregation and beside plain Rust on the same packed keys. `ratios` has what
-//! must be reached.
+//! One node of the lattice of Adult: executed by DataFusion as in the product, by DataFusion's own
+//! aggregation, and by plain Rust on the same packed keys. The required ratios are in `ratios`.
 
 #[allow(dead_code, reason = "each bench uses its part")]
 mod support {

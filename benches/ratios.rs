@@ -42,7 +42,7 @@ use support::turns::in_turns;
 const NODES: usize = 300;
 /// Runs of which the median counts.
 const RUNS: usize = 5;
-/// The bytes of memory of each of several jobs.
+/// Bytes of memory that each of several jobs gets.
 const OWN_MEMORY: usize = 256 << 20;
 
 fn main() {
@@ -51,7 +51,7 @@ fn main() {
         ["lattice"] => inner_loop(),
         ["job", script, threads] => job(Path::new(script), threads.parse().expect("a number of threads")),
         ["jobs", threads, ref scripts @ ..] => jobs(scripts, threads.parse().expect("a number of threads")),
-        // `cargo test --benches` has nothing to check here: the numbers are the point.
+        // `cargo test --benches` has nothing to check here: only the measured numbers matter.
         _ => eprintln!(
             "run `python3 benches/ratios.py`, or: ratios lattice | ratios job SCRIPT THREADS | ratios jobs THREADS SCRIPT..."
         ),
@@ -118,7 +118,7 @@ fn whole_lattice(adult: &Adult) {
     println!("{}", median(runs));
 }
 
-/// The default search from nothing evaluated, beside what the peer took.
+/// Runs the default search with nothing evaluated, and compares its time with the peer's.
 fn default_search(adult: &Adult, metric: &str, k: i64, percent: u64) {
     let mut runs = vec![];
     for _ in 0..RUNS {
@@ -140,7 +140,7 @@ fn default_search(adult: &Adult, metric: &str, k: i64, percent: u64) {
     println!("{}", median(runs));
 }
 
-/// What the reference figures say that the peer took: CPU milliseconds and nodes.
+/// Returns the peer's CPU milliseconds and nodes from the reference figures.
 fn peer(metric: &str, k: i64, percent: u64) -> Option<(f64, Option<u64>)> {
     let text = std::fs::read_to_string(shared()?.join("reference/adult_given.jsonl")).ok()?;
     let share = percent as f64 / 100.0;
@@ -171,8 +171,8 @@ fn job(script: &Path, threads: usize) {
     );
 }
 
-/// Runs scripts in turns, one after the other and all at once, each in a session with
-/// [`OWN_MEMORY`] of its own, and prints how long each way took.
+/// Runs scripts one after the other and then all at once, each in a session with [`OWN_MEMORY`] of
+/// its own. Prints how long each way took.
 fn jobs(scripts: &[&str], threads: usize) {
     let texts: Vec<String> = scripts
         .iter()

@@ -19,7 +19,7 @@ use support::run::is_quick;
 
 const METRICS: [&str; 3] = ["dm", "glm", "entropy"];
 
-/// Runs a search to its end; answers the nodes it assessed and the optimum.
+/// Runs a search to its end. Returns the number of nodes assessed and the optimum.
 fn run(name: &str, evaluator: &Evaluator) -> (u64, Option<f64>) {
     let mut context = Context::new(0, Budget::default());
     let search = search::build(&Call::bare(name)).expect("a search");

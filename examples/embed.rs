@@ -1,5 +1,5 @@
-//! The library in an application: tables of the application, a release in a folder, and what is
-//! known of it.
+//! The library in an application: tables of the application, a release in a folder, and its
+//! figures.
 //!
 //! `cargo run --example embed`
 
@@ -36,7 +36,7 @@ pub async fn main() -> Result<()> {
     assert_eq!(anonymized.release().and_then(|release| release.reached_k), Some(2));
     assert_eq!(anonymized.manifest().map(|manifest| manifest.rows_out), Some(4));
 
-    // Errors have a kind, and the target is never half a release.
+    // Errors have a kind, and the target never holds half a release.
     let again = anon.sql(&request).await;
     assert!(again.is_err_and(|e| e.kind() == ErrorKind::TargetExists));
     let rows = anon

@@ -1,4 +1,4 @@
-//! A kind of hierarchy of one's own: the last parts of a domain name, such as `example.org` of
+//! A custom kind of hierarchy: the last parts of a domain name, such as `example.org` of
 //! `mail.example.org`.
 //!
 //! `cargo run --example own_hierarchy`
@@ -14,7 +14,7 @@ use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// How many parts stay, level by level: fewer on each, so that groups nest.
+/// The number of parts kept at each level: fewer on each, so that groups nest.
 #[derive(Debug)]
 struct Domain {
     kept: Vec<u32>,
@@ -74,7 +74,7 @@ impl GeneralizationRule for Domain {
     }
 }
 
-/// The statement is read, checked and printed by the clause.
+/// The clause is used to read, check and print the statement.
 const KIND: Kind = Kind {
     info: Info {
         name: "domain",

@@ -1,4 +1,4 @@
-//! A quality metric of one's own: the rows of the largest class.
+//! A custom quality metric: the rows of the largest class.
 //!
 //! `cargo run --example own_metric`
 

@@ -1,4 +1,4 @@
-//! A privacy model of one's own: no sensitive value makes up more than a share of any class.
+//! A custom privacy model: no sensitive value makes up more than a share of any class.
 //!
 //! `cargo run --example own_model`
 
@@ -20,8 +20,8 @@ impl PrivacyModel for MaxShare {
         Reads::ATTRIBUTE
     }
 
-    /// Two classes that hold are merged into one that holds; one that fails and is suppressed may
-    /// break it.
+    /// Merging two classes that hold gives a class that holds. Merging in a class that fails, and
+    /// is suppressed for it, may give one that does not.
     fn monotonicity(&self) -> Monotonicity {
         Monotonicity::WithoutSuppression
     }
@@ -30,8 +30,8 @@ impl PrivacyModel for MaxShare {
         Ok(Box::new(*self))
     }
 
-    /// The same promise as SQL, which the recount of a release and VERIFY run: it shares nothing
-    /// with `holds`.
+    /// The same promise as SQL, which the recount of a release and VERIFY run. The SQL shares no
+    /// code with `holds`.
     fn audit(&self, relation: &Relation) -> Audit {
         Audit {
             sql: format!("{} SELECT max(n / s) FROM audit_values", relation.values()),
@@ -87,8 +87,7 @@ pub async fn main() -> Result<()> {
            SATISFYING k_anonymity(2) AND max_share(0.5) ON column2",
     )
     .await?;
-    // One class of six rows, three of them with the flu. A check that does not hold would be an
-    // error.
+    // One class has six rows, three of them with the flu. A check that fails would be an error.
     let verify = "VERIFY released QUASI IDENTIFIERS (column1) SENSITIVE (column2) SATISFYING max_share";
     anon.sql(&format!("{verify}(0.5) ON column2")).await?;
     let refused = anon.sql(&format!("{verify}(0.4) ON column2")).await;

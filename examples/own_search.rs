@@ -1,4 +1,4 @@
-//! A search of one's own: raises one column after the other until few enough rows fail.
+//! A custom search: raises one column after the other until few enough rows fail.
 //!
 //! `cargo run --example own_search`
 
@@ -53,7 +53,7 @@ pub async fn main() -> Result<()> {
         "ANONYMIZE people QUASI IDENTIFIERS (column1 USING age, column2 USING place) SATISFYING k_anonymity(2)";
     let plan = anon.sql(&format!("EXPLAIN {request} SEARCH USING in_turn")).await?;
     assert!(pretty_format_batches(&plan)?.to_string().contains("in_turn"));
-    // Searches stand side by side: this one finds what the default search proves to be the best.
+    // COMPARE runs both: this search finds the node that the default search proves to be the best.
     let compared = anon
         .sql(&format!("COMPARE {request} SEARCH USING (in_turn, auto)"))
         .await?;

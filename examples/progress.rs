@@ -10,7 +10,7 @@ use datafusion::prelude::SessionContext;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Keeps what it is told; an application would draw it.
+/// Stores what a run reports; an application would display it.
 #[derive(Default)]
 struct Kept {
     phases: Mutex<Vec<Phase>>,
@@ -19,7 +19,7 @@ struct Kept {
 }
 
 impl Observer for Kept {
-    /// The rows of the phase are added to the counter while it runs.
+    /// The run adds the rows of the phase to the counter.
     fn begin(&self, phase: Phase) -> Arc<AtomicU64> {
         if let Ok(mut phases) = self.phases.lock() {
             phases.push(phase);

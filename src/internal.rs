@@ -1,4 +1,4 @@
-//! Every room, for the tests and benches of this repository. It is not part of the public API: it
+//! Every module, for the tests and benches of this repository. It is not part of the public API: it
 //! changes without notice.
 #![allow(missing_docs)]
 
@@ -8,14 +8,14 @@ pub mod arithmetic {
 pub mod catalogue {
     pub use crate::catalogue::*;
 }
-/// What a planted worker is made of.
+/// The parts of a planted worker.
 #[cfg(feature = "cluster")]
 pub mod cluster {
     use crate::error::Result;
     use datafusion::prelude::SessionConfig;
     use datafusion_proto::physical_plan::PhysicalExtensionCodec;
 
-    /// Returns what writes operators into plans for workers, and reads them.
+    /// Returns the codec that writes operators into plans for workers, and reads them.
     pub fn codec() -> Result<impl PhysicalExtensionCodec + Copy + 'static> {
         let mut config = SessionConfig::new();
         crate::engine::enable_executors(&mut config);

@@ -1,8 +1,9 @@
 //! anonsql: an SQL-embedded anonymizer on Apache DataFusion.
 //!
-//! A statement names a table of people, the role of every column, the privacy models a release must
-//! hold and what to lose least of. anonsql finds the node of the generalization lattice that does
-//! this, rewrites the table, recounts what it wrote and puts it in place.
+//! A statement names a table of people, the role of every column, the privacy models that a release
+//! must satisfy, and the metric of the loss to minimize. anonsql finds the node of the
+//! generalization lattice that does this, rewrites the table, recounts the rows it wrote and puts
+//! the release in place.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -27,20 +28,20 @@
 //!
 //! # How a request runs
 //!
-//! SQL text is parsed (`sql`) and bound (`session`) to a `Job`: what was asked as a value, which is
+//! SQL text is parsed (`sql`) and bound (`session`) to a `Job`: the request as a value, which is
 //! checked once, before anything is read. Then each stage of the `engine` takes the values of the
 //! stages before it and returns one of its own. The engine
 //!
-//! 1. reads the source once (`frequency`): values become codes, rows become the *base frequency
-//!    set*, the distinct combinations of quasi-identifier codes with their counts, packed into
+//! 1. reads the source once (`frequency`). Values become codes. Rows become the *base frequency
+//!    set*: the distinct combinations of quasi-identifier codes with their counts, packed into
 //!    machine words;
 //! 2. binds every `hierarchy` to its column's values as a lookup table, so that a node of the
 //!    `lattice` is a GROUP BY of the base set, or of the set of a more specific node. That plan is
 //!    answered by grouping packed keys in one loop, or executed by DataFusion under
 //!    `SET anonsql.node_execution = 'datafusion'`; the classes are the same;
-//! 3. lets a `search` ask its oracle, the evaluator, about nodes: which classes fail a `model`,
-//!    what the `metric` says, what no node above can beat; or has a `partition`ing algorithm divide
-//!    the base set into groups;
+//! 3. lets a `search` ask its oracle, the evaluator, about nodes: which classes fail a `model`, the
+//!    value of the `metric`, and a bound that no node above can beat; or has a `partition`ing
+//!    algorithm divide the base set into groups;
 //! 4. examines the columns that no model counts (`warning`), and warns, or stops if the request is
 //!    strict;
 //! 5. rewrites the source in a second scan (`recode`) to a staging folder beside the target;
@@ -51,17 +52,17 @@
 //!
 //! # Where things are
 //!
-//! A module uses only those above it, and only some name DataFusion. A test reads this table and
-//! fails where the code departs from it, and where files use each other in a circle.
+//! A module uses only those above it, and only some name DataFusion. A test reads this table. It
+//! fails if the code departs from it, or if files use each other in a circle.
 //!
 //! | module | DataFusion | what it is |
 //! |---|---|---|
 //! | [`error`] | yes | one error type; its kind decides the exit code |
-//! | `plain` | yes | text that is safe to look at |
+//! | `plain` | yes | text that is safe to display |
 //! | `quoting` | no | how a name or a text stands in SQL |
-//! | `location` | yes | what a path in a statement stands for: home, `file://`, compression |
-//! | `sealed` | no | single files that statements write, and which of those that are there may be replaced |
-//! | `pool` | yes | threads: one pool a session for what computes, and threads that may wait |
+//! | `location` | yes | the meaning of a path in a statement: home, `file://`, compression |
+//! | `sealed` | no | single files that statements write, and which existing files may be replaced |
+//! | `pool` | yes | threads: one pool per session for computing, and threads that may wait |
 //! | `spill` | yes | memory reservations, spill files and temporary files, none of which has a name |
 //! | `arithmetic` | no | divisors and multiples |
 //! | `catalogue` | no | how an SQL name becomes an object with checked arguments |
@@ -83,22 +84,22 @@
 //! | `risk` | yes | re-identification risk from class sizes: attackers, uniqueness, estimators |
 //! | `model` | yes | privacy models: a predicate over one class, and the same guarantee as SQL |
 //! | `metric` | no | quality metrics with their bounds |
-//! | `objective` | no | what a Pareto front can be over besides the metrics, one file per property |
-//! | `suggest` | no | what a column's name, form and counts say of its role |
+//! | `objective` | no | the objectives of a Pareto front besides the metrics, one file per property |
+//! | `suggest` | no | the roles that a column's name, form and counts suggest |
 //! | `standard` | no | published standards that a release can follow, one file per standard |
 //! | `warning` | no | what else a data protection officer would ask about the roles of a request, one file per kind |
-//! | `drift` | no | what is otherwise than when an earlier release was made, in names and counts |
-//! | `utility` | no | what a release still says of its source: distributions, correlations, classifiers |
+//! | `drift` | no | the differences since an earlier release was made, in names and counts |
+//! | `utility` | no | how much a release still reveals about its source: distributions, correlations, classifiers |
 //! | `report` | yes | the evidence of a release in words and pictures: HTML, Markdown, JSON |
 //! | `formats` | yes | table formats, one folder and one line each: a version as a source, and a commit of a log as the end of a release |
-//! | `source` | yes | reading what others wrote: damaged files, files that change, columns by name |
+//! | `source` | yes | reading the files of others: damaged files, files that change, columns by name |
 //! | `folder` | yes | the folder of a release: its manifest, its partitions, what of it may be replaced, which process holds it |
-//! | `observe` | no | what a run tells its caller: phases, progress, and the figures of a release |
+//! | `observe` | no | the reports of a run to its caller: phases, progress, and the figures of a release |
 //! | `lake` | yes | releases in object stores: runs, leases, the commit, and what may be deleted |
 //! | `cluster` | yes | parts of a statement on other machines (feature `cluster`) |
-//! | `job` | yes | what was asked, and every refusal |
+//! | `job` | yes | the request as a value, and every refusal |
 //! | `recount` | yes | counting released rows by SQL: classes, promises, labels, utility |
-//! | `staging` | yes | what is written and that nobody sees yet: hidden folders, and reports beside a release |
+//! | `staging` | yes | output that is not visible yet: hidden folders, and reports beside a release |
 //! | `engine` | yes | the one path from job to release: `scan`, `decide`, `items`, `examine`, `apply`, `write`, `verify`, `publish`; and where its plans run: `executor` |
 //! | `audit` | yes | promises recounted on any table, and what else gives a release away |
 //! | `sql` | yes | reading SQL: the cursor, and the clauses that statements share |
@@ -107,7 +108,7 @@
 //! | [`manifest`] | yes | the manifest beside a release |
 //! | `generate` | no | tables of made-up people, for trials and measurements |
 //! | `cli` | yes | the command: arguments, the prompt, output |
-//! | `internal` | yes | every room, for the tests and benches of this repository (feature `internal-api`) |
+//! | `internal` | yes | every module, for the tests and benches of this repository (feature `internal-api`) |
 //!
 //! A new member of an open set, such as a privacy model, a mask, a statement or a section of the
 //! report, is one new file and one line in its folder's list. CONTRIBUTING.md names them all.
@@ -117,8 +118,8 @@
 //! | term | definition | type |
 //! |---|---|---|
 //! | quasi-identifier | a column that singles people out together with others | `job::QuasiIdentifier` |
-//! | sensitive attribute | a column whose values nobody may learn of a person | `job::Sensitive` |
-//! | hierarchy | a named generalization rule with its words for unknown values and NULL | `hierarchy::Hierarchy` |
+//! | sensitive attribute | a column whose values nobody may learn about a person | `job::Sensitive` |
+//! | hierarchy | a named generalization rule with its clauses for unknown values and NULL | `hierarchy::Hierarchy` |
 //! | generalization rule | the label of a value at each level | `hierarchy::GeneralizationRule` |
 //! | level | the labels of one height of a hierarchy; level 0 is the value itself | `hierarchy::Level` |
 //! | lookup table | a hierarchy bound to the distinct values of a column | `hierarchy::Lookup` |
@@ -126,19 +127,19 @@
 //! | bounds | the least and the greatest value that a label stands for | `hierarchy::Bounds` |
 //! | code | the number of a value among the distinct values of its column | `u32` |
 //! | packed key | the codes of a row's quasi-identifiers in one or more machine words | `u64` |
-//! | packed layout | where in a packed key the code of each column is | `key::PackedLayout` |
+//! | packed layout | the place of each column's code in a packed key | `key::PackedLayout` |
 //! | key schema | the packed layout with the lookup tables of the columns | `key::KeySchema` |
 //! | combination | distinct codes of the quasi-identifiers that at least one row has | an entry of the base set |
 //! | equivalence class | the rows with the same released quasi-identifiers | `model::Class` |
 //! | frequency set | the classes of one node with their sizes | `frequency::FrequencySet` |
-//! | base frequency set | the frequency set of the lattice's bottom, with what evaluations need to know of the table | `frequency::Base` |
-//! | detail | what a frequency set counts beside rows: sensitive values, entities | `frequency::Detail` |
+//! | base frequency set | the frequency set of the lattice's bottom, with the facts about the table that evaluations need | `frequency::Base` |
+//! | detail | the counts of a frequency set beside rows: sensitive values, entities | `frequency::Detail` |
 //! | roll-up | the frequency set of a node from that of a more specific one | `FrequencySet::roll_up` |
 //! | node | one level per quasi-identifier | [`extend::search::Node`] |
 //! | lattice | every node between two nodes, ordered by generalization | [`extend::search::Lattice`] |
-//! | assessment | what the evaluation of one node found | [`extend::search::Assessment`] |
-//! | oracle | what assesses nodes for a search | [`extend::search::Oracle`] |
-//! | item set | what a row has in a column of lists: items without order and multiplicity | `job::ItemSet` |
+//! | assessment | the result of evaluating one node | [`extend::search::Assessment`] |
+//! | oracle | the object that assesses nodes for a search | [`extend::search::Oracle`] |
+//! | item set | the value of a row in a column of lists: items without order and multiplicity | `job::ItemSet` |
 //! | cut | the label of each item: itself, an ancestor, or none if it is removed | `items::Cut` |
 //! | constraint | one model of SATISFYING with its attribute and columns | `job::Constraint` |
 //! | promise | a constraint as it is recounted and reported | `recount::Promise` |
@@ -146,58 +147,58 @@
 //! | local recoding | equal values may get different labels in different groups | `partition::Partition` |
 //! | group | the combinations that local recoding releases with the same labels | `partition::Partition` |
 //! | population | the table of people that a release is a sample of | `job::Job::population` |
-//! | entity | the person that several rows can be of | `job::Job::entity` |
+//! | entity | the person to whom several rows can belong | `job::Job::entity` |
 //! | warning | what the roles of a request let through, in names and counts | [`manifest::Warning`] |
-//! | drift | what is otherwise than when the release of USING MANIFEST was made | [`manifest::Drift`] |
+//! | drift | the differences since the release of USING MANIFEST was made | [`manifest::Drift`] |
 //! | replay | the node of an earlier release, applied again and checked | `job::Replay` |
 //! | decision | the node or partition that is released, and the classes that are kept | `engine::Decision` |
-//! | recoding plan | what becomes of each column of the source | `recode::RecodingPlan` |
+//! | recoding plan | the treatment of each column of the source | `recode::RecodingPlan` |
 //! | column treatment | one column's part of a recoding plan | `recode::ColumnTreatment` |
 //! | permutation | which released row gets which value of a RANDOMIZED column | `recode::randomize::Permutation` |
 //! | contingency table | how many rows have a value within a class | `recode::randomize::ContingencyTable` |
 //! | stage | the hidden folder that becomes the target when it is complete | `staging::Stage` |
-//! | recount | the promises counted again on what was written, by SQL that shares no code with the search | `recount` |
-//! | check | one promise with what it requires and what was reached | [`manifest::Check`] |
+//! | recount | counting the promises again on the written files, by SQL that shares no code with the search | `recount` |
+//! | check | one promise with the required and the reached value | [`manifest::Check`] |
 //! | spill space | memory reservations, and files for what they refuse | `spill::SpillSpace` |
-//! | class together | the persons of whom two releases tell the same | `audit::Pair` |
+//! | class together | the persons about whom two releases reveal the same | `audit::Pair` |
 //! | disclosure check | what gives a release away besides its models: names in footers, order, leftovers | `audit` |
 //! | front | the nodes that no other node beats in every objective | [`ParetoFront`] |
 //!
-//! Where a paper leaves something open, the file that implements it says under **Interpretation**
-//! how it is read here, and why.
+//! Where a paper leaves something open, the file that implements it states under **Interpretation**
+//! how the paper is read here, and why.
 //!
 //! # The order of a release
 //!
-//! Rows are ordered by what is released of them: the columns of PARTITIONED BY first, then the
+//! Rows are ordered by their released values: the columns of PARTITIONED BY first, then the
 //! quasi-identifiers in the order of the statement, then the other columns in the order of the
 //! source. Labels ascend by the bytes of their texts, other values by the order of their type, and
 //! NULL comes last. Only equal rows have no order, and nobody can tell them apart. The order is a
-//! function of the released rows alone: it reveals nothing beside them, and is the same for any
+//! function of the released rows alone: it reveals nothing beyond them, and is the same for any
 //! order of the input, number of files, number of threads and memory limit.
 //!
 //! `recode::sort` makes the order. It packs each row into a few machine words that compare as the
 //! rows do, and sorts the words. `engine::apply::order` proves the order on the rows that leave: it
-//! compares the released values themselves, and knows neither words nor codes.
+//! compares the released values themselves, and uses neither words nor codes.
 //!
 //! # Threads
 //!
-//! Scans, writing and recounts are plans of DataFusion. The workers of the tokio runtime that a
-//! statement is awaited on execute them, in as many partitions as
-//! `datafusion.execution.target_partitions` says. Merging the partitions, grouping nodes and
+//! Scans, writing and recounts are plans of DataFusion. They are executed by the workers of the
+//! tokio runtime on which a statement is awaited, in as many partitions as
+//! `datafusion.execution.target_partitions` gives. Merging the partitions, grouping nodes and
 //! putting the rows of a release in order is done by a pool of as many threads, which are called
-//! `anonsql-0` and so on. Each session has a pool of its own. It is started when it is first
-//! needed, and another one after a SET of another number. Rayon's pool for the whole process is
-//! neither used nor started. What waits for files, sorts or sums up runs on the threads that the
-//! runtime has for that (`spawn_blocking`), and not on its workers. The command makes its runtime
+//! `anonsql-0` and so on. Each session has a pool of its own. The pool is started when it is first
+//! needed, and replaced after a SET of another number. Rayon's pool for the whole process is
+//! neither used nor started. Work that waits for files, sorts or sums up runs on the runtime's
+//! threads for such work (`spawn_blocking`), and not on its workers. The command makes its runtime
 //! and its pool as large as `--threads`.
 //!
-//! Only a statement of hundreds of nested operators has threads beside these: what walks its tree
+//! Only a statement of hundreds of nested operators has threads beside these: walking its tree
 //! needs larger stacks.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
-// Help, completion and listings are read by the command alone, and what other machines are sent by
-// the cluster alone. With both, what nobody uses is an error again.
+// Only the command reads help, completion and listings, and only the cluster uses what is sent to
+// other machines. With both features, unused code is an error again.
 #![cfg_attr(not(all(feature = "cli", feature = "cluster")), allow(dead_code, unused_imports))]
 
 mod arithmetic;

@@ -1,5 +1,5 @@
-//! What a path in a statement stands for: `~` and `$HOME` at its start, `file://`, and the
-//! compression that the end of its name tells.
+//! The meaning of a path in a statement: `~` and `$HOME` at its start, `file://`, and the
+//! compression that the end of its name shows.
 
 use crate::error::{Error, Result};
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
@@ -9,7 +9,7 @@ use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use url::Url;
 
-/// What stands for the user's home folder at the start of a path.
+/// The texts that stand for the user's home folder at the start of a path.
 const HOME: [&str; 2] = ["~", "$HOME"];
 
 /// The endings of compressed files.
@@ -27,7 +27,7 @@ pub(crate) fn is_url(path: &str) -> bool {
     path.contains("://")
 }
 
-/// Returns true if an expanded path is the URL of a web server, which tells no list of files and is
+/// Returns true if an expanded path is the URL of a web server, which has no list of files and is
 /// not written to.
 pub(crate) fn is_of_web(path: &str) -> bool {
     let scheme = path.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
@@ -81,7 +81,8 @@ pub(crate) fn expanded(path: &str) -> Result<Cow<'_, str>> {
     Ok(Cow::Borrowed(path))
 }
 
-/// Returns the absolute path without links and dots, as far as its folders exist.
+/// Returns the absolute path without links and dots. The part after the last existing folder is
+/// kept.
 pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
     let absolute = std::path::absolute(path).map_err(|e| Error::io(path.display(), e))?;
     for known in absolute.ancestors() {
@@ -104,7 +105,7 @@ pub(crate) fn folder_url(folder: &Path) -> String {
     format!("file://{}/", encoded(folder.as_os_str().as_encoded_bytes()))
 }
 
-/// Returns a path with percent encoding, as it stands in a URL.
+/// Returns a path with percent encoding, as in a URL.
 pub(crate) fn encoded(path: &[u8]) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
     let spelled = path.iter().map(|byte| match plain(*byte) {
@@ -143,13 +144,13 @@ pub(crate) fn not_decompressed(compression: FileCompressionType) -> Error {
     ))
 }
 
-/// Opens a file for reading, decompressed as the end of its name tells.
+/// Opens a file for reading, with this decompression.
 pub(crate) fn open(path: &str, compression: FileCompressionType) -> std::io::Result<Box<dyn Read + Send>> {
     let file = File::open(path)?;
     compression.convert_read(file).map_err(std::io::Error::other)
 }
 
-/// Reads a whole small file, decompressed as the end of its name tells. Errors begin with `what`.
+/// Reads a whole small file, decompressed by the end of its name. Errors begin with `what`.
 pub(crate) fn read(path: &str, what: &str) -> Result<Vec<u8>> {
     let path = expanded(path)?;
     let (_, compression) = without_compression(&path);
@@ -157,8 +158,7 @@ pub(crate) fn read(path: &str, what: &str) -> Result<Vec<u8>> {
     whole(file, compression, what)
 }
 
-/// Returns the content of an object, decompressed as the end of its name tells. Errors begin with
-/// `what`.
+/// Returns the content of an object, decompressed by the end of its name. Errors begin with `what`.
 pub(crate) fn decompressed(name: &str, object: &[u8], what: &str) -> Result<Vec<u8>> {
     let (_, compression) = without_compression(name);
     let content = compression

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// Returns true for a character that acts on the text beside it instead of showing a sign: control
 /// characters including ESC, marks of the writing direction, and characters without width. The
-/// joiners that scripts and emoji need are not among them.
+/// result is false for the joiners that scripts and emoji need.
 pub fn acts(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -50,12 +50,12 @@ fn spelled(text: &str, stays: impl Fn(char) -> bool) -> String {
     out
 }
 
-/// Values that no text may show, each with what stands in its place.
+/// Values that no text may show, each with its replacement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Secrets(Arc<Vec<(String, String)>>);
 
 impl Secrets {
-    /// Creates the secrets from values and what stands in their place, longest value first.
+    /// Creates the secrets from values and their replacements, longest value first.
     pub fn new(mut values: Vec<(String, String)>) -> Self {
         values.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
         Self(Arc::new(values))
@@ -66,13 +66,13 @@ impl Secrets {
         self.0.iter()
     }
 
-    /// Returns true if there is none.
+    /// Returns true if there are no values.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns a text with what stands in the place of the values, as they are, in quotes, or
-    /// escaped for SQL, JSON or HTML.
+    /// Returns a text with the values replaced, where they are unchanged, in quotes, or escaped for
+    /// SQL, JSON or HTML.
     pub fn hidden_in(&self, text: &str) -> String {
         let mut text = text.to_string();
         for (value, instead) in self.iter() {

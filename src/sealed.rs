@@ -1,9 +1,9 @@
-//! Single files that statements write, such as reports and scripts, and whether a file that is
-//! there is one of them.
+//! Single files that statements write, such as reports and scripts, and a test whether an existing
+//! file is one of them.
 //!
-//! Each such file ends with a seal: a comment with the SHA-256 of what stands before it. A file
-//! whose seal is right was written by anonsql and is as it was written, so the next run may replace
-//! it. Any other file is somebody's work. The seal prevents accidents, and proves nothing: anybody
+//! Each such file ends with a seal: a comment with the SHA-256 of the text before it. A file with a
+//! correct seal was written by anonsql and not changed since, so the next run may replace it. Any
+//! other file is somebody's work. The seal prevents accidents but proves nothing, because anybody
 //! can compute it.
 
 use crate::error::{Error, ErrorKind, Result};
@@ -12,9 +12,9 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// What stands in a seal before the checksum.
+/// The text in a seal before the checksum.
 const MARK: &str = "anonsql wrote this file; SHA-256 of the text before: ";
-/// The language of a file, whose comments a seal is written as.
+/// The language of a file, which determines the form of its seal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Form {
     /// Markdown, HTML and SVG.
@@ -28,7 +28,7 @@ pub(crate) enum Form {
 impl Form {
     const ALL: [Self; 3] = [Self::Markup, Self::Sql, Self::Json];
 
-    /// Returns what stands before and after a seal.
+    /// Returns the texts before and after a seal.
     fn around(self) -> (&'static str, &'static str) {
         match self {
             Self::Markup => ("<!-- ", " -->\n"),
@@ -38,7 +38,7 @@ impl Form {
     }
 }
 
-/// The most bytes of a file that is looked at; statements write smaller ones.
+/// The most bytes of a file that are read; statements write smaller files.
 const LARGEST: u64 = 256 << 20;
 
 /// Returns a text with its seal.
@@ -53,7 +53,7 @@ pub(crate) fn sealed(text: String, form: Form) -> String {
     format!("{head}{before}{MARK}{sum}{after}")
 }
 
-/// Returns true if a file with this content is as a statement wrote it.
+/// Returns true if a file with this content is unchanged since a statement wrote it.
 pub(crate) fn is_sealed(content: &[u8]) -> bool {
     let is_form = |form: Form| {
         let (before, after) = form.around();
@@ -68,9 +68,8 @@ pub(crate) fn is_sealed(content: &[u8]) -> bool {
     Form::ALL.into_iter().any(is_form)
 }
 
-/// Returns true if there is a file at `path`, which may be replaced. Fails with
-/// `ErrorKind::TargetExists` if there is something that no statement wrote, or that was changed
-/// since, unless `overwrite`.
+/// Returns true if there is a file at `path`, which may be replaced. Unless `overwrite`, fails with
+/// `ErrorKind::TargetExists` if no statement wrote the file, or if it was changed since.
 pub(crate) fn check_replaced(path: &Path, overwrite: bool) -> Result<bool> {
     let failed = |e| Error::io(format!("cannot read {}", path.display()), e);
     let is_file = match fs::metadata(path) {

@@ -53,7 +53,7 @@ pub struct S3 {
     pub endpoint: Option<String>,
     /// The region of the buckets.
     pub region: Option<String>,
-    /// Whether the server may be reached without encryption.
+    /// True if the server may be reached without encryption.
     pub allow_http: bool,
 }
 
@@ -63,14 +63,14 @@ pub struct S3 {
 pub struct Settings {
     /// How the classes of a lattice node are counted.
     pub node_execution: NodeExecution,
-    /// Whether an open warning of a request is an error.
+    /// True if an open warning of a request is an error.
     pub strict: bool,
     /// The time limit of a search whose statement has none.
     pub time_limit: Option<Duration>,
-    /// Whether statements do everything except writing.
+    /// True if statements do everything except writing.
     pub dry_run: bool,
-    /// About the most combinations of quasi-identifier values that local recoding compares one by
-    /// one. For a larger table it divides the classes of coarser levels.
+    /// The approximate largest number of combinations of quasi-identifier values that local
+    /// recoding compares one by one. For a larger table it divides the classes of coarser levels.
     pub divided_combinations: usize,
     /// The place of the objects of `s3://`.
     pub s3: S3,

@@ -1,7 +1,7 @@
-//! Says whether ../shared, tmux, moto (a server of S3), azurite (one of Azure), a Chromium and the
-//! readers of Delta tables from PyPI are at hand, so that tests that need them are reported as
-//! ignored where they are not. Under CI those that need anything but a Chromium run, and fail,
-//! without it.
+//! Checks whether ../shared, tmux, moto (a server of S3), azurite (one of Azure), a Chromium and
+//! the readers of Delta tables from PyPI are available. Tests that need a missing one are reported
+//! as ignored. Under CI, tests that need anything but a Chromium run all the same, and fail without
+//! it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -42,14 +42,14 @@ fn main() {
     }
 }
 
-/// Whether Python has these packages.
+/// Returns true if Python can import these packages.
 fn imports(packages: &str) -> bool {
     let import = format!("import {packages}");
     let imported = Command::new("python3").args(["-c", &import]).output();
     imported.is_ok_and(|output| output.status.success())
 }
 
-/// The browser of ANONSQL_CHROMIUM, or the first of the usual names that is there.
+/// Returns the browser of ANONSQL_CHROMIUM, or the first of the usual names that is found.
 fn chromium() -> Option<PathBuf> {
     if let Ok(named) = std::env::var("ANONSQL_CHROMIUM") {
         return Some(PathBuf::from(named)).filter(|p| p.is_file());
@@ -57,7 +57,7 @@ fn chromium() -> Option<PathBuf> {
     found(&["chromium", "chromium-browser", "google-chrome"])
 }
 
-/// The first of these commands that is there.
+/// Returns the first of these commands that is found.
 fn found(names: &[&str]) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     std::env::split_paths(&folders)

@@ -1,12 +1,12 @@
-//! Every file of `tests/slt/` is one test: statements, and what they answer.
+//! Every file of `tests/slt/` is one test: statements, and their expected answers.
 //!
-//! A file has a session and a scratch folder of its own; `$__SCRATCH__` in it stands for that
-//! folder, in SQL, in `system` commands and in what comes back. A number with a fraction is
-//! compared to six digits after the point, an error is `<kind>: <message>`, NULL is `NULL` and an
-//! empty text is `(empty)`. With `ANONSQL_SLT_REWRITE=1` the expectations are written anew from
-//! what is answered, to be read as a diff.
+//! A file has a session and a scratch folder of its own. `$__SCRATCH__` in the file stands for that
+//! folder, in SQL, in `system` commands and in answers. A number with a fraction is compared to six
+//! digits after the point, an error is `<kind>: <message>`, NULL is `NULL` and an empty text is
+//! `(empty)`. With `ANONSQL_SLT_REWRITE=1` the expectations are replaced by the actual answers, to
+//! be read as a diff.
 //!
-//! The last test holds the files to the catalogues: an entry without its file fails.
+//! The last test compares the files with the catalogues: an entry without its file fails.
 
 use anonsql::AnonContext;
 use anonsql::internal::{hierarchy, metric, model, partition, search, session};
@@ -25,13 +25,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where the files are, from the root of the package, which is the working directory of a test.
+/// The folder of the files, relative to the root of the package, which is the working directory of
+/// a test.
 const FILES: &str = "tests/slt";
 
-/// What stands for the scratch folder of a file.
+/// The name that stands for the scratch folder of a file.
 const SCRATCH: &str = "__SCRATCH__";
 
-/// Set to rewrite expectations.
+/// The variable that, when set, rewrites the expectations.
 const REWRITE: &str = "ANONSQL_SLT_REWRITE";
 
 fn main() {
@@ -119,7 +120,7 @@ fn every_entry_has_its_file() -> Result<(), Failed> {
     }
 }
 
-/// One session of anonsql, set up as the command does.
+/// One session of anonsql, set up as by the command.
 struct Session {
     context: AnonContext,
     scratch: String,
@@ -142,7 +143,7 @@ impl Session {
         for statement in self.context.parse(text)? {
             let answer = self.context.execute(statement?).await?;
             let schema = SchemaRef::clone(&answer.schema);
-            // Read as they come: a VERIFY that fails has rows to compare too.
+            // The rows are read as they arrive: a VERIFY that fails has rows to compare too.
             last = Some((schema, answer.rows.try_collect().await?));
         }
         Ok(last.unwrap_or_else(|| (SchemaRef::new(arrow::datatypes::Schema::empty()), vec![])))
@@ -150,7 +151,7 @@ impl Session {
 
     /// A text without the path of the scratch folder.
     fn portable(&self, text: &str) -> String {
-        // Some errors name a file by its path in an object store, which has no slash in front.
+        // Some errors name a file by its path in an object store, which has no leading slash.
         let name = format!("${SCRATCH}");
         text.replace(&self.scratch, &name)
             .replace(self.scratch.trim_start_matches('/'), &name)
@@ -229,7 +230,7 @@ impl fmt::Display for Broken {
 
 impl std::error::Error for Broken {}
 
-/// The type of a column, in a letter.
+/// The type of a column, as a letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
     Boolean,

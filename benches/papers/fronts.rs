@@ -31,7 +31,7 @@ struct Experiment {
     objectives: &'static [&'static str],
     /// The discretization vector.
     epsilon: &'static [f64],
-    /// CE, RR and mean nodes as published, where they are.
+    /// The published CE, RR and mean number of nodes, where the paper has them.
     published: (Option<f64>, Option<f64>, Option<f64>),
 }
 
@@ -112,8 +112,8 @@ const VECTORS: &[Experiment] = &[
     },
 ];
 
-/// Every node of a lattice by every objective; the cost of glm is the sum over cells, as the
-/// paper's is.
+/// Every node of a lattice, with its cost under each objective. The cost of glm is the sum over
+/// cells, as in the paper.
 struct Nodes {
     oracle: FrontOracle,
     names: Vec<&'static str>,
@@ -176,7 +176,7 @@ impl Nodes {
         Self { oracle, names, costs }
     }
 
-    /// The archive of a search and the nodes it assessed.
+    /// Runs a search. Returns its archive and the number of nodes assessed.
     fn run(&self, e: &Experiment, search: &Call, seed: u64) -> (Members, u64) {
         let places: Vec<usize> = e
             .objectives
@@ -203,7 +203,7 @@ impl Nodes {
     }
 }
 
-/// What 20 runs reached.
+/// The scores over all runs of a search.
 struct Score {
     /// Mean and standard deviation.
     rr: (f64, f64),

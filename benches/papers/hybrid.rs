@@ -24,7 +24,7 @@ const POKER: [&str; 10] = ["s1", "r1", "s2", "r2", "s3", "r3", "s4", "r4", "s5",
 const KS: usize = 15;
 const ALGORITHMS: [&str; 3] = ["tabu", "genetic", "tabu_genetic"];
 
-/// Every node for every k.
+/// Suppressed rows and dm of every node for every k.
 struct Nodes {
     evaluator: Evaluator,
     /// By k - 1, by node: suppressed rows and dm.
@@ -39,7 +39,8 @@ impl Nodes {
         let rows = evaluator.rows();
         let found = for_each(nodes.len(), |i| {
             let set = evaluator.sets().get(&nodes[i]).expect("a node is evaluated");
-            // Rows and squares of the classes of each size below KS, and the squares of all.
+            // For each class size below KS, the rows in such classes; and the sum of squares of all
+            // class sizes.
             let mut small = [0u64; KS + 1];
             let mut squares = 0u64;
             for n in set.counts() {
@@ -69,7 +70,7 @@ impl Nodes {
         }
     }
 
-    /// Runs a search; the best dm and the nodes it assessed.
+    /// Runs a search. Returns the best dm and the number of nodes assessed.
     fn run(&self, name: &str, k: usize, limit: u64, seed: u64) -> (Option<f64>, u64) {
         let assess = |i: usize| {
             let (suppressed, dm) = self.by_k[k - 1][i];
@@ -94,7 +95,7 @@ impl Nodes {
     }
 }
 
-/// One algorithm at one k and limit.
+/// The result of one algorithm at one k and limit.
 struct Row {
     mean: f64,
     deviation: f64,

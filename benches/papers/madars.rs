@@ -24,7 +24,7 @@ const PUBLISHED: [(f64, f64, f64, f64); 6] = [
     (0.8, 21.515, 0.7, 3.610),
     (0.83, 32.316, 0.77, 4.362),
 ];
-/// The searches: what they are called here, their name, and the metric they minimise.
+/// The searches: the label in the tables, the name, and the metric that is minimised.
 const SEARCHES: [(&str, &str, &str); 3] = [
     ("MA-Datafly", "ma_datafly", "height"),
     ("Incognito, least height", "incognito", "height"),

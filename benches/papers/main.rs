@@ -1,11 +1,11 @@
 //! The experiments of three papers, run again:
 //! `cargo bench --bench papers -- [--quick] [--only SECTION] [--out FOLDER]`.
 //!
-//! Writes the tables as CSV, the figures as SVG, and `index.html`, which sets ours beside the
-//! published numbers, to `target/papers` (or FOLDER). It reads the tables under ANONSQL_SHARED (or
-//! ../shared). The whole takes some minutes on two cores: every node of a lattice is evaluated once
-//! by the engine, and all runs of all seeds look it up. `--quick` takes 3 seeds instead of 50 and
-//! 20; the sections are `hybrid` (by far the longest), `fronts` and `madars`.
+//! Writes the tables as CSV, the figures as SVG, and `index.html`, which compares our numbers with
+//! the published ones, to `target/papers` (or FOLDER). The tables are read from ANONSQL_SHARED (or
+//! ../shared). The whole takes some minutes on two cores: the engine evaluates every node of a
+//! lattice once, and the runs of all seeds look up the results. `--quick` takes 3 seeds instead of
+//! 50 and 20; the sections are `hybrid` (by far the longest), `fronts` and `madars`.
 
 mod chart;
 mod fronts;
@@ -20,19 +20,19 @@ use page::Page;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// How much is run, and where to.
+/// The extent of a run, and its folders.
 pub struct Plan {
     /// Fewer seeds.
     pub quick: bool,
     /// The folder with the tables.
     pub shared: PathBuf,
-    /// The folder that is written.
+    /// The folder for the output.
     pub out: PathBuf,
 }
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo test --benches` runs it without --bench: there is nothing to check then.
+    // `cargo test --benches` passes no --bench, and there is nothing to check then.
     if !arguments.iter().any(|a| a == "--bench") {
         return;
     }
@@ -82,7 +82,7 @@ pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-/// Calls `f` with every number below `n`, on all threads; the answers are in order.
+/// Calls `f` with every number below `n`, on all threads. Returns the answers in order.
 pub fn for_each<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let work = || {

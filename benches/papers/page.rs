@@ -23,7 +23,7 @@ impl Page {
         }
     }
 
-    /// A heading with what the paper says. Text is HTML.
+    /// Adds a heading, and a paragraph about the paper. `text` is HTML.
     pub fn section(&mut self, title: &str, text: &str) {
         // Writing to a string cannot fail.
         let _ = write!(self.body, "<h2>{title}</h2><p>{text}</p>");
@@ -75,7 +75,7 @@ impl Page {
     }
 }
 
-/// A number for people: grouped, or with what digits it needs.
+/// Formats a number for reading: grouped in thousands, or with the digits that its size needs.
 pub fn number(value: f64) -> String {
     if value.abs() >= 1000.0 {
         let digits = format!("{:.0}", value.abs());

@@ -9,7 +9,7 @@ use anonsql::internal::search::{Assessment, Counters, Oracle};
 use anonsql::internal::source::Pins;
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
 
-/// A table with its hierarchies, and what is asked of it.
+/// A table with its hierarchies, and the request for it.
 pub struct Table<'a> {
     /// The file of the table, without its ending.
     pub file: &'a str,
@@ -67,9 +67,9 @@ impl Table<'_> {
 
 /// A lattice whose nodes were all evaluated before.
 pub struct Known<'a> {
-    /// What knows the lattice and the table.
+    /// The oracle for the lattice and the table.
     pub of: &'a dyn Oracle,
-    /// By the index of the node in the lattice.
+    /// The assessment of each node, by its index in the lattice.
     pub nodes: &'a (dyn Fn(usize) -> Assessment + Sync),
     /// The most rows suppressed.
     pub limit: u64,

@@ -24,14 +24,14 @@ pub struct Adult {
     pub base: Arc<Base>,
     /// Every node.
     pub lattice: Lattice,
-    /// What plans are executed in.
+    /// The task context in which plans are executed.
     pub context: Arc<TaskContext>,
     session: SessionContext,
     folder: PathBuf,
     runtime: tokio::runtime::Runtime,
 }
 
-/// The folder with the shared data; says so when it is not there.
+/// Returns the folder with the shared data. Prints a message if the data is not there.
 pub fn shared() -> Option<PathBuf> {
     let folder = PathBuf::from(std::env::var_os("ANONSQL_SHARED").unwrap_or_else(|| "../shared".into()));
     if folder.join("data/adult_arx.parquet").exists() {
@@ -42,7 +42,7 @@ pub fn shared() -> Option<PathBuf> {
 }
 
 impl Adult {
-    /// Reads the table; `None` where it is not there.
+    /// Reads the table. Returns `None` if it is not there.
     pub fn read() -> Option<Self> {
         let folder = shared()?.join("data");
         let runtime = super::run::runtime(1);

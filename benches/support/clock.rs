@@ -1,4 +1,4 @@
-//! What one run took.
+//! The time that one run takes.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ pub fn process_cpu() -> Duration {
     Duration::from_millis(ticks * 10)
 }
 
-/// What a run took: its wall time, the CPU time of the calling thread, and what it answered.
+/// Runs a function. Returns its wall time, the CPU time of the calling thread, and its answer.
 pub fn timed<T>(run: impl FnOnce() -> T) -> (Duration, Duration, T) {
     let (cpu, wall) = (thread_cpu(), Instant::now());
     let answer = run();

@@ -1,4 +1,4 @@
-//! One node's classes, as the product finds them and as DataFusion's own aggregation does.
+//! One node's classes, computed as in the product and by DataFusion's own aggregation.
 
 use super::adult::Adult;
 use anonsql::internal::frequency::FrequencySets;
@@ -25,7 +25,7 @@ pub fn schema() -> Arc<Schema> {
     ]))
 }
 
-/// The product's way, with no set of another node at hand.
+/// Counts the classes as the product does, with no frequency set of another node cached.
 pub fn by_product(sets: &FrequencySets, node: &Node) -> usize {
     sets.get(node).expect("a node's classes").len()
 }

@@ -1,5 +1,5 @@
-//! Grouping of packed keys by plain Rust and hashbrown: the floor that a node executed by
-//! DataFusion is held to.
+//! Grouping of packed keys by plain Rust and hashbrown: the baseline for a node executed by
+//! DataFusion.
 
 use anonsql::internal::frequency::{Base, FrequencySet};
 use anonsql::internal::lattice::{Lattice, Node};
@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use std::collections::HashMap as StdHashMap;
 use std::ops::Range;
 
-/// Columns are looked up together while their bits number no more than this.
+/// The most bits of columns that are looked up together.
 const CHUNK_BITS: u32 = 12;
 
 /// The keys of a base frequency set in one word each, and tables that generalize them.
@@ -62,7 +62,7 @@ impl Plain {
         }
     }
 
-    /// The number of classes of `node`, and its classes, from rows of a node below it.
+    /// Returns the classes of `node` with their rows, grouped from rows of a node below it.
     pub fn group(&mut self, rows: &[(u64, u64)], node: &Node) -> HashMap<u64, u64> {
         for (number, chunk) in self.chunks.iter().enumerate() {
             let levels = node.levels()[chunk.clone()].to_vec();
@@ -89,7 +89,7 @@ impl Plain {
         classes
     }
 
-    /// For every combination of codes of the chunk's columns the packed least codes.
+    /// Returns the packed least codes for every combination of codes of the chunk's columns.
     fn table(&self, chunk: &Range<usize>, levels: &[u8]) -> Vec<u64> {
         let first = self.shifts[chunk.start];
         let width: u32 = self.bits[chunk.clone()].iter().sum();
@@ -107,8 +107,8 @@ impl Plain {
         (0..1u64 << width).map(entry).collect()
     }
 
-    /// Groups every node from the smallest of its direct predecessors; answers the classes of all
-    /// nodes together.
+    /// Groups every node from the smallest of its direct predecessors. Returns the total number of
+    /// classes of all nodes.
     pub fn whole_lattice(&mut self, lattice: &Lattice) -> u64 {
         let mut sets: StdHashMap<Node, Vec<(u64, u64)>> = StdHashMap::new();
         let mut classes = 0;

@@ -1,4 +1,4 @@
-//! What benches ask for: k-anonymity of a table whose hierarchies are files.
+//! The request of the benches: k-anonymity of a table whose hierarchies are files.
 
 use anonsql::internal::catalogue::{Argument, Call, Value};
 use anonsql::internal::hierarchy::{Hierarchy, LabelForm, OnNull, OnUnmapped, file};

@@ -1,6 +1,6 @@
 //! How a bench is run.
 
-/// Whether every bench only has to run once, on little data: so `cargo test --benches` runs them.
+/// Returns true if every bench runs only once, on little data, as under `cargo test --benches`.
 pub fn is_quick() -> bool {
     !std::env::args().any(|argument| argument == "--bench")
 }

@@ -2,12 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-/// A name and what it names: answers the number of classes, which all forms must agree on.
+/// A name and its form: a function that returns the number of classes, on which all forms must
+/// agree.
 pub type Form<'a, T> = (&'a str, &'a mut dyn FnMut(&T) -> usize);
 
-/// The least time of each run of each of `forms` over `items`, in microseconds summed over the
-/// items. The forms take turns item by item, so that whatever else the machine does hits all of
-/// them; the least of the rounds leaves it out.
+/// Times each of `forms` over `items`. Returns, for each form, the least time per item, in
+/// microseconds summed over the items. The forms take turns item by item, so that other load on the
+/// machine hits all of them; the least of the rounds leaves it out.
 pub fn in_turns<T>(rounds: usize, items: &[T], forms: &mut [Form<T>]) -> Vec<f64> {
     let mut least = vec![vec![Duration::MAX; items.len()]; forms.len()];
     for _ in 0..rounds {

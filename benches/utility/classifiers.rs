@@ -1,5 +1,5 @@
-//! What classifiers learn from a release: nine tenths of the table are released, and the other
-//! tenth is classified.
+//! The accuracy of classifiers trained on a release: nine tenths of the table are released, and the
+//! other tenth is classified.
 
 use super::{COLUMNS, Plan, quasi_identifiers, sql};
 use anonsql::AnonContext;
@@ -61,7 +61,7 @@ pub async fn run(plan: &Plan, context: &AnonContext) {
     }
 }
 
-/// Makes a table with the number of each row's fold, once for every time.
+/// Makes a table with the fold of each row, one column for each division of the table.
 async fn divide(context: &AnonContext, times: u32) {
     let fold = |time| format!("ntile(10) OVER (ORDER BY md5(CAST(n AS VARCHAR) || '-{time}')) AS fold_{time}");
     let folds: Vec<String> = (1..=times).map(fold).collect();
@@ -80,8 +80,8 @@ async fn divide(context: &AnonContext, times: u32) {
     .await;
 }
 
-/// Releases all rows but those of one fold, and returns the accuracies on that fold: of the release
-/// and of the source.
+/// Releases all rows but those of one fold. Returns the accuracies on that fold of classifiers
+/// trained on the release and on the source.
 async fn accuracy(
     context: &AnonContext,
     k: u32,

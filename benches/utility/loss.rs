@@ -7,8 +7,8 @@ use anonsql::manifest::Manifest;
 use std::io::Write;
 
 /// The searches, by the name of their column: `r` labels ages by tight ranges, `h` by their
-/// hierarchy. The hierarchy of ages is a file, so RECODING LOCAL keeps to its labels; `range` is
-/// what it loses where these are left.
+/// hierarchy. The hierarchy of ages is a file, so RECODING LOCAL keeps to its labels; `range` shows
+/// the loss without these labels.
 const SEARCHES: [(&str, &str); 9] = [
     ("mondrian r", "SEARCH USING mondrian (ranges => exact)"),
     ("mondrian h", "SEARCH USING mondrian (numbers => hierarchy)"),
@@ -45,7 +45,7 @@ pub async fn run(plan: &Plan, context: &AnonContext) {
                 .expect("a manifest that can be read")
                 .expect("a release");
             print!(" {:.4} | {seconds:.1} |", manifest.metrics["glm"]);
-            // A row takes minutes: what is known of it is shown.
+            // A row takes minutes, so each figure is shown as soon as it is known.
             let _ = std::io::stdout().flush();
         }
         println!();

@@ -1,12 +1,12 @@
-//! What local recoding loses on Adult, and what classifiers still learn from it:
+//! The loss of local recoding on Adult, and the accuracy of classifiers trained on its releases:
 //! `cargo bench --bench utility -- [--quick] [--only loss | rules | classifiers]`.
 //!
 //! Prints three tables. `loss`: the loss of each search over nine quasi-identifiers for k = 2, 5,
-//! 10 and 50, with the CPU time of the whole statement. `rules`: what local recoding loses with a
-//! code of ages or the labels of a hierarchy, beside what it loses without them. `classifiers`: the
-//! accuracy of naive Bayes and of a decision tree on rows that no release has seen, over ten folds
+//! 10 and 50, with the CPU time of the whole statement. `rules`: the loss of local recoding with a
+//! code of ages or the labels of a hierarchy, beside the loss without them. `classifiers`: the
+//! accuracy of naive Bayes and of a decision tree on rows that are in no release, over ten folds
 //! twice, with the standard error of the mean. `--quick` takes k = 5 and 50, and three folds once.
-//! It reads the tables under ANONSQL_SHARED (or ../shared).
+//! The tables are read from ANONSQL_SHARED (or ../shared).
 
 mod classifiers;
 #[path = "../support/clock.rs"]
@@ -26,7 +26,7 @@ use columns::COLUMNS;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::path::{Path, PathBuf};
 
-/// How much is run.
+/// The extent of a run.
 pub struct Plan {
     /// The values of k.
     pub ks: Vec<u32>,
@@ -38,7 +38,7 @@ pub struct Plan {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo test --benches` runs it without --bench: there is nothing to check then.
+    // `cargo test --benches` passes no --bench, and there is nothing to check then.
     if !arguments.iter().any(|a| a == "--bench") {
         return;
     }

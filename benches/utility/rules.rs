@@ -1,13 +1,13 @@
-//! What the rules of hierarchies cost: the loss with a code of ages, and with labels of a
-//! hierarchy, beside what is lost without them.
+//! The cost of the rules of hierarchies: the loss with a code of ages and with the labels of a
+//! hierarchy, beside the loss without them.
 
 use super::{COLUMNS, Plan, sql};
 use anonsql::AnonContext;
 use anonsql::manifest::Manifest;
 use std::io::Write;
 
-/// What ages are labelled by: a name, their hierarchy, and the search. What ranges of all ages lose
-/// is what local recoding lost before it kept to codes and to labels of hierarchies.
+/// The labels of ages: a name, the hierarchy of ages, and the search. The loss of "ranges of all
+/// ages" is that of local recoding before it kept to codes and to labels of hierarchies.
 const RULES: [(&str, &str, &str); 5] = [
     ("ranges of all ages", "plain", "RECODING LOCAL"),
     ("ranges, TOP CODE 75", "coded", "RECODING LOCAL"),

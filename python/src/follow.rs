@@ -166,7 +166,7 @@ impl Observer for Follow {
     }
 
     fn drifted(&self, drift: &Drift, stops: bool) {
-        // What stops the statement is in its error.
+        // The error already contains the drift that stops the statement.
         if !stops {
             self.note(&*drift.text);
         }

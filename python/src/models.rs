@@ -148,7 +148,7 @@ impl PrivacyModel for Model {
 
     fn audit(&self, relation: &Relation) -> Audit {
         if held(&self.own.raised).is_some() {
-            // No number reaches it, so nothing is published.
+            // No number reaches infinity, so nothing is published.
             return Audit {
                 sql: "SELECT 0.0".into(),
                 required: f64::INFINITY,

@@ -216,7 +216,7 @@ impl Session {
             let done = self.embedded.run(job, || goes_on(&mut raised, look));
             (done, raised)
         });
-        // Without an answer of its function, a model holds for no class and for no release.
+        // If its function raised an error, a model holds for no class and for no release.
         if let Some(raised) = models.iter().find_map(|model| model.take_raised()) {
             return Err(raised);
         }
@@ -241,7 +241,7 @@ fn done_already() -> PyErr {
 impl Drop for Session {
     fn drop(&mut self) {
         if self.is_forked() {
-            // Its threads are the other process's, and nobody here could wait for them.
+            // The threads belong to the other process, so this one cannot wait for them.
             std::mem::forget(Arc::clone(&self.embedded));
         }
     }

@@ -58,7 +58,7 @@ impl Held {
                     ));
                 }
             }
-            // What a producer says of its failure may quote its data.
+            // A producer's error message may quote its data.
             let batch =
                 batch.map_err(|_| Error::data("the rows could not be read to their end from what was registered"))?;
             let batch = with_used_values(&batch)?;
@@ -118,7 +118,7 @@ pub fn with_used_values(batch: &RecordBatch) -> Result<RecordBatch> {
 /// are not UTF-8, or codes beyond the values of a dictionary.
 fn check_values(batch: &RecordBatch) -> Result<()> {
     for (column, field) in batch.columns().iter().zip(batch.schema_ref().fields()) {
-        // What is said of the failure may quote a value.
+        // The message of the failure may quote a value.
         column.to_data().validate_full().map_err(|_| {
             Error::data(format!(
                 "column {:?} has values that are none of its type, such as texts that are not UTF-8",
@@ -144,7 +144,7 @@ fn garbage_collect(column: &ArrayRef) -> Result<ArrayRef> {
     let DataType::Dictionary(_, values) = column.data_type() else {
         return Ok(Arc::clone(column));
     };
-    // The values of the rows make a dictionary of their own.
+    // The dictionary is built anew from the values of the rows.
     Ok(cast(&cast(column, values)?, column.data_type())?)
 }
 
@@ -154,7 +154,7 @@ fn plain_schema(schema: &SchemaRef) -> SchemaRef {
     let fields = schema.fields().iter().map(|field| match field.data_type() {
         DataType::Dictionary(code, values) => {
             let values = match values.as_ref() {
-                // Parquet's writer takes no dictionary of views.
+                // Parquet's writer does not support a dictionary of views.
                 DataType::Utf8View => DataType::Utf8,
                 DataType::BinaryView => DataType::Binary,
                 other => plain(other),

@@ -19,7 +19,7 @@ use crate::quoting::quote;
 use crate::recount::{ReleasedTable, count, with_one_zero};
 use datafusion::prelude::SessionContext;
 
-/// A column that is released with the values of the source, in its rows or permuted.
+/// A column that is released with the source's values, each in its own row or permuted.
 pub(super) struct Unchanged {
     pub(super) column: String,
     /// The SQL expression of the released value to compare.
@@ -28,9 +28,9 @@ pub(super) struct Unchanged {
     pub(super) of_source: String,
 }
 
-/// Returns the columns that are released unchanged: by the manifest, or else the sensitive
-/// attributes of the claim that are not randomized. Notes in `found` which of them cannot be
-/// compared with the source.
+/// Returns the columns that are released unchanged: those that the manifest names, or else the
+/// sensitive attributes of the claim that are not randomized. Notes in `found` which of them cannot
+/// be compared with the source.
 pub(super) async fn unchanged(
     session: &SessionContext,
     claim: &Claim,
@@ -49,8 +49,8 @@ pub(super) async fn unchanged(
     comparable(session, claim, columns, found).await
 }
 
-/// Checks that the source has the values of each permuted column, and each as often at least. The
-/// suppressed rows that a release keeps have none.
+/// Checks for each permuted column that the source has every released value, at least as often as
+/// the release. The suppressed rows that a release keeps have no value there.
 pub(super) async fn check_permuted(
     session: &SessionContext,
     claim: &Claim,
@@ -68,7 +68,7 @@ pub(super) async fn check_permuted(
         let rows = session
             .sql(&format!("SELECT {} AS v FROM {here}", one.released))
             .await?;
-        // A file of text has the missing value of a suppressed row as an empty text.
+        // In a file of text, the missing value of a suppressed row is an empty text.
         let is_text = rows
             .schema()
             .fields()
@@ -94,15 +94,15 @@ pub(super) async fn check_permuted(
     Ok(checks)
 }
 
-/// Checks the columns that suppressed rows keep: every combination of their values must be one of the
-/// source, and as often at most. Returns `None` if the release keeps no suppressed row, or no column
-/// can be compared.
+/// Checks the columns that suppressed rows keep: the source must have every combination of their
+/// values, at least as often as these rows. Returns `None` if the release keeps no suppressed row,
+/// or if no column can be compared.
 pub(super) async fn check_starred(
     session: &SessionContext,
     released: &ReleasedTable,
     unchanged: &[Unchanged],
 ) -> Result<Option<Check>> {
-    // Of the sensitive attributes and sets of items, a suppressed row has no value.
+    // A suppressed row has no value in sensitive attributes and sets of items.
     let kept = unchanged.iter().filter(|one| !released.sensitive.contains(&one.column));
     let kept: Vec<&Unchanged> = kept.collect();
     if released.starred == 0 || kept.is_empty() {
@@ -136,8 +136,8 @@ pub(super) async fn check_starred(
     )))
 }
 
-/// Notes in `found` which released columns are not compared with the source, whatever it is: masks,
-/// and the labels of an attribute that is generalized for the rows' own limits.
+/// Notes in `found` which released columns are never compared with the source: masks, and the
+/// labels of an attribute that is generalized for the rows' own limits.
 pub(super) async fn uncompared(session: &SessionContext, claim: &Claim, found: &mut Verification) -> Result<()> {
     let Some(manifest) = claim.evidence.as_ref().map(Evidence::manifest) else {
         return Ok(());
@@ -178,7 +178,7 @@ async fn comparable(
         let (Some((_, there)), Some(form)) = (&types, form) else {
             let what = |why: &str| format!("whether the values of {column} are those of the source ({why})");
             match &types {
-                // Nothing that is missing would make them comparable.
+                // No further information would make them comparable.
                 Some((here, there)) if plain_type(here) == plain_type(there) || plain_type(here).is_string() => {
                     found.unchecked.push(what("values of this type are not compared"));
                 }

@@ -1,5 +1,5 @@
-//! Checks that each batch of a release that grew holds the models as a table of its own: whoever
-//! had the release before a batch knows which rows came with it.
+//! Checks that each batch of a release that grew satisfies the models as a table of its own. A
+//! reader who had the release before a batch knows which rows the batch added.
 
 use super::check::none_of;
 use super::evidence::Evidence;
@@ -13,9 +13,9 @@ use datafusion::prelude::{ParquetReadOptions, SessionContext};
 /// The table name of the rows of one batch.
 const BATCH: &str = "batch";
 
-/// Counts the batches that do not hold a promise alone, for each promise. Distributions are
+/// Counts for each promise the batches that do not satisfy it on their own. Distributions are
 /// compared with those of the rows of the batch. Returns an empty vector for a release that did not
-/// grow. What cannot be checked is a gap of `found`.
+/// grow. Adds a gap to `found` if the batches cannot be checked.
 pub(super) async fn check(
     session: &SessionContext,
     released: &ReleasedTable,

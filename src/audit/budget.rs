@@ -1,15 +1,16 @@
-//! The budget of a differentially private release. What a release can show is its least class and
-//! what its manifest says of the sample; how the rows were drawn is nowhere.
+//! The budget of a differentially private release. A release shows its smallest class, and its
+//! manifest describes the sample. Nothing shows how the rows were drawn.
 
 use super::check::none_of;
 use crate::folder::{Budget, Check, MANIFEST, Manifest};
 use crate::job::Constraint;
 use crate::model::Sampling;
 
-/// Checks that a manifest's budget is right in itself, that the `smallest` class of the release has
-/// as many rows as it takes, and that the manifest holds back what the model hides.
+/// Checks that a manifest's budget is consistent, that the `smallest` class of the release has as
+/// many rows as the budget requires, and that the manifest leaves out the figures that the model
+/// hides.
 pub(super) fn figures(manifest: &Manifest, budget: &Budget, smallest: Option<u64>) -> [Check; 3] {
-    // A budget that nobody can have asked for has no least class.
+    // A budget that no statement can request has no least class size.
     let sampling = Sampling::new(budget.epsilon, budget.delta, Some(budget.beta)).ok();
     let adds_up = budget.epsilon_of_all >= budget.epsilon && budget.delta_of_all >= budget.delta && budget.releases > 0;
     let least = sampling.filter(|_| adds_up).map(|s| s.k);
@@ -32,8 +33,8 @@ pub(super) fn figures(manifest: &Manifest, budget: &Budget, smallest: Option<u64
     ]
 }
 
-/// Checks that what a release with a manifest has `spent` is allowed by each of `constraints`. Also
-/// returns what cannot be checked.
+/// Checks that each of `constraints` allows the budget that a release with a manifest has spent.
+/// Also returns what cannot be checked.
 pub(super) fn check(constraints: &[Constraint], manifest: Option<&Manifest>) -> (Vec<Check>, Vec<String>) {
     let spent = manifest.and_then(|m| m.differential_privacy.as_ref());
     let mut checks = vec![];
@@ -62,8 +63,8 @@ pub(super) fn check(constraints: &[Constraint], manifest: Option<&Manifest>) -> 
 mod tests {
     use super::*;
 
-    /// A budget of 17 digits is read from a manifest as it was written: a neighbour of it would be
-    /// more than was allowed, or less.
+    /// A budget of 17 digits is read from a manifest exactly as it was written. A neighbouring
+    /// number would be more than was allowed, or less.
     #[test]
     fn a_budget_is_read_as_it_was_written() {
         let budgets = (0..500).map(|i| 0.3 + f64::from(i) / 777.0);

@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 /// The rows to check, the promises about them, and the data to check them against.
 pub(crate) struct Claim {
-    /// How many files were read, if there is no manifest.
+    /// The number of files read, if there is no manifest.
     pub(crate) files_read: Option<u64>,
     /// The rows to check.
     pub(crate) rows: DataFrame,
     /// The columns whose values are folder names.
     pub(crate) folders: Vec<String>,
-    /// The manifest of the release, if the rows are one.
+    /// The manifest of the release, if the rows are a release.
     pub(crate) evidence: Option<Evidence>,
     /// The quasi-identifiers that the statement names.
     pub(crate) quasi_identifiers: Vec<QuasiIdentifier>,
@@ -33,7 +33,7 @@ pub(crate) struct Claim {
     pub(crate) against: Option<DataFrame>,
     /// The rows of the population (POPULATION).
     pub(crate) population: Option<DataFrame>,
-    /// The public key of whom the release is said to be signed by (SIGNED BY).
+    /// The public key of the claimed signer of the release (SIGNED BY).
     pub(crate) key: Option<PublicKey>,
     /// The hierarchies of the session, by name.
     pub(crate) hierarchies: BTreeMap<String, Arc<Hierarchy>>,

@@ -19,7 +19,7 @@ struct Named {
 }
 
 /// Returns the hierarchy and levels of every quasi-identifier, from the statement and the manifest.
-/// Adds checks to `found` where the two name a hierarchy, and notes what cannot be checked.
+/// Adds a check to `found` where both name a hierarchy, and notes what cannot be checked.
 pub(super) fn known(claim: &Claim, found: &mut Verification) -> Result<Vec<Known>> {
     let manifest = claim.evidence.as_ref().map(|e| &e.manifest);
     let of_manifest = manifest
@@ -53,8 +53,8 @@ pub(super) fn known(claim: &Claim, found: &mut Verification) -> Result<Vec<Known
     Ok(known)
 }
 
-/// Returns the codes of the hierarchy that the manifest names for a column, if it is known. They
-/// hold at every level.
+/// Returns the codes of the hierarchy that the manifest names for a column, if the hierarchy is
+/// known. Codes apply at every level.
 fn codes(claim: &Claim, manifest: &Manifest, column: &str) -> Result<Option<Codes>> {
     let name = manifest.hierarchy_of(column).map(|h| &h.name);
     let known = name.and_then(|name| claim.hierarchies.get(name)).into_iter();
@@ -88,8 +88,9 @@ fn named(claim: &Claim, of_manifest: &[String]) -> Vec<Named> {
     claimed.chain(added).collect()
 }
 
-/// Returns the hierarchy that the manifest names for a column: the session's of that name, or else
-/// the one that the manifest defines. Returns `None` if neither is the release's.
+/// Returns the hierarchy that the manifest names for a column: the session's hierarchy of that
+/// name, or else the one that the manifest defines. Returns `None` if neither is the hierarchy of
+/// the release.
 fn hierarchy_of(
     claim: &Claim,
     manifest: &Manifest,
@@ -111,7 +112,7 @@ fn hierarchy_of(
     let Some(name) = manifest.hierarchy_of(column).map(|h| &h.name) else {
         return unknown(format!("{MANIFEST} names no hierarchy"));
     };
-    // A partition has labels of any level, and what they cover is known by the hierarchy alone.
+    // A partition has labels of any level, and the hierarchy alone determines what they cover.
     if levels.is_none() && manifest.partition.is_none() {
         return unknown(format!("{MANIFEST} has no level"));
     }

@@ -38,7 +38,7 @@ struct Covered {
     /// The indices of the released labels and the codes of the source's values, by text.
     labels: HashMap<Option<String>, u32>,
     codes: HashMap<Option<String>, u32>,
-    /// The index of the label NULL if it says nothing.
+    /// The index of the label NULL, if NULL contains no information.
     any: Option<u32>,
     /// The indices of the labels NULL and empty text, if the files write both alike.
     alike: Option<[u32; 2]>,
@@ -111,7 +111,7 @@ pub(super) async fn check(
     Ok((Some(check), unread))
 }
 
-/// Says of a column whose labels cannot be read what is not checked.
+/// Describes what is not checked for a column whose labels cannot be read.
 fn not_read(known: &Known) -> String {
     let why = match known.form {
         LabelForm::Text => format!("name the hierarchy: {} USING hierarchy", known.column),
@@ -190,8 +190,8 @@ impl Covered {
         let cover = Cover::new(Arc::new(lookup), labels.clone())?;
         let is_read = |(i, label): (usize, Option<&str>)| label.is_none_or(|l| l == TOP) || cover.reads(i);
         if known.hierarchy.is_none() {
-            // Labels that are values are taken for themselves: a hierarchy that says otherwise can
-            // be named.
+            // A label that is a value stands for itself. If a hierarchy gives it another meaning,
+            // the statement can name that hierarchy.
             let texts = written(&values)?;
             let own: HashSet<Option<&str>> = texts.iter().collect();
             let is_own = |label: Option<&str>| label.is_none_or(|l| l == TOP) || own.contains(&label);

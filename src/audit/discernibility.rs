@@ -1,9 +1,9 @@
-//! The discernibility that a manifest says: of its metrics the one that follows from what VERIFY
+//! Checks the discernibility in a manifest. It is the only metric that follows from what VERIFY
 //! counts anyway.
 //!
-//! The metric dm: the sum over kept classes of f^2, and f times the rows read over suppressed ones.
-//! Whoever raises the rows read and the rows suppressed of a manifest together changes no sum of
-//! rows, but changes this one.
+//! The metric dm is the sum of f^2 over kept classes, and of f times the rows read over suppressed
+//! ones. A forger who raises the rows read and the rows suppressed of a manifest together changes
+//! no sum of rows, but changes dm.
 
 use crate::error::Result;
 use crate::folder::{Check, MANIFEST, Manifest, Role};
@@ -11,8 +11,8 @@ use crate::recount::ReleasedTable;
 use datafusion::prelude::SessionContext;
 
 /// Checks the discernibility of a manifest by the sizes of the released classes. Returns `None` if
-/// the manifest says none, or one of classes that the files do not show: of items, of guarding
-/// nodes, or of several batches.
+/// the manifest has none, or if it counts classes that the files do not show: classes of items, of
+/// guarding nodes, or of several batches.
 pub(super) async fn check(
     manifest: &Manifest,
     session: &SessionContext,
@@ -27,7 +27,7 @@ pub(super) async fn check(
     if is_hidden || !manifest.batches.is_empty() {
         return Ok(None);
     }
-    // Rows cost rows, whatever the models count.
+    // The metric counts rows, whatever the models count.
     let rows = ReleasedTable {
         entity: None,
         ..released.clone()
@@ -35,7 +35,7 @@ pub(super) async fn check(
     let sizes = rows.histogram(session, &rows.quasi_identifiers).await?;
     let squares = |(size, count)| u128::from(size) * u128::from(size) * u128::from(count);
     let kept: u128 = sizes.iter().map(squares).sum();
-    // A forger chooses these two, so that their product may be beyond every table.
+    // A forger can choose both numbers, so their product may exceed that of any table.
     let suppressed = u128::from(suppressed) * u128::from(read);
     let dm = kept.saturating_add(suppressed) as f64;
     Ok(Some(Check {

@@ -1,6 +1,6 @@
-//! Empty fields of CSV files. They are the empty text or NULL, and a reader sees NULL in both. A
-//! model that compares a class with the whole table tells the two apart: NULL stands last in an
-//! order, and a hierarchy places it by its own clause.
+//! Empty fields of CSV files. Each is the empty text or NULL, and a reader sees both as NULL. A
+//! model that compares a class with the whole table distinguishes the two: NULL is last in an
+//! order, and a hierarchy places NULL by a clause of its own.
 
 use super::tables::{CHECKED, WHOLE, released_type};
 use crate::error::Result;
@@ -15,15 +15,16 @@ use datafusion::prelude::SessionContext;
 /// What the empty fields of the sensitive columns mean.
 #[derive(Debug, Default)]
 pub(super) struct Empty {
-    /// The columns whose empty fields are empty texts, which they are now in the session's table.
+    /// The columns whose empty fields are empty texts, now also in the session's table.
     pub(super) texts: Vec<String>,
-    /// The columns of which nothing tells.
+    /// The columns whose empty fields cannot be decided.
     pub(super) untold: Vec<String>,
 }
 
 impl Empty {
-    /// Finds what the empty fields of the columns `of_csv` are. The source tells, if it is there and
-    /// has only one of the two; then the session's table of the release gets empty texts.
+    /// Finds out what the empty fields of the columns `of_csv` mean. The source decides, if it is
+    /// given and has only one of the two. If it has only empty texts, the session's table of the
+    /// release gets empty texts.
     pub(super) async fn of(session: &SessionContext, released: &ReleasedTable, of_csv: &[String]) -> Result<Self> {
         let mut empty = Self::default();
         for column in of_csv {
@@ -67,8 +68,8 @@ impl Empty {
     }
 }
 
-/// Returns those of the columns `of_csv` in which a table has both the empty text and NULL: classes
-/// that differ only in this cannot be told apart.
+/// Returns those of the columns `of_csv` in which a table has both the empty text and NULL. Classes
+/// that differ only in this cannot be distinguished.
 pub(super) async fn mixed(
     session: &SessionContext,
     table: &str,

@@ -66,7 +66,7 @@ impl Evidence {
     }
 
     /// Returns the form in which texts of a column of the release are compared: [`TEXT`] or
-    /// [`CSV_TEXT`]. A column that is names of folders is in no file.
+    /// [`CSV_TEXT`]. A column of folder names is in no file.
     pub(super) fn text(&self, column: &str) -> &'static str {
         let is_folder = self.manifest.partitioned_by.iter().any(|folder| folder == column);
         if self.is_csv() && !is_folder { CSV_TEXT } else { TEXT }
@@ -98,7 +98,7 @@ impl Evidence {
         stated.chain(&self.manifest.following).collect()
     }
 
-    /// Returns the lowest level that the statement allows a quasi-identifier, if it says so.
+    /// Returns the lowest level that the statement allows a quasi-identifier, if it states one.
     pub(super) fn lowest_level(&self, column: &str) -> Option<u8> {
         self.stated.as_ref()?.lowest.get(column).copied()
     }
@@ -220,7 +220,7 @@ impl Evidence {
         checks.extend(self.files(session).await?);
         checks.extend(self.columns(columns));
         checks.push(self.sealed());
-        // Rows that waited were read again by a later batch.
+        // In a release that grew, a later batch read the waiting rows again.
         if released.whole.is_some() && manifest.differential_privacy.is_none() && manifest.batches.is_empty() {
             let read = count(session, &format!("SELECT count(*) FROM {WHOLE}")).await?;
             checks.push(says("rows of the source", manifest.rows_in, Some(read)));
@@ -228,8 +228,8 @@ impl Evidence {
         Ok(checks)
     }
 
-    /// Checks that no more rows are suppressed than the statement allows. Of a release that grew, each
-    /// batch had a limit of its own.
+    /// Checks that no more rows are suppressed than the statement allows. A release that grew is
+    /// not checked, because each of its batches had a limit of its own.
     fn suppressed(&self) -> Option<Check> {
         let limit = self.stated.as_ref()?.limit.filter(|_| !self.grew())?;
         let (read, suppressed) = (self.manifest.rows_in?, self.manifest.rows_suppressed?);
@@ -272,8 +272,8 @@ impl Evidence {
         }
     }
 
-    /// Checks the columns by name and role, their levels, that all are named, and that the
-    /// manifest's statement parses.
+    /// Checks the names and roles of the columns, their levels, that every column is named, and
+    /// that the manifest's statement parses.
     fn columns(&self, columns: &[&str]) -> [Check; 4] {
         let manifest = &self.manifest;
         let there: HashSet<&str> = columns.iter().copied().collect();

@@ -104,9 +104,9 @@ fn is_named(name: &str, manifest: &Manifest) -> bool {
 /// What was found in the files of a release.
 #[derive(Default, Clone, Copy)]
 struct Found {
-    /// The files that are as the manifest says.
+    /// The number of files that match the manifest.
     unchanged: u64,
-    /// The files that contain more than rows.
+    /// The number of files that contain more than rows.
     tells_more: u64,
 }
 
@@ -116,7 +116,7 @@ impl Found {
         let rows = rows_of_parquet(&file).or(named.rows);
         file.rewind().map_err(failed)?;
         let summary = FileSummary {
-            // What the store says of an object was compared when it was opened.
+            // The e-tag and version of an object were compared when it was opened.
             e_tag: named.e_tag.clone(),
             version: named.version.clone(),
             ..FileSummary::read(&file, named.name.clone(), rows, failed)?
@@ -151,8 +151,8 @@ fn has_only_rows(file: File, name: &str, manifest: &Manifest) -> bool {
     is_plain_parquet(file, manifest).unwrap_or(false)
 }
 
-/// Returns true if a Parquet file contains only rows, and says what the manifest says of every
-/// file; `None` if it cannot be read.
+/// Returns true if a Parquet file contains only rows, and if its footer is the one that the
+/// manifest describes for every file; `None` if the file cannot be read.
 fn is_plain_parquet(mut file: File, manifest: &Manifest) -> Option<bool> {
     let bytes = file.seek(SeekFrom::End(-8)).ok()? + 8;
     let mut end = [0; 4];
@@ -174,7 +174,7 @@ fn is_plain_parquet(mut file: File, manifest: &Manifest) -> Option<bool> {
     let mut created_by = versions.map(|version| format!("anonsql {version}"));
     let is_ours = about.created_by().is_some_and(|name| created_by.any(|own| own == name));
     let own_names = is_ours && about.schema_descr().root_schema().name() == "arrow_schema";
-    // The signature of 4 bytes is at both ends, and the size of the footer (4 bytes) is before the
-    // last.
+    // The signature (4 bytes) is at both ends, and the size of the footer (4 bytes) is before the
+    // second one.
     Some(is_known && own_names && bytes == 4 + data + footer + 8)
 }

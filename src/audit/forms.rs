@@ -1,11 +1,11 @@
-//! Labels that are released in another form than TEXT: how they are read, and what of the source
-//! they are true of.
+//! Labels that are released in another form than TEXT: how they are read, and of which values of
+//! the source they are true.
 //!
 //! Bounds are read as the text of a range. The other forms are single values. A released midpoint,
 //! mean or median is true of a value of the source if the bounds of the value's label enclose both,
-//! and a mode if both have the same label. That takes the hierarchy and the level: the ranges of a
-//! local recoding are not in a release of single values. NULL says nothing, and is true of every
-//! value.
+//! and a mode if both have the same label. This requires the hierarchy and the level, because a
+//! release of single values does not contain the ranges of a local recoding. NULL contains no
+//! information, and is true of every value.
 
 use crate::error::Result;
 use crate::hierarchy::{Bounds, LabelForm, Lookup, texts as written};
@@ -23,9 +23,9 @@ pub(super) fn values_of_level(form: LabelForm, lookup: &Lookup, level: u8) -> Re
     })
 }
 
-/// Released single values, and what they are true of.
+/// Released single values, and the ground codes of which they are true.
 pub(super) struct Points {
-    /// By ground code: the label at the released level.
+    /// The label of each ground code at the released level.
     codes: Vec<u32>,
     is_true: IsTrue,
 }
@@ -33,13 +33,14 @@ pub(super) struct Points {
 enum IsTrue {
     /// The bounds of label `.0` enclose value `.1`.
     Enclosed(Box<dyn Fn(usize, usize) -> bool + Send + Sync>),
-    /// By value: its label, if it is a value of the source.
+    /// The label of each released value, if it is a value of the source.
     Same(Vec<Option<u32>>),
 }
 
 impl Points {
-    /// Returns the single values `texts` of a column that is released at `level`; `None` if it
-    /// cannot be said what they are true of, because the labels of the level have no bounds.
+    /// Returns the single values `texts` of a column that is released at `level`. Returns `None` if
+    /// the labels of the level have no bounds, so that it is unknown of which codes the values are
+    /// true.
     pub(super) fn of(form: LabelForm, lookup: &Lookup, level: u8, texts: &StringArray) -> Result<Option<Self>> {
         let codes = lookup.level(level).codes.clone();
         let is_true = match form {

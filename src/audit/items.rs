@@ -1,5 +1,5 @@
-//! Checks that lists are sets: the order of a row's items, and how often it has them, would tell
-//! more than which it has.
+//! Checks that lists are sets. The order and the repetition of a row's items would reveal more than
+//! which items the row has.
 
 use super::check::none_of;
 use super::claim::Claim;

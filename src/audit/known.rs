@@ -14,7 +14,7 @@ use arrow::datatypes::DataType;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// A released quasi-identifier with its hierarchy and levels, as far as they are known.
+/// A released quasi-identifier, with its hierarchy and levels if these are known.
 pub(super) struct Known {
     pub(super) column: String,
     /// The hierarchy by which the column was generalized.
@@ -115,8 +115,8 @@ pub(super) struct Labelled {
     pub(super) join: String,
 }
 
-/// Returns labels of people of whom those with a value that the hierarchy does not know have a label that
-/// no released row has: ON UNMAPPED SUPPRESS leaves them out of every class.
+/// Returns the labels of a population. People with a value that the hierarchy does not know get a
+/// label that no released row has, because ON UNMAPPED SUPPRESS leaves them out of every class.
 fn apart(labels: &ArrayRef, lookup: &Lookup, known: &Known) -> Result<ArrayRef> {
     if lookup.unmapped_values() == 0 {
         return Ok(Arc::clone(labels));

@@ -1,13 +1,14 @@
-//! Checks that labels are of the promised level: no raw values in a column, or in the folder names
-//! of partitions; and that they say no more than the codes of their hierarchy (TOP CODE, BOTTOM
-//! CODE).
+//! Checks that labels are of the promised level, so that no raw values are in a column or in the
+//! folder names of partitions. Also checks that labels reveal no more than the codes of their
+//! hierarchy allow (TOP CODE, BOTTOM CODE).
 //!
 //! - A hierarchy that lists its values lists its labels too, and any other text is foreign.
 //! - With AGAINST, the labels are those of the source's values.
-//! - Without a source, a rule says which texts its level gives: `20-24` is a label of intervals of
-//!   5 and of no others. What it cannot say is not checked: `12` is a label of `PREFIX (3)` only if
-//!   some code is that short. A rule that says nothing is applied to the label itself: a text that
-//!   it generalizes further is no label of that level.
+//! - Without a source, a rule determines which texts are labels of a level: `20-24` is a label of
+//!   intervals of 5 and of no others. A text that the rule cannot decide is not checked: `12` is a
+//!   label of `PREFIX (3)` only if some code is that short. A rule that does not describe its
+//!   labels is applied to the label itself: a text that it generalizes further is no label of that
+//!   level.
 //! - If the hierarchy is not known at all, a value of the source counts as raw.
 //!
 //! `*`, or the single label of the hierarchy's last level, is a label of the top. Below the top it
@@ -80,8 +81,8 @@ pub(super) async fn check(
             }
             None => continue,
         };
-        // A folder counts as one, because a folder with a raw name reveals the value however few
-        // rows it has.
+        // A folder counts as one row, because a raw folder name reveals the value however few rows
+        // the folder has.
         let rows = rows.iter().map(|n| if known.is_folder { 1 } else { *n });
         let told: Vec<(u64, Option<bool>)> = rows.zip(is_label).collect();
         let count = |answer| told.iter().filter(|(_, told)| *told == answer).map(|(n, _)| n).sum();
@@ -97,8 +98,8 @@ pub(super) async fn check(
     Ok(checks)
 }
 
-/// Returns one check for every quasi-identifier whose hierarchy is known to have codes, at whatever
-/// level it is.
+/// Returns one check for every quasi-identifier whose hierarchy is known to have codes, at any
+/// level.
 pub(super) async fn check_codes(
     session: &SessionContext,
     released: &ReleasedTable,
@@ -207,7 +208,7 @@ fn of_levels(
         .iter()
         .zip(is_label)
         .map(|(label, is_label)| match label {
-            // A file may spell NULL like the empty text, which says no more.
+            // A file may write NULL like the empty text, which reveals no more.
             None => Some(null),
             Some("") if null && is_rule => Some(true),
             Some(label) if top && (label == TOP || top_label.as_deref() == Some(label)) => Some(true),
@@ -236,8 +237,8 @@ fn of_rule(hierarchy: &Hierarchy, levels: RangeInclusive<u8>, labels: &StringArr
         }
         stars |= masks_all(hierarchy, level)?;
     }
-    // A source value `*` would be a label of its own too: only AGAINST can tell it from a label of
-    // the top.
+    // A value `*` of the source would be a label of its own too. Only AGAINST can distinguish it
+    // from a label of the top.
     let is_star = |label: Option<&str>| label == Some(TOP) && !stars;
     let told = labels.iter().zip(found).map(|(label, found)| match is_star(label) {
         true => Some(false),
@@ -260,8 +261,9 @@ fn masks_all(hierarchy: &Hierarchy, level: u8) -> Result<bool> {
 }
 
 /// Returns for each text whether the rule leaves it unchanged at `level`, or cannot parse it as a
-/// value. This tells raw values from the labels of a rule that does not say what its labels are. Each text is parsed as every type that the rule accepts, because labels of integers are
-/// printed differently from labels of floats.
+/// value. This distinguishes raw values from labels if the rule does not describe its labels. Each
+/// text is parsed as every type that the rule accepts, because labels of integers are printed
+/// differently from labels of floats.
 fn unchanged(hierarchy: &Hierarchy, level: u8, texts: &ArrayRef) -> Result<Vec<bool>> {
     let types = [
         DataType::Utf8,

@@ -1,5 +1,5 @@
-//! Checks that the values of masked columns are of the form of their mask. Whether they are the
-//! masks of the source's values is known to whoever has the secret, and is not checked.
+//! Checks that the values of masked columns have the form of their mask. Whether they are the masks
+//! of the source's values is not checked, because that requires the secret.
 
 use super::check::none_of;
 use super::claim::Claim;
@@ -10,7 +10,7 @@ use crate::quoting::{literal, quote};
 use crate::recount::count;
 use datafusion::prelude::SessionContext;
 
-/// Returns one check for every masked column that the manifest names, and that is there.
+/// Returns one check for every masked column that the manifest names and that the rows have.
 pub(super) async fn check(session: &SessionContext, claim: &Claim) -> Result<Vec<Check>> {
     let (mut checks, columns) = (vec![], claim.columns());
     for (column, form) in claim.evidence.as_ref().map_or(&[][..], |e| e.forms()) {

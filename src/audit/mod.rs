@@ -1,5 +1,5 @@
-//! The auditor: recounts promises on any table, released by anonsql or not, and finds what else
-//! gives a release away.
+//! The auditor: recounts promises on any table, released by anonsql or not, and finds what else a
+//! release reveals.
 //!
 //! Every row of the result is one check:
 //! - every privacy model, recounted on the rows; NULL is a value like any other, and suppressed
@@ -7,19 +7,19 @@
 //!   suppressed ([`undecided`]);
 //! - the entries of the manifest ([`evidence`]): rows, classes, the smallest class, columns, and
 //!   the content of its folder and of its files ([`files`]);
-//! - lists that are no sets: whose items are in another order, or twice in a list ([`items`]);
-//! - values of masked columns that are not of the form of their mask ([`masks`]);
+//! - lists that are not sets, because their items are out of order or occur twice ([`items`]);
+//! - values of masked columns that do not have the form of their mask ([`masks`]);
 //! - the signature of the manifest, by a public key ([`signed`]);
 //! - the budget of a differentially private release ([`budget`]);
 //! - each batch of a release that grew, as a table of its own ([`batches`]);
-//! - labels of another level than was promised, in columns and in the folder names of partitions,
-//!   and labels that say more than a TOP CODE or BOTTOM CODE lets them ([`labels`]);
+//! - labels of another level than the promised one, in columns and in the folder names of
+//!   partitions, and labels that reveal more than a TOP CODE or BOTTOM CODE allows ([`labels`]);
 //! - with AGAINST, rows that the source does not generalize to ([`against`]), rows of a local
 //!   recoding whose labels are not true of the source ([`cover`]), and rows left in the source's
 //!   order ([`order`]).
 //!
-//! Two releases of one table are set side by side ([`beside`]): what they promise is recounted for
-//! what they tell together.
+//! Two releases of one table are compared with each other ([`beside`]): their promises are
+//! recounted on what they reveal together.
 //!
 //! Entries of a release that cannot be confirmed (no manifest, no source, another hierarchy than
 //! the release's) are listed too, and do not count as failures.

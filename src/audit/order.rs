@@ -1,5 +1,5 @@
-//! Checks that rows are not left in the order of their source: someone with the source could then
-//! tell which row is whose.
+//! Checks that rows are not left in the order of their source. Someone with the source could
+//! otherwise tell whose row each one is.
 //!
 //! The order counts as kept if and only if the released rows, in the columns that both have
 //! unchanged, are a subsequence of the source's rows in stored order, and neither of two harmless
@@ -83,7 +83,7 @@ async fn is_subsequence(session: &SessionContext, released: &str, whole: &str) -
 async fn is_evidence(session: &SessionContext, released: &str, whole: &str) -> Result<bool> {
     let counts = Hashes::of(session, whole).await?.counts().await?;
     let all = counts.values().sum::<u64>() as f64;
-    // Sorted by their terms, so that the rounding of the sum does not depend on the order of the
+    // The terms are sorted, so that the rounding of their sum does not depend on the order of the
     // map.
     let mut waits: Vec<(f64, f64)> = vec![];
     for (row, n) in Hashes::of(session, released).await?.counts().await? {
@@ -95,9 +95,9 @@ async fn is_evidence(session: &SessionContext, released: &str, whole: &str) -> R
     Ok(all < mean - 5.0 * f64::sqrt(variance))
 }
 
-/// Returns true if the released rows of each class are contiguous in a partition and ascend: in all
-/// columns, or in those that are compared. A column that is permuted or masked may not ascend with
-/// them.
+/// Returns true if the released rows of each class are contiguous in a partition, and ascend in all
+/// columns or in those that are compared. A column that is permuted or masked may not ascend with
+/// the others.
 async fn is_sorted(
     session: &SessionContext,
     known: &[Known],
@@ -115,10 +115,10 @@ async fn is_sorted(
     Ok(ascend(session, &quasi, &others).await? || ascend(session, &quasi, &compared).await?)
 }
 
-/// Returns true if rows with the same values of `class` are contiguous in a partition, and ascend in
-/// `values`. All are SQL expressions over the released rows.
+/// Returns true if rows with the same values of `class` are contiguous in a partition, and ascend
+/// in `values`. All are SQL expressions over the released rows.
 async fn ascend(session: &SessionContext, class: &[String], values: &[String]) -> Result<bool> {
-    // With the constants, rows are converted even if one of both has no column.
+    // With the constants, rows are converted even if `class` or `values` is empty.
     let constant = ["0".to_string()];
     let columns = class.iter().chain(&constant).chain(values).chain(&constant).enumerate();
     let columns: Vec<String> = columns.map(|(i, column)| format!("{column} AS c{i}")).collect();

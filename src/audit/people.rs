@@ -1,4 +1,4 @@
-//! The population and the source in the types that the source had: the label of a value depends on
+//! The population and the source, in the types that the source had. The label of a value depends on
 //! its type, and the value 1.4 of the population must not become the value 1 of the source.
 
 use super::claim::Claim;
@@ -12,7 +12,7 @@ use datafusion::dataframe::DataFrame;
 use datafusion::logical_expr::{Expr, ident};
 
 /// Returns the rows of a population with each known column in the type of the source. Reading them
-/// fails with `ErrorKind::Data` if a value is none of that type.
+/// fails with `ErrorKind::Data` if a value is not of that type.
 pub(super) fn people(claim: &Claim, population: &DataFrame, known: &[Known]) -> Result<DataFrame> {
     let columns = population.schema().fields().iter().map(|field| {
         let name = field.name();
@@ -25,10 +25,10 @@ pub(super) fn people(claim: &Claim, population: &DataFrame, known: &[Known]) -> 
     Ok(population.clone().select(columns.collect::<Result<Vec<Expr>>>()?)?)
 }
 
-/// Returns the rows of AGAINST with each column in the type that it had when the release was made, as
-/// far as the manifest tells it: the label of 34 is not that of 34.0. A column that no cast brings
-/// to that type stays as it is. Reading the rows fails with `ErrorKind::Data` if a value is none of
-/// that type.
+/// Returns the rows of AGAINST with each column in the type that it had when the release was made,
+/// if the manifest contains this type: the label of 34 is not that of 34.0. A column that no cast
+/// brings to that type stays as it is. Reading the rows fails with `ErrorKind::Data` if a value is
+/// not of that type.
 pub(super) fn source(claim: &Claim, rows: &DataFrame) -> Result<DataFrame> {
     let Some(manifest) = claim.evidence.as_ref().map(Evidence::manifest) else {
         return Ok(rows.clone());
@@ -46,17 +46,18 @@ pub(super) fn source(claim: &Claim, rows: &DataFrame) -> Result<DataFrame> {
 /// Returns true for types whose values are labelled and compared alike.
 fn is_alike(now: &DataType, then: &DataType) -> bool {
     match (now, then) {
-        // A text says no number unless a query says so.
+        // A text is not a number unless a query makes it one.
         (now, then) if now.is_string() != then.is_string() => true,
-        // A file tells of a zone only whether there is one.
+        // A file stores only whether there is a zone, and not which one.
         (DataType::Timestamp(a, Some(_)), DataType::Timestamp(b, Some(_))) => a == b,
         (now, then) if now.is_string() || (is_binary(now) && is_binary(then)) => true,
         (now, then) => now == then || now.is_nested() || then.is_nested(),
     }
 }
 
-/// Returns the type that a column has in the source: by the manifest, by the source, or by what is
-/// released as it is. `None` if none of them tells it.
+/// Returns the type that a column has in the source. It is taken from the manifest, from the
+/// source, or from the released column if its values are unchanged. Returns `None` if none of them
+/// has the type.
 fn of_source(claim: &Claim, known: &Known) -> Option<DataType> {
     let column = &known.column;
     let typed = |rows: &DataFrame| {

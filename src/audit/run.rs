@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Runs all checks of a claim.
 pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Verification> {
-    // One function: the checks in the order of the answer.
+    // This is one function, because the checks are in the order of the answer.
     let mut found = Verification {
         files_read: claim.files_read,
         ..Verification::default()
@@ -140,7 +140,7 @@ fn with_level(known: &Known) -> Option<Generalized> {
 }
 
 /// Registers the population as a table, generalized like the release, and returns its name. Fails
-/// with `ErrorKind::Data` if a hierarchy rules out a value of it.
+/// with `ErrorKind::Data` if a hierarchy rules out one of its values.
 async fn generalized_people(session: &SessionContext, known: &[Known]) -> Result<String> {
     for known in known {
         if let Some(hierarchy) = &known.hierarchy {
@@ -154,7 +154,7 @@ async fn generalized_people(session: &SessionContext, known: &[Known]) -> Result
     Ok(POPULATION.into())
 }
 
-/// Says of which columns the levels cannot be checked, because their labels are computed.
+/// Describes the columns whose levels cannot be checked because their labels are computed.
 fn unread_levels(known: &[Known], released: &ReleasedTable) -> Vec<String> {
     let is_unread = |k: &&Known| k.form.is_of_class() || k.form.is_of_label() && released.whole.is_none();
     let unread = known.iter().filter(is_unread);
@@ -175,10 +175,10 @@ fn same_hierarchies(claim: &Claim, found: &mut Verification) -> Result<()> {
     Ok(())
 }
 
-/// Why a column of files is not compared with one of the source.
+/// The reason why a column of files is not compared with a column of the source.
 const UNLIKE: &str = "files spell the values otherwise than SQL does those of the source";
 
-/// Why a column of CSV with empty fields is not compared with another table.
+/// The reason why a column of CSV with empty fields is not compared with another table.
 const UNTOLD: &str = "an empty field of CSV is the empty text or NULL, and nothing tells which";
 
 /// Returns true if a model compares one of these columns with the whole table.
@@ -187,7 +187,7 @@ fn compares(promise: &Promise, columns: &[String]) -> bool {
     promise.model.reads().whole && promise.attribute.as_ref().is_some_and(is_of)
 }
 
-/// Returns the promises without those that `cannot` be checked, which count as not checked.
+/// Returns the promises that can be checked. Those for which `cannot` is true count as not checked.
 fn without<'a>(
     promises: Vec<Promise<'a>>,
     why: &str,
@@ -237,8 +237,8 @@ pub(super) fn released(claim: &Claim) -> Result<ReleasedTable> {
     })
 }
 
-/// Returns the models of a claim as promises to recount. Those that read a hierarchy of which the
-/// manifest holds a digest only count as not checked.
+/// Returns the models of a claim as promises to recount. A model counts as not checked if it reads
+/// a hierarchy of which the manifest has only a digest.
 fn promises<'a>(claim: &'a Claim, found: &mut Verification) -> Result<Vec<Promise<'a>>> {
     let mut promises = vec![];
     for constraint in &claim.constraints {
@@ -264,7 +264,7 @@ enum Read {
 }
 
 /// Returns the hierarchy of a model's sensitive attribute: the one that the statement names, or
-/// that of the manifest if that is a rule.
+/// else the manifest's hierarchy if that is a rule.
 fn attribute_hierarchy(claim: &Claim, constraint: &Constraint) -> Result<Read> {
     let (true, Some(attribute)) = (constraint.model.reads().hierarchy, &constraint.attribute) else {
         return Ok(Read::Hierarchy(None));

@@ -6,8 +6,8 @@ use super::verification::Verification;
 use crate::folder::{Check, MANIFEST};
 use crate::signature::PublicKey;
 
-/// Checks that the manifest is signed with the private key of the claim's public key. Of a signed
-/// release that the claim has no key for, the signature counts as not checked.
+/// Checks that the manifest is signed with the private key of the claim's public key. The signature
+/// of a signed release counts as not checked if the claim has no key.
 pub(super) fn check(claim: &Claim, found: &mut Verification) -> Option<Check> {
     let evidence = claim.evidence.as_ref();
     let Some(key) = &claim.key else {

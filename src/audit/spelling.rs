@@ -55,8 +55,8 @@ pub(super) async fn align(
     Ok(unlike)
 }
 
-/// Reads released texts as the numbers or dates that the source has, if every text is that of one:
-/// names of folders are texts, whose order is another.
+/// Reads released texts as numbers or dates if the source has numbers or dates, and if every text
+/// is that of one. Names of folders are texts, which are in another order.
 async fn as_in_source(session: &SessionContext, columns: &[String]) -> Result<()> {
     let (released, source) = (session.table(CHECKED).await?, session.table(WHOLE).await?);
     let (mut select, mut is_changed) = (vec![], false);
@@ -95,8 +95,8 @@ async fn all_are(rows: &DataFrame, column: &Expr, data_type: &DataType) -> Resul
     Ok(others.count().await? == 0)
 }
 
-/// Reads these columns of the table `name` in the time zones of the source. A Parquet file
-/// stores of a zone only whether there is one, and the text of a time depends on its zone.
+/// Reads these columns of the table `name` in the time zones of the source. A Parquet file stores
+/// only whether there is a zone, and the text of a time depends on its zone.
 pub(super) async fn in_zones_of_source(session: &SessionContext, name: &str, columns: &[String]) -> Result<()> {
     let (released, source) = (session.table(name).await?, session.table(WHOLE).await?);
     let (mut select, mut is_changed) = (vec![], false);
@@ -167,8 +167,8 @@ pub(super) fn compared(released: &DataType, other: &DataType, text: &'static str
         (DataType::UInt64, DataType::UInt64) => Some("UInt64"),
         (DataType::UInt64, _) | (_, DataType::UInt64) => None,
         (a, b) if a.is_integer() && (b.is_integer() || matches!(b, DataType::Duration(_))) => Some("Int64"),
-        // Parquet has no seconds and one date type, and stores of a time zone only whether there is
-        // one.
+        // Parquet has no unit of seconds, has only one date type, and stores only whether there is
+        // a time zone.
         (DataType::Timestamp(a, Some(_)), DataType::Timestamp(b, Some(_))) => Some(match a.max(b) {
             TimeUnit::Second | TimeUnit::Millisecond => "Timestamp(Millisecond, Some(\"UTC\"))",
             TimeUnit::Microsecond => "Timestamp(Microsecond, Some(\"UTC\"))",

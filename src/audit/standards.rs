@@ -1,4 +1,4 @@
-//! Checks what the standards that a release follows ask of its columns and classes.
+//! Checks the columns and classes of a release against the standards that it follows.
 //!
 //! A manifest has no values, so the labels of a quasi-identifier are those that its hierarchy gives
 //! to every value that the standard limits.
@@ -19,8 +19,8 @@ use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
 use datafusion::prelude::SessionContext;
 
-/// Returns one check for each thing that a standard of the release asks. Notes in `found` what
-/// cannot be checked.
+/// Returns one check for each requirement of the release's standards. Notes in `found` what cannot
+/// be checked.
 pub(super) async fn check(
     session: &SessionContext,
     claim: &Claim,
@@ -112,10 +112,10 @@ fn columns(claim: &Claim, manifest: &Manifest, standard: &Standard, found: &mut 
 /// The labels of a quasi-identifier.
 enum Labels {
     Known(Labelled),
-    /// Of some values that the standard limits they say too much; whether the source has these, the
-    /// manifest does not say.
+    /// The labels reveal too much about some values that the standard limits. The manifest does not
+    /// show whether the source has these values.
     Wide,
-    /// The standards limit nothing in the column, as far as its name tells.
+    /// According to the name of the column, the standards limit nothing in it.
     Unlimited,
     Unknown,
 }
@@ -168,7 +168,7 @@ fn kind(manifest: &Manifest, column: &str) -> Kind {
     type_of(manifest, column).map_or(Kind::Text, |of| Kind::of(&of))
 }
 
-/// Checks that every class has at least so many rows, or persons. Returns `None` if persons cannot
+/// Checks that every class has at least `least` rows, or persons. Returns `None` if persons cannot
 /// be counted from the released rows.
 async fn classes(
     session: &SessionContext,

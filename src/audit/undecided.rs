@@ -1,10 +1,10 @@
 //! Promises that the released rows alone cannot decide.
 //!
-//! A model that compares a class with the whole table, suppressed rows included, is only judged by
-//! the released rows if they are the whole table. Otherwise a release may look closer to its table
+//! A model that compares a class with the whole table, including suppressed rows, is judged by the
+//! released rows only if they are the whole table. Otherwise a release may look closer to its table
 //! than it is, or farther. The same is true of a model that weighs the values of persons, if the
-//! release does not say whose the rows are. Such a promise is a gap, beside which stands what the
-//! released rows alone reach.
+//! release does not show whose the rows are. Such a promise is a gap, and the value that the
+//! released rows alone reach is reported with it.
 
 use super::claim::Claim;
 use super::verification::Verification;
@@ -59,8 +59,8 @@ fn counts_values(promise: &Promise<'_>) -> bool {
 
 /// Returns why the distribution of the whole table is not known; `None` if it is.
 ///
-/// A release that grew promises its models of the released rows, because its batches have no source
-/// in common.
+/// The promises of a release that grew are about the released rows, because its batches have no
+/// source in common.
 fn unknown(claim: &Claim) -> Option<&'static str> {
     let evidence = match (&claim.against, &claim.evidence) {
         (Some(_), _) => return None,

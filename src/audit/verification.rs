@@ -27,17 +27,17 @@ pub struct Verification {
     pub checks: Vec<Check>,
     /// What could not be checked, with the reason.
     pub unchecked: Vec<String>,
-    /// Of what could not be checked, the promises, labels and files that more information would
-    /// check: a hierarchy of the release, its manifest, or its source. A strict VERIFY does not
-    /// pass with them.
+    /// The promises, labels and files among `unchecked` that could be checked with more
+    /// information: a hierarchy of the release, its manifest, or its source. A strict VERIFY does
+    /// not pass if there are any.
     pub gaps: Vec<String>,
-    /// How many files were read, if no manifest says how many there are: a pattern may match fewer
-    /// than was meant.
+    /// The number of files read, if no manifest states how many there are. A pattern may match
+    /// fewer files than was meant.
     pub files_read: Option<u64>,
-    /// What was counted and checks nothing, with the number; `None` if there is nothing to count.
+    /// Counts that check nothing, each with its description; `None` if there is nothing to count.
     pub told: Vec<(String, Option<f64>)>,
-    /// Of the gaps, the promises that only the source can decide (AGAINST), with what the released
-    /// rows alone reach. `ok` is false, because nothing was shown.
+    /// The promises among the gaps that only the source can decide (AGAINST), with the value that
+    /// the released rows alone reach. `ok` is false, because nothing was shown.
     pub undecided: Vec<Check>,
 }
 
@@ -47,7 +47,7 @@ impl Verification {
         self.checks.iter().all(|check| check.ok)
     }
 
-    /// Notes what could not be checked, and would be with more information.
+    /// Notes something that could be checked with more information.
     pub(super) fn gap(&mut self, what: String) {
         self.gaps.push(what.clone());
         self.unchecked.push(what);

@@ -16,9 +16,9 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// Returns `values` of the type `from` as the same values of the type `to`. Rows with a value that
-/// `to` has not end the query with `ErrorKind::Data`, and types that no cast connects are a usage
-/// error. `called` is the column in errors.
+/// Returns `values` of the type `from` as the same values of the type `to`. A value that `to` does
+/// not have ends the query with `ErrorKind::Data`. Types that no cast connects are a usage error.
+/// `called` is the column in errors.
 pub(crate) fn exactly(values: Expr, from: &DataType, to: &DataType, called: &str) -> Result<Expr> {
     if from == to {
         return Ok(values);
@@ -29,7 +29,7 @@ pub(crate) fn exactly(values: Expr, from: &DataType, to: &DataType, called: &str
             "{called} is {one}, which cannot be compared with {other}; CAST it in a query, (SELECT CAST(...) AS ..., ... FROM ...)"
         )));
     }
-    // A function that travels to other machines by its name alone: all that it needs are arguments.
+    // The function is sent to other machines by its name alone, so all that it needs are arguments.
     let target = ScalarValue::try_new_null(to)?;
     Ok(ScalarUDF::from(Exactly::default()).call(vec![values, lit(target), lit(called)]))
 }
@@ -80,7 +80,7 @@ impl ScalarUDFImpl for Exactly {
     }
 }
 
-/// Casts values to another type. Fails with `ErrorKind::Data` if one becomes another value.
+/// Casts values to another type. Fails with `ErrorKind::Data` if a value becomes another one.
 fn same_values(values: &ArrayRef, to: &DataType, called: &str) -> Result<ArrayRef> {
     let (from, target) = (plain_type(values.data_type()), plain_type(to));
     let values = one_spelling(&read(values, from)?)?;
@@ -112,8 +112,8 @@ fn is_same(one: &ArrayRef, other: &ArrayRef) -> Result<bool> {
     Ok(not_distinct(one, other)?.true_count() == one.len())
 }
 
-/// Returns true if each text says the value that was read from it. Texts say one number in many
-/// ways, as 7 and 7.0.
+/// Returns true if each text is a text of the value that was read from it. One number has many
+/// texts, such as 7 and 7.0.
 fn says(texts: &ArrayRef, values: &ArrayRef) -> Result<bool> {
     let texts = read(texts, &DataType::Utf8)?;
     let data_type = values.data_type();

@@ -1,12 +1,12 @@
 //! One spelling for each value.
 //!
 //! Some types have several bit patterns for one value: NaN has millions, zero has a sign, and a
-//! date in milliseconds can have a time of day. A class, a person and a file compare bits, so a
-//! source is read with one spelling of each value. Then no model counts as two values what a reader
-//! sees as one, and no released bit tells of the arithmetic before.
+//! date in milliseconds can have a time of day. Classes, persons and files are compared by their
+//! bits, so a source is read with one spelling of each value. Then no model counts as two values
+//! what a reader sees as one, and no released bit reveals the arithmetic before.
 //!
-//! A value that changes its type must stay itself as well: [`exactly`] refuses a cast that loses,
-//! and [`text_of`] writes a text that reads back as the value.
+//! A value that changes its type must stay the same value as well: [`exactly`] refuses a cast that
+//! loses information, and [`text_of`] writes a text that reads back as the value.
 
 mod arrays;
 mod exactly;

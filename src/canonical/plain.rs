@@ -46,7 +46,7 @@ fn with_inner(data_type: &DataType, inner: fn(&DataType) -> DataType) -> DataTyp
 mod tests {
     use super::*;
 
-    /// Metadata of a field is in the text of the type, which manifests and errors have.
+    /// Metadata of a field is part of the text of the type, which manifests and errors contain.
     #[test]
     fn no_type_has_metadata_of_fields() {
         let with_metadata = |data_type| {

@@ -14,8 +14,8 @@ use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use std::any::Any;
 use std::sync::Arc;
 
-/// Returns the same rows with one spelling of each value. A column of runs becomes its values: what
-/// follows tells the types of values apart, and no file keeps runs.
+/// Returns the same rows with one spelling of each value. A column of runs becomes its values,
+/// because later steps distinguish the types of values, and no file keeps runs.
 pub(crate) fn spelled_once(rows: DataFrame) -> Result<DataFrame> {
     let is_same = |data_type: &DataType| !has_spellings(data_type) && within_runs(data_type).is_none();
     if rows.schema().fields().iter().all(|field| is_same(field.data_type())) {

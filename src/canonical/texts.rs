@@ -65,7 +65,7 @@ impl ScalarUDFImpl for TextOf {
         let data_type = info.get_data_type(values)?;
         Ok(match has_zone(&data_type) {
             true => ExprSimplifyResult::Original(args),
-            // Of any other type, the text is that of a cast, which queries compute faster.
+            // For any other type, the text is that of a cast, which queries compute faster.
             false if data_type == DataType::Utf8 => ExprSimplifyResult::Simplified(values.clone()),
             false => ExprSimplifyResult::Simplified(cast(values.clone(), DataType::Utf8)),
         })

@@ -30,7 +30,7 @@ impl Arguments {
         Self::bind_as("parameter", info, args)
     }
 
-    /// Returns the name of the entry, as its description has it.
+    /// Returns the name of the entry, as in its description.
     pub fn entry(&self) -> &'static str {
         self.entry
     }
@@ -44,7 +44,7 @@ impl Arguments {
         Self::bind_as("option", info, &options.iter().map(named).collect::<Vec<_>>())
     }
 
-    /// Checks arguments; an error calls one a `noun`.
+    /// Checks arguments. An error message calls an argument a `noun`.
     fn bind_as(noun: &str, info: &Info, args: &[Argument]) -> Result<Self> {
         let mut values: Vec<(&'static str, Option<Value>)> = info.params.iter().map(|p| (p.name, None)).collect();
         let mut positional = 0;

@@ -10,7 +10,7 @@ pub enum Value {
     Integer(i64),
     /// Any other number.
     Real(f64),
-    /// A fraction of whole numbers, of which the second is above 0: `1/11`.
+    /// A fraction of two whole numbers, with a denominator above 0: `1/11`.
     Fraction(u32, u32),
     /// A quoted string.
     Text(String),

@@ -103,7 +103,7 @@ pub struct Param {
 pub struct Info {
     /// The SQL name, in lower case.
     pub name: &'static str,
-    /// One line for people.
+    /// A summary in one line, for people.
     pub summary: &'static str,
     /// The parameters, in positional order.
     pub params: &'static [Param],
@@ -114,8 +114,8 @@ pub struct Info {
 }
 
 impl Info {
-    /// Returns the parameters as an example of a call has them: `t, distance => auto`. An optional
-    /// parameter without a default value stands in brackets.
+    /// Returns the parameters as they stand in an example of a call: `t, distance => auto`. An
+    /// optional parameter without a default value stands in brackets.
     pub(crate) fn arguments(&self) -> String {
         let written = |param: &Param| match param.default {
             None => param.name.to_string(),

@@ -32,7 +32,7 @@ pub fn run(part: &Part) -> Result<()> {
     }
 }
 
-/// Says that this build has no Ballista.
+/// Returns the error that this build has no Ballista.
 #[cfg(not(feature = "ballista"))]
 pub fn run(_: &Part) -> Result<()> {
     Err(crate::error::Error::usage(

@@ -1,5 +1,6 @@
-//! Sessions within the process of another program, such as a Python interpreter: the limits, the
-//! threads and the cancelling of the command, without its signals, its output and its words.
+//! A session within the process of another program, such as a Python interpreter. It has the
+//! limits, the threads and the cancellation of the command, but not its signals, its output and its
+//! messages.
 
 use super::ending::CLEANING;
 use super::environment::{Limits, session_with};
@@ -45,9 +46,9 @@ impl Embedded {
         &self.context
     }
 
-    /// Runs a job on the threads of the session, and waits for it on this thread. It asks ten times
-    /// a second whether the job `goes_on`, and cancels it if not: then it returns an error of kind
-    /// `Interrupted`, unless the job is done.
+    /// Runs a job on the threads of the session, and waits for it on this thread. Calls `goes_on`
+    /// ten times a second, and cancels the job if that returns false. The error of a cancelled job
+    /// that was not done is of kind `Interrupted`.
     pub fn run<T: Send + 'static>(
         &self,
         job: impl Future<Output = Result<T>> + Send + 'static,
@@ -74,14 +75,14 @@ impl Embedded {
                 _ => e,
             })
         });
-        // What a failed statement wrote to an object store is deleted beside it.
+        // Waits until the files that a failed statement wrote to an object store are deleted.
         supervisor.block_on(self.context.keeper().cleaned_up(CLEANING));
         done
     }
 }
 
-/// Cancels a job. A computing thread stops when it next waits for something, and is left behind if
-/// it does not do so soon.
+/// Cancels a job. A computing thread stops at its next await point, and is left behind if it does
+/// not reach one soon.
 async fn cancelled<T>(workers: &Workers, task: JoinHandle<Result<T>>) -> Result<T> {
     task.abort();
     tokio::select! {

@@ -1,6 +1,6 @@
-//! SIGTERM and SIGHUP: a statement that runs is cancelled and cleans up, as after Ctrl-C, and the
-//! command ends with 128 and the number of the signal. Without a statement the command ends at
-//! once.
+//! Handles SIGTERM and SIGHUP. A running statement is cancelled and cleans up, as after Ctrl-C, and
+//! the command exits with 128 plus the number of the signal. Without a statement, the command ends
+//! at once.
 
 use crate::error::{Error, Result};
 use crate::lake::Keeper;
@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 use tokio::task::AbortHandle;
 
-/// The exit code of the signal that came; 0 before.
+/// The exit code for the signal that was received; 0 before a signal.
 static CODE: AtomicU8 = AtomicU8::new(0);
-/// The statement that runs, with the keeper of its session.
+/// The running statement, with the keeper of its session.
 static RUNNING: Mutex<Option<(AbortHandle, Keeper)>> = Mutex::new(None);
 
 /// The time that is left to delete what a cancelled statement wrote to an object store.
@@ -31,7 +31,7 @@ pub fn code() -> Option<u8> {
 pub struct Running(());
 
 impl Running {
-    /// Marks the statement of this task as the one that runs in a session with this keeper.
+    /// Marks the statement of this task as the running one in a session with this keeper.
     pub fn mark(task: AbortHandle, keeper: Keeper) -> Self {
         *RUNNING.lock() = Some((task, keeper));
         Self(())
@@ -84,8 +84,8 @@ pub fn watch() -> Result<()> {
     Ok(())
 }
 
-/// Returns the signals that the process was told to ignore, a bit each; none if the system does not
-/// say.
+/// Returns the signals that the process was told to ignore, one bit each. Returns 0 if the system
+/// does not report them.
 #[cfg(unix)]
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

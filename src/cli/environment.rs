@@ -17,7 +17,7 @@ use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 /// The number of memory consumers that an out-of-memory error names.
 const NAMED_CONSUMERS: NonZeroUsize = NonZeroUsize::new(3).unwrap();
 
-/// What a session may take of the machine.
+/// The resources of the machine that a session may use.
 pub struct Limits {
     /// The threads that compute; `None` for one per core.
     pub threads: Option<NonZeroUsize>,
@@ -97,9 +97,9 @@ const OWN: usize = 72_000_000;
 /// The smallest memory limit, in bytes, that leaves enough for a job.
 const LEAST: usize = 100_000_000;
 
-/// Returns the part of a memory limit that the pool hands out. The rest is for memory that nobody
-/// reserves: the program itself, batches in transit, columns that are decoded and encoded, and what
-/// the allocator retains.
+/// Returns the part of a memory limit that the pool hands out. The rest is for memory that no
+/// operator reserves: the program itself, batches in transit, columns that are decoded and encoded,
+/// and memory that the allocator retains.
 fn handed_out(limit: usize) -> usize {
     limit.saturating_sub(OWN) / 3 * 2
 }

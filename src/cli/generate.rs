@@ -4,7 +4,7 @@ use super::args::Generate;
 use crate::error::{Error, Result};
 use crate::generate::{self, BenchShape, SAMPLE_PEOPLE, SAMPLE_SEED, SAMPLE_VISITS, Table};
 
-/// The default number of columns of a bench table: those of the Adult table.
+/// The default number of columns of a bench table: as many as the Adult table has.
 const BENCH_COLUMNS: usize = 9;
 
 /// Writes the requested table or the samples.

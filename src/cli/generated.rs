@@ -1,4 +1,4 @@
-//! What is made from the declaration of the arguments: completions of shells, and the manual page.
+//! Generates the completions of shells and the manual page from the declaration of the arguments.
 
 use super::args::{Args, EXAMPLES, version};
 use crate::error::{Error, Result};
@@ -18,8 +18,8 @@ pub fn manual() -> Result<()> {
     print(&page().map_err(|e| Error::io("the manual page", e))?)
 }
 
-/// Returns the manual page. The examples keep their lines, and the jobs are described here: they
-/// have no pages.
+/// Returns the manual page. The examples keep their line breaks. The jobs are described on this
+/// page, because they have no pages of their own.
 fn page() -> std::io::Result<Vec<u8>> {
     let mut text = vec![];
     let command = shown();
@@ -50,7 +50,7 @@ fn page() -> std::io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Returns a line as roff shows it.
+/// Returns a line escaped for roff.
 fn escaped(line: &str) -> String {
     let line = line.replace('\\', "\\e").replace('-', "\\-");
     match line.starts_with(['.', '\'']) {

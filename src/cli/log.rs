@@ -44,7 +44,7 @@ impl Log {
     /// Writes one event with its fields.
     pub fn event(&self, name: &str, fields: impl IntoIterator<Item = (&'static str, Value)>) {
         if let Some(runs) = &self.0 {
-            // A failed write is ignored: nobody reads a closed standard error.
+            // A failed write is ignored: a closed standard error has no reader.
             let _ = writeln!(std::io::stderr(), "{}", line(&runs.id(), name, fields));
         }
     }

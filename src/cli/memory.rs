@@ -1,9 +1,9 @@
 //! Keeps the process within its memory limit.
 //!
-//! DataFusion's pool counts the memory that operators reserve. Memory that nobody reserves (pages
-//! of the program, columns that are decoded and encoded, what the allocator retains) is measured
-//! instead: the resident memory of the process is read while a statement runs, and a statement that
-//! exceeds the limit is ended with an error.
+//! DataFusion's pool counts the memory that operators reserve. Memory that no operator reserves
+//! (pages of the program, columns that are decoded and encoded, memory that the allocator retains)
+//! is measured instead: the resident memory of the process is read while a statement runs, and a
+//! statement that exceeds the limit is ended with an error.
 
 use super::args::Args;
 use super::environment::threads;
@@ -34,8 +34,8 @@ impl Guard {
         Self { limit }
     }
 
-    /// Creates a guard for a process of which others take memory too: it may take this much more
-    /// than it has now.
+    /// Creates a guard for a process whose memory is shared with another program: the limit is the
+    /// present memory of the process plus this many bytes.
     pub fn above_now(more: Option<usize>) -> Self {
         Self::new(more.map(|more| more + resident().unwrap_or_default()))
     }
@@ -91,7 +91,7 @@ pub struct Restart {
 }
 
 impl Restart {
-    /// Returns how a process is started again whose program is the command itself.
+    /// Returns how to restart a process whose program is the command itself.
     pub fn itself() -> Self {
         Self {
             program: std::env::current_exe().ok(),
@@ -101,9 +101,9 @@ impl Restart {
 }
 
 /// Restarts the program with one allocator arena per thread if memory is limited. By default glibc
-/// gives every thread eight arenas, and each retains freed memory that nobody counts; with one per
-/// thread, a third less memory is resident. glibc reads the number only when a program starts. If
-/// the restart fails, the program continues unchanged.
+/// gives every thread eight arenas, and each retains freed memory that is not counted. With one
+/// arena per thread, a third less memory is resident. glibc reads the number only when a program
+/// starts. If the restart fails, the program continues unchanged.
 pub fn restart_with_fewer_arenas(args: &Args, restart: &Restart) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     if args.memory_limit.is_some() && std::env::var_os(ARENAS).is_none() {

@@ -75,7 +75,7 @@ pub fn report(error: &Error, log: &Log) {
         return;
     }
     let label = console::style("error:").red().bold().for_stderr();
-    // A failed write is ignored: nobody reads a closed standard error.
+    // A failed write is ignored: a closed standard error has no reader.
     let _ = writeln!(std::io::stderr(), "{label} {}", plain::lines(&message));
 }
 

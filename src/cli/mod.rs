@@ -56,8 +56,8 @@ const ROWS_ON_A_TERMINAL: usize = 40;
 /// The time that the program waits at its end for threads that still compute.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The exit code where the reader of the output, such as `head`, has closed it: 128 and the number
-/// of SIGPIPE.
+/// The exit code if the reader of the output, such as `head`, has closed it: 128 plus the number of
+/// SIGPIPE.
 const READER_GONE: u8 = 141;
 
 /// Runs the command of this process, and returns its exit code.
@@ -66,7 +66,7 @@ pub fn run_command() -> ExitCode {
 }
 
 /// Runs the command with these arguments, of which the first is its name, in a process that another
-/// program started. `restart` says how the program is started again. Returns the exit code.
+/// program started. `restart` is the way to start the program again. Returns the exit code.
 pub fn run_command_as(arguments: Vec<OsString>, restart: &Restart) -> u8 {
     panic::keep_quiet();
     let (args, inputs) = match Args::read(arguments) {
@@ -85,7 +85,7 @@ pub fn run_command_as(arguments: Vec<OsString>, restart: &Restart) -> u8 {
     let log = Log::new(args.log.is_some());
     let code = match panic::caught(|| run(&args, inputs, &log)) {
         Ok(()) => 0,
-        // Like a program that SIGPIPE ends: nobody reads the rest, which is no error of the
+        // The command ends like a program that receives SIGPIPE: a closed output is no error of the
         // statement.
         Err(_) if output::reader_gone() => READER_GONE,
         Err(e) => {
@@ -114,7 +114,7 @@ fn run(args: &Args, mut inputs: Vec<Input>, log: &Log) -> Result<()> {
     let mut runner = start(args, log, interactive, output.as_ref())?;
     set_variables(&runner, args)?;
     let prepared = init::run(&mut runner, args);
-    // What the command line sets counts, also where the first script sets it.
+    // The variables of the command line override those that the first script sets.
     let prepared = prepared.and_then(|()| set_variables(&runner, args));
     let done = match prepared {
         Err(e) if interactive => {

@@ -1,4 +1,5 @@
-//! The progress of a phase in words: how much is done, of what, and how long the rest takes.
+//! Describes the progress of a phase in words: how much is done, of how much, and how long the rest
+//! takes.
 
 use crate::observe::Phase;
 use crate::search::Progress;
@@ -19,10 +20,10 @@ pub struct Facts {
     pub expected: Arc<AtomicU64>,
     /// The progress of the search, if the phase is one.
     pub search: Arc<Mutex<Option<Progress>>>,
-    /// When the first rows were seen. What comes before, such as sorting, says nothing about the
-    /// time that a row takes.
+    /// The time at which the first rows were seen. The time before it, such as for sorting, does
+    /// not count towards the time per row.
     first: Arc<Mutex<Option<Instant>>>,
-    /// The counters of object stores, and what they were when the phase began.
+    /// The counters of object stores, and their values when the phase began.
     traffic: Arc<Traffic>,
     before: Moved,
 }
@@ -37,7 +38,7 @@ impl Facts {
         }
     }
 
-    /// Returns what the phase moved to and from object stores so far.
+    /// Returns the traffic of the phase to and from object stores so far.
     pub fn moved(&self) -> Moved {
         self.traffic.moved().since(self.before)
     }
@@ -63,8 +64,8 @@ impl Facts {
     }
 }
 
-/// Describes how many nodes were looked at, the best value so far, and the value that none can
-/// beat.
+/// Describes the number of nodes that were looked at, the best value so far, and the bound that no
+/// node can beat.
 pub fn searched(progress: &Progress) -> String {
     let Progress {
         nodes, of, best, bound, ..
@@ -93,8 +94,8 @@ fn grouped(number: u128) -> String {
     }
 }
 
-/// Describes rows that were counted `since` the first of them. What is expected may be an estimate,
-/// so a phase that goes on is never said to be complete.
+/// Describes rows that were counted `since` the first of them. `expected` may be an estimate, so a
+/// running phase is never described as complete.
 fn counted(rows: u64, expected: u64, since: Duration) -> String {
     if expected == 0 {
         return match rows {
@@ -120,7 +121,7 @@ fn rounded(seconds: f64) -> String {
     }
 }
 
-/// Describes what was moved to and from object stores, and what went wrong on the way.
+/// Describes the bytes that were moved to and from object stores, and the failed requests.
 fn moved(moved: &Moved) -> String {
     let mut parts = vec![];
     for (bytes, how) in [(moved.received, "received"), (moved.sent, "sent")] {
@@ -164,7 +165,7 @@ pub mod tests {
     use super::*;
     use crate::observe::{Observer, Silent};
 
-    /// Returns the progress of a search over 648 nodes, as an observer is told of it.
+    /// Returns the progress of a search over 648 nodes, as an observer receives it.
     pub fn progress(nodes: u64, best: Option<f64>, bound: Option<f64>, limited: bool) -> Progress {
         Progress {
             nodes,

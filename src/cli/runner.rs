@@ -38,7 +38,7 @@ pub struct Runner {
 /// The time that a cancelled statement has to clean up.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The time after which a search without a limit is told how to bound it.
+/// The time after which the user is told how to limit a search that has no limit.
 const LONG_SEARCH: Duration = Duration::from_secs(10);
 
 /// The result of a statement.
@@ -174,7 +174,7 @@ impl Runner {
         shown.and(done.verified)
     }
 
-    /// Tells what is not for the reader of the results.
+    /// Prints the notes, which are not part of the results.
     fn tell(&self, printed: &Printed) {
         printed.notes.iter().for_each(|note| self.note(note));
         let is_second = printed.is_result && self.results.fetch_add(1, Ordering::Relaxed) == 1;
@@ -229,7 +229,7 @@ impl Runner {
             }
         });
         self.watch.finish();
-        // What a failed statement wrote to an object store is deleted beside it.
+        // Waits until the files that a failed statement wrote to an object store are deleted.
         self.supervisor.block_on(self.context.keeper().cleaned_up(CLEANING));
         done
     }
@@ -248,9 +248,9 @@ impl Runner {
         interruption()
     }
 
-    /// Prepares for statements that are typed: Ctrl-C ends a statement and not the session, also
-    /// while a pager or an editor runs, and what is typed while a statement runs waits for the
-    /// prompt.
+    /// Prepares for statements that are typed. Ctrl-C then ends a statement and not the session,
+    /// also while a pager or an editor runs. Text that is typed while a statement runs waits for
+    /// the prompt.
     pub fn expect_typing(&mut self) {
         self.typed = true;
         #[cfg(unix)]
@@ -283,7 +283,7 @@ pub(super) fn outcome<T>(done: Result<Result<T>, tokio::task::JoinError>) -> Res
     }
 }
 
-/// Returns the error of what was interrupted.
+/// Returns the error of an interrupted job.
 pub(super) fn interruption() -> Error {
     Error::new(ErrorKind::Interrupted, "interrupted")
 }

@@ -9,7 +9,8 @@ use datafusion::prelude::SessionContext;
 use std::io::Write;
 use std::net::SocketAddr;
 
-/// Runs `what` with the memory and the threads that it may take, until it ends.
+/// Runs a server with the memory and the threads that it may take, until it ends. `what` names the
+/// server in errors.
 pub fn serve<F>(takes: &Takes, what: &str, run: impl FnOnce(SessionContext) -> F) -> Result<()>
 where
     F: Future<Output = Result<()>> + Send + 'static,
@@ -27,8 +28,8 @@ where
     ended.map_err(|e| Error::from_task(what, &e))?
 }
 
-/// Says where a process listens. Whoever started it with port 0 reads the port here. Nobody may
-/// listen.
+/// Prints the address on which a process listens. A caller that chose port 0 reads the port here. A
+/// failed write is ignored.
 pub fn ready(address: SocketAddr) {
     let mut out = std::io::stdout();
     let _ = writeln!(out, "anonsql {} listens on {address}", env!("CARGO_PKG_VERSION"));

@@ -1,12 +1,12 @@
-//! What is typed while a statement runs: it waits for the prompt.
+//! Keeps text for the prompt that is typed while a statement runs.
 
-/// While this value exists, the terminal does not echo typed text, which would be mixed with the
-/// printed rows, and does not buffer it by lines, which the system limits to 4,096 bytes. Ctrl-C
-/// and Ctrl-Z work as usual.
+/// While this value exists, the terminal neither echoes typed text nor buffers it by lines. An echo
+/// would be mixed with the printed rows, and the system limits a buffered line to 4,096 bytes.
+/// Ctrl-C and Ctrl-Z work as usual.
 pub struct TypeAhead(#[cfg(unix)] Option<nix::sys::termios::Termios>);
 
 impl TypeAhead {
-    /// Keeps what is typed from now on. Does nothing if standard input is no terminal.
+    /// Keeps typed text from now on. Does nothing if standard input is no terminal.
     #[cfg(unix)]
     pub fn keep() -> Self {
         use nix::sys::termios::{LocalFlags, tcgetattr};
@@ -19,7 +19,7 @@ impl TypeAhead {
         Self(before)
     }
 
-    /// Does nothing: the line editor of this system keeps what is typed.
+    /// Does nothing, because the line editor of this system keeps typed text.
     #[cfg(not(unix))]
     pub fn keep() -> Self {
         Self()
@@ -35,15 +35,15 @@ impl Drop for TypeAhead {
     }
 }
 
-/// Sets the mode of the terminal, and leaves what was typed. A failure is ignored: what is typed is
-/// then shown.
+/// Sets the mode of the terminal, and keeps typed text. A failure is ignored: typed text is then
+/// shown.
 #[cfg(unix)]
 fn set(mode: &nix::sys::termios::Termios) {
     use nix::sys::termios::{SetArg, tcsetattr};
     let _ = tcsetattr(std::io::stdin(), SetArg::TCSADRAIN, mode);
 }
 
-/// Returns true if something was typed that nobody has read.
+/// Returns true if typed text has not been read yet.
 #[cfg(unix)]
 pub fn is_waiting() -> bool {
     use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -55,7 +55,7 @@ pub fn is_waiting() -> bool {
     poll(&mut typed, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
 }
 
-/// Returns false: this system does not say what was typed.
+/// Returns false, because this system does not report typed text.
 #[cfg(not(unix))]
 pub fn is_waiting() -> bool {
     false

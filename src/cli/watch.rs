@@ -54,7 +54,7 @@ struct Active {
 
 impl Watch {
     /// Creates an observer that shows progress bars if `bars`, prints no warnings if `quiet`, and
-    /// writes to `log`. It tells what `traffic` counts.
+    /// writes to `log`. It reports the counters of `traffic`.
     pub fn new(bars: bool, quiet: bool, log: Log, traffic: Arc<Traffic>) -> Self {
         Self {
             bars,
@@ -110,8 +110,8 @@ impl Watch {
         }
     }
 
-    /// Waits until a search without a limit has run for `patience`, and returns what is known of it
-    /// and how to bound it. Returns once a statement.
+    /// Waits until a search without a limit has run for `patience`, and returns a message with its
+    /// progress and with advice on how to limit it. Returns at most once for a statement.
     pub async fn long_search(&self, patience: Duration) -> String {
         loop {
             if let Some(text) = self.unlimited(patience) {
@@ -150,7 +150,7 @@ impl Watch {
     fn print(&self, line: &str) {
         let bar = self.state.lock().active.as_ref().and_then(|a| a.bar.clone());
         let print = || {
-            // A failed write is ignored: nobody reads a closed standard error.
+            // A failed write is ignored: a closed standard error has no reader.
             let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{line}\n"));
         };
         match bar {
@@ -160,7 +160,7 @@ impl Watch {
     }
 }
 
-/// Says what is known of a search that has run for `time`, and how to bound it.
+/// Returns the message about a search that has run for `time`: its progress, and how to limit it.
 fn advice(time: Duration, progress: &Progress) -> String {
     let seconds = time.as_secs();
     match progress.of {
@@ -245,7 +245,7 @@ impl Observer for Watch {
                 ("message", drift.text.as_str().into()),
             ],
         );
-        // What stops the statement is in its error.
+        // Drift that stops the statement is in its error.
         if !stops {
             self.say(console::style("drift:").yellow().bold(), &drift.text);
         }

@@ -15,7 +15,7 @@ pub fn run(worker: &Worker) -> Result<()> {
     })
 }
 
-/// Says that this build has no cluster.
+/// Returns the error that this build has no cluster.
 #[cfg(not(feature = "cluster"))]
 pub fn run(_: &Worker) -> Result<()> {
     Err(crate::error::Error::usage(

@@ -8,18 +8,18 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
 
-/// The runtime of the statements. A cancelled task stops when it next waits for something, and the
-/// inner loop of a join may compute for minutes before it does. Its runtime is then left behind,
-/// and the next statement has a new one.
+/// The runtime of the statements. A cancelled task stops at its next await point, and the inner
+/// loop of a join may compute for minutes before it reaches one. Its runtime is then left behind,
+/// and the next statement gets a new one.
 pub struct Workers {
     threads: NonZeroUsize,
-    /// The runtime, and who waits for its work.
+    /// The runtime, with the waiter for its work.
     running: Mutex<(Runtime, Waiter)>,
 }
 
 impl Workers {
-    /// Starts a runtime with so many threads. The session's pool, which is as large, computes while
-    /// they wait.
+    /// Starts a runtime with this many threads. The session's pool, which is as large, computes
+    /// while they wait.
     pub fn start(threads: NonZeroUsize) -> Result<Self> {
         Ok(Self {
             threads,
@@ -37,15 +37,15 @@ impl Workers {
         self.running.lock().0.handle().clone()
     }
 
-    /// Calls `work` where it may start tasks.
+    /// Calls `work` within the runtime, so that it may start tasks.
     pub fn inside<T>(&self, work: impl FnOnce() -> T) -> T {
         let running = self.running.lock();
         let _inside = running.0.enter();
         work()
     }
 
-    /// Leaves the runtime to itself: its work is cancelled, and its threads end when they have
-    /// computed what they are at. Later tasks run on a new one.
+    /// Leaves the runtime behind: its work is cancelled, and its threads end when they finish their
+    /// present computation. Later tasks run on a new runtime.
     pub fn leave_behind(&self) -> Result<()> {
         let new = running(self.threads)?;
         let (runtime, waiter) = std::mem::replace(&mut *self.running.lock(), new);
@@ -85,7 +85,7 @@ mod tests {
         let (end, ends) = channel::<()>();
         let stuck = workers.spawn(async move {
             begun.send(()).unwrap();
-            // Nobody sends: this returns when the test drops the sender.
+            // Nothing is sent: this returns when the test drops the sender.
             ends.recv().is_err()
         });
         begins.recv().unwrap();

@@ -1,4 +1,4 @@
-//! What a worker answers: rows, signs of life, or what went wrong.
+//! The answer of a worker: rows, signs of life, or an error.
 //!
 //! An error travels as text. Errors of this crate are therefore written with their kind, and read
 //! again by the driver. Any other end of an answer means that the worker was lost.
@@ -46,7 +46,7 @@ pub(super) fn told(error: &DataFusionError) -> Option<Error> {
     Some(Error::new(*kind, message))
 }
 
-/// Returns an error of this worker in the form in which it travels. Messages of other crates about
+/// Returns an error of this worker in the form in which it is sent. Messages of other crates about
 /// the data are left out.
 fn marked(error: DataFusionError) -> DataFusionError {
     if told(&error).is_some() || is_lost(&error) {
@@ -61,7 +61,7 @@ fn marked(error: DataFusionError) -> DataFusionError {
     DataFusionError::Execution(error.message().into())
 }
 
-/// Returns an error in the form in which it travels, for errors that occur before there is an
+/// Returns an error in the form in which it is sent, for errors that occur before there is an
 /// answer.
 pub(crate) fn telling(error: &Error) -> Error {
     let name = KINDS.iter().find(|(kind, _)| *kind == error.kind());

@@ -1,7 +1,7 @@
-//! How operators of this crate are written into a plan for another machine, and read there.
+//! Writes operators of this crate into a plan for another machine, and reads them there.
 //!
-//! A plan travels as DataFusion writes it. For operators of this crate, DataFusion asks a codec:
-//! here a list of kinds, one for each operator that may stand in such a plan.
+//! A plan is sent in the form of DataFusion. For operators of this crate, DataFusion asks a codec.
+//! Here this is a list of kinds, one for each operator that may stand in such a plan.
 
 use crate::error::{Error, Result};
 use crate::operator::bytes::{next, put, stream, unpackable};

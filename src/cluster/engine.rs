@@ -21,7 +21,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 /// A system that executes plans on other machines. The error `None` means that a machine was lost:
 /// its part is asked for again.
 pub(super) trait Engine: Send + Sync {
-    /// Returns the members that answer. Fails with `ErrorKind::Usage` if one is of another version,
+    /// Returns the members that answer. Fails with `ErrorKind::Usage` if one has another version,
     /// and with `ErrorKind::Unavailable` if none answers.
     fn greet(&self) -> BoxFuture<'_, Result<Vec<Member>>>;
 

@@ -51,7 +51,7 @@ pub(super) async fn found(addresses: &Addresses) -> Result<Vec<Url>> {
     Ok(urls)
 }
 
-/// Returns the workers that answer. Fails with `ErrorKind::Usage` if one is of another version, and
+/// Returns the workers that answer. Fails with `ErrorKind::Usage` if one has another version, and
 /// with `ErrorKind::Unavailable` if none answers.
 pub(super) async fn greet(channels: &Connect, urls: &[Url]) -> Result<Vec<Member>> {
     let answers = join_all(urls.iter().map(|url| ask(channels, url))).await;

@@ -25,10 +25,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// The least bytes of a slice. A smaller one takes longer to send than to read.
+/// The least bytes of a slice. A smaller slice takes longer to send than to read.
 const LEAST_BYTES: usize = 1 << 20;
-/// About the most bytes of a slice. A slice is lost with its worker, and the driver holds the
-/// slice's answer until it is complete.
+/// The approximate maximum of the bytes of a slice. A slice is lost with its worker, and the driver
+/// holds the slice's answer until it is complete.
 const MOST_BYTES: u64 = 1 << 26;
 
 /// Returns about `wanted` plans of one partition each, whose rows together are those of `plan`.
@@ -99,7 +99,7 @@ impl Reading {
         }
     }
 
-    /// Returns the plan over these files alone, if it is of one partition.
+    /// Returns the plan over these files alone, if it has one partition.
     fn only(&self, group: FileGroup) -> Option<Arc<dyn ExecutionPlan>> {
         let config = FileScanConfigBuilder::from(self.files.clone())
             .with_file_groups(vec![group])
@@ -142,7 +142,7 @@ fn divided(groups: &[FileGroup], wanted: usize) -> Vec<FileGroup> {
     divided.into_iter().filter(|group| !group.files().is_empty()).collect()
 }
 
-/// Returns about how many bytes the files of a plan have.
+/// Returns the approximate number of bytes of the files of a plan.
 #[cfg(feature = "ballista")]
 pub(super) fn bytes_of(plan: &Arc<dyn ExecutionPlan>) -> u64 {
     let source = plan.downcast_ref::<DataSourceExec>();

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use url::Url;
 
-/// The header of a plan that says where the objects of `s3://` are.
+/// The header of a plan with the place of the objects of `s3://`.
 const S3_IS: HeaderName = HeaderName::from_static("anonsql-s3");
 
 /// Returns the headers of plans of a session with these settings.

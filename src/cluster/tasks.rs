@@ -205,7 +205,7 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
-    /// Returns the rows of the next plan; `None` once those of all plans were returned.
+    /// Returns the rows of the next plan; `None` after the rows of the last plan.
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<RecordBatch>>> {
         if let Some(batches) = self.received.recv().await {
             return Ok(Some(batches));

@@ -1,5 +1,5 @@
-//! The function that is called for workers that fail: the statement goes on without them, and
-//! somebody has to look at them.
+//! The function that is called for workers that fail. The statement goes on without these workers,
+//! but they need attention.
 
 use super::greet::Member;
 use datafusion::prelude::SessionConfig;
@@ -11,21 +11,22 @@ use url::Url;
 /// The trouble with a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Trouble {
-    /// It does not answer, or did not send all of its rows.
+    /// The worker does not answer, or did not send all of its rows.
     Lost,
-    /// It reported something other than what it was asked for.
+    /// The worker reported something other than what was requested.
     Distrusted,
 }
 
 /// A function of the address of a worker and its trouble.
 type Tell = dyn Fn(&str, Trouble) + Send + Sync;
 
-/// The function that is called with the address of a worker and its trouble, once for both.
+/// The function that is called with the address of a worker and its trouble, once for each such
+/// pair.
 pub(crate) struct Told {
     tell: Box<Tell>,
     /// The pairs of worker and trouble that were already reported.
     troubled: Mutex<BTreeSet<(String, Trouble)>>,
-    /// The workers that are to answer: they are named, or answered before.
+    /// The workers that must answer, because they are named or answered before.
     expected: Mutex<BTreeSet<Url>>,
 }
 
@@ -54,7 +55,8 @@ impl Told {
         self.expect(now.iter().map(|member| member.url.clone()));
     }
 
-    /// Calls the function for a worker, if it was not called with this trouble of it.
+    /// Calls the function for a worker, unless it was already called with this trouble of the
+    /// worker.
     pub(super) fn tell(&self, worker: &str, trouble: Trouble) {
         let is_new = self.troubled.lock().insert((worker.to_string(), trouble));
         if is_new {

@@ -1,10 +1,10 @@
-//! A drift, and the error of a statement that it stops.
+//! A drift, and the error of a statement that drift stops.
 
 use crate::error::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 
-/// One thing that is otherwise than when the earlier release was made. It contains names and
-/// counts, and no data value.
+/// One difference from the state at the earlier release. It contains names and counts, and no data
+/// value.
 ///
 /// ```
 /// let read: anonsql::manifest::Drift = serde_json::from_str(
@@ -19,13 +19,13 @@ use serde::{Deserialize, Serialize};
 pub struct Drift {
     /// The kind of drift.
     pub kind: DriftKind,
-    /// The columns that it is about.
+    /// The columns that the drift is about.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub columns: Vec<String>,
-    /// The number of distinct values that no hierarchy knows.
+    /// The number of distinct values that are in no hierarchy.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub values: Option<u64>,
-    /// The number of classes that fell below the promise.
+    /// The number of classes that no longer satisfy the privacy models.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub classes: Option<u64>,
     /// The number of rows: with those values, in those classes, or that would have to be
@@ -52,11 +52,11 @@ pub struct Drift {
 pub enum DriftKind {
     /// Columns of the source are gone, have come, or have another type.
     Schema,
-    /// A column has another hierarchy, so that its level means something else.
+    /// A column has another hierarchy, so that its level has another meaning.
     Hierarchy,
-    /// A column has values that its hierarchy does not know.
+    /// A column has values that are not in its hierarchy.
     Values,
-    /// Classes of the node fell below the promise.
+    /// Classes of the node no longer satisfy the privacy models.
     Classes,
     /// More rows would have to be suppressed than may be.
     Suppression,
@@ -76,14 +76,14 @@ impl DriftKind {
 }
 
 impl Drift {
-    /// Returns what to do about it.
+    /// Returns the advice for this drift.
     fn advice(&self) -> &'static str {
         match (self.kind, self.values) {
             (DriftKind::Schema, _) => {
                 "ON DRIFT WARN lets columns come and go that are not released; if the release is to change, say ON DRIFT SEARCH"
             }
             (DriftKind::Hierarchy, _) => "make the hierarchy as it was, or say ON DRIFT SEARCH",
-            // NULL is no value that a hierarchy lists.
+            // NULL is not a value that a hierarchy lists.
             (DriftKind::Values, None) => {
                 "NULLS AS VALUE or NULLS AS TOP in the hierarchy lets NULL in, and then say ON DRIFT SEARCH once; or leave \
                  those rows out in a query"

@@ -1,8 +1,8 @@
-//! Drift: what is otherwise today than when an earlier release was made, which USING MANIFEST finds
-//! before anything is published.
+//! Drift: the differences since an earlier release was made. USING MANIFEST finds them before
+//! anything is published.
 //!
-//! A drift contains names of columns and counts, and no data value. What becomes of it is what ON
-//! DRIFT says ([`OnDrift`]): it stops the statement, or it is told.
+//! A drift contains names of columns and counts, and no data value. ON DRIFT decides what follows
+//! ([`OnDrift`]): drift stops the statement, or is reported.
 
 mod found;
 mod mode;

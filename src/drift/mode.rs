@@ -1,9 +1,9 @@
-//! `ON DRIFT`: what becomes of drift.
+//! `ON DRIFT`: how a statement treats drift.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What becomes of drift, as the statement says.
+/// How a statement treats drift.
 ///
 /// ```
 /// use anonsql::manifest::OnDrift;
@@ -17,7 +17,7 @@ pub enum OnDrift {
     /// The statement ends with an error that names the drift.
     #[default]
     Error,
-    /// What the earlier release's node and columns still allow is released, and the drift is
+    /// The release has what the earlier release's node and columns still allow, and the drift is
     /// reported.
     Warn,
     /// If the node cannot be applied any more, a search looks for another one.

@@ -1,4 +1,4 @@
-//! What a manifest says of USING MANIFEST.
+//! The part of a manifest about USING MANIFEST.
 
 use super::found::{Drift, told};
 use super::mode::OnDrift;
@@ -17,16 +17,16 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ReplaySummary {
-    /// The checksum that the manifest of the earlier release has of itself.
+    /// The checksum of the earlier release's manifest, as it is in that manifest.
     pub manifest: String,
-    /// What the statement says of drift.
+    /// The ON DRIFT of the statement.
     pub on_drift: OnDrift,
-    /// Whether the earlier release's node was applied. If not, a search found another one.
+    /// True if the earlier release's node was applied. If not, a search found another one.
     pub applied: bool,
-    /// Whether the columns of the source were compared. A manifest of an older version does not
+    /// True if the columns of the source were compared. A manifest of an older version does not
     /// have them.
     pub schema_compared: bool,
-    /// What is otherwise than when the earlier release was made.
+    /// The differences from the state at the earlier release.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub drift: Vec<Drift>,
 }

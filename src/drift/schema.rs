@@ -1,9 +1,9 @@
-//! The columns of a source, compared with those that an earlier release was made of.
+//! The columns of a source, compared with those from which an earlier release was made.
 
 use super::found::{Drift, DriftKind};
 use serde::{Deserialize, Serialize};
 
-/// A column of the table that a release was made of.
+/// A column of the table from which a release was made.
 ///
 /// ```
 /// let read: anonsql::manifest::SourceColumn = serde_json::from_str(r#"{"column": "age", "type": "Int64"}"#)?;
@@ -35,16 +35,16 @@ impl SourceColumn {
 /// How columns differ from those of the earlier release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// The source had them.
+    /// The columns existed only in the earlier source.
     Gone,
-    /// The source has them now.
+    /// The columns are new in the source.
     Come,
-    /// Their values are of another type.
+    /// The values of the columns have another type.
     Type,
 }
 
 /// Returns the changes from the columns `before` to the columns `now`, each with the names of its
-/// columns: first of those columns that `is_used` names, and then of the others.
+/// columns: first for the columns for which `is_used` holds, then for the others.
 pub fn changes(
     before: &[SourceColumn],
     now: &[SourceColumn],

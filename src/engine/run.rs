@@ -19,8 +19,8 @@ use crate::staging::{or_removed, removed};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a run that has ended waits until its lease, and if it failed what it wrote, is deleted
-/// from an object store.
+/// The longest time that a run waits at its end until its lease is deleted from an object store. A
+/// failed run also waits until its files are deleted.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Anonymizes to the target of a checked job ([`Job::check`]).
@@ -47,10 +47,10 @@ struct StagedRelease {
     union: Option<Union>,
 }
 
-/// A batch of rows, once it is decided about.
+/// A batch of rows after the decision about it.
 enum Batch {
     Staged(Box<StagedRelease>),
-    /// No row can be added to the release that stands, and this many wait.
+    /// No row can be added to the existing release, and this number of rows waits.
     Waits(u64),
 }
 
@@ -104,13 +104,13 @@ async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &
     Ok(Placed::Published(Box::new(published)))
 }
 
-/// Decides about the classes. Returns `None` if the rows are to be added to a release, none of them
-/// can be, and all of them may wait.
+/// Decides about the classes. Returns `None` if the rows are to be added to a release, but none of
+/// them can be added and all of them may wait.
 async fn added(job: &Arc<Job>, scanned: Scanned, observer: &Arc<dyn Observer>) -> Result<Option<Decision>> {
     let rows = scanned.sets.base().rows;
     let may_wait = job.grows().is_some() && job.suppression.rows(rows) >= rows;
     let evaluator = match evaluator(job, scanned, observer).await {
-        // No class that has all rows would hold.
+        // Not even a class with all rows would satisfy the models.
         Err(e) if e.kind() == ErrorKind::Infeasible && may_wait => return Ok(None),
         evaluator => evaluator?,
     };
@@ -119,7 +119,7 @@ async fn added(job: &Arc<Job>, scanned: Scanned, observer: &Arc<dyn Observer>) -
     Ok(adds.then_some(decision))
 }
 
-/// Says of the error of a batch that cannot be added what becomes of its rows.
+/// Explains, in the error of a batch that cannot be added, that its rows wait.
 fn waiting(job: &Job, error: Error) -> Error {
     match job.grows() {
         Some(_) if error.kind() == ErrorKind::Infeasible => Error::infeasible(format!(
@@ -131,8 +131,8 @@ fn waiting(job: &Job, error: Error) -> Error {
     }
 }
 
-/// Returns the paths and URLs of the tables and of the files that a job reads, as far as they are
-/// known. The files of a table are left out.
+/// Returns the known paths and URLs of the tables and files that a job reads. The files of a table
+/// are left out.
 fn sources(job: &Job) -> Vec<String> {
     let pins = &job.source.pins;
     let tables: Vec<String> = pins.versions().map(|version| version.name()).collect();
@@ -194,9 +194,9 @@ async fn evaluator(job: &Arc<Job>, scanned: Scanned, observer: &Arc<dyn Observer
     Ok(Arc::new(blocking("preparing the search", evaluator).await?))
 }
 
-/// Returns the recounted figures of what a job would release, and the values of `metrics` there,
-/// which are the metrics of the evaluator. A value is `None` if rows were suppressed for their own
-/// limits after the classes were counted, because it is then unknown.
+/// Returns the recounted figures of the rows that a job would release, and the values of `metrics`
+/// on these rows. `metrics` are the metrics of the evaluator. A value is `None` if it is unknown
+/// because rows were suppressed for their own limits after the classes were counted.
 pub async fn measure(
     job: &Arc<Job>,
     evaluator: &Arc<Evaluator>,

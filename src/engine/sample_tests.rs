@@ -1,5 +1,5 @@
-//! Nothing of a differentially private release tells of rows that were not drawn, or of classes
-//! that are too small.
+//! Tests that a differentially private release reveals nothing about rows that were not drawn, or
+//! about classes that are too small.
 
 use super::publish::Placed;
 use super::run::{release_rows, release_to};
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 type Person = (i64, &'static str, &'static str);
 
-/// All that an observer is told, with the counters of the phases.
+/// Everything that an observer receives, with the counters of the phases.
 #[derive(Default)]
 struct Told {
     said: Mutex<Vec<String>>,
@@ -72,7 +72,7 @@ fn request(people: &[Person], folder: &Path) -> Job {
     let mut job = job();
     job.sensitive.clear();
     job.source = source(batch(people));
-    // Other files are read for other people.
+    // The content of the input file depends on the people.
     let file = folder.join("people.csv");
     std::fs::write(&file, format!("{people:?}")).unwrap();
     job.source.files = vec![file];
@@ -87,8 +87,8 @@ fn request(people: &[Person], folder: &Path) -> Job {
     job
 }
 
-/// Returns the released rows, and everything that a release says: the bytes of every file, the
-/// figures, the events.
+/// Returns the released rows, and everything that a release reveals: the bytes of every file, the
+/// figures, and the events.
 async fn release(people: &[Person]) -> (u64, BTreeMap<String, Vec<u8>>) {
     let scratch = tempfile::tempdir().unwrap();
     let mut said = BTreeMap::new();
@@ -137,8 +137,8 @@ fn events(told: &Told) -> Vec<u8> {
         .into_bytes()
 }
 
-/// Neighbouring tables whose common rows have the same draws: where the one row more is not drawn,
-/// or is in a class that is too small, no byte differs.
+/// Tests neighbouring tables whose common rows have the same draws. No byte differs if the
+/// additional row is not drawn, or is in a class that is too small.
 #[tokio::test]
 async fn what_is_said_follows_from_the_released_classes_alone() {
     let mut found: BTreeMap<u64, Vec<BTreeMap<String, Vec<u8>>>> = BTreeMap::new();
@@ -172,7 +172,7 @@ async fn what_is_said_follows_from_the_released_classes_alone() {
     assert!(files > 30, "{files}");
 }
 
-/// A table of whose classes none is large enough is released as no rows, like a table of nobody.
+/// A table in which no class is large enough is released without rows, like an empty table.
 #[tokio::test]
 async fn too_few_people_are_nobody() {
     let nobody = release(&[]).await;

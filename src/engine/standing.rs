@@ -11,7 +11,7 @@ use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
 
-/// Returns the rows of the release that `target` grows: of the files that its manifest names. An
+/// Returns the rows of the release that `target` grows, from the files that its manifest names. An
 /// earlier version may have written several spellings of a value.
 pub(super) async fn rows_that_stand(session: &SessionContext, target: &Target) -> Result<DataFrame> {
     let files = target.grows.as_ref().map_or(&[][..], |standing| &standing.output);
@@ -40,8 +40,8 @@ pub(super) async fn parquet(session: &SessionContext, places: Vec<String>, targe
     with_nulls(session.read_parquet(places, options).await?, folders)
 }
 
-/// Returns what a reader is given to read a file: the file itself, or the folder of its run if
-/// folders between are columns.
+/// Returns the location from which a reader reads a file: the file itself, or the folder of its run
+/// if folders between are columns.
 fn place(target: &Target, folder: &str, file: &FileSummary) -> String {
     match (&target.stored, target.partitioned_by.is_empty()) {
         (Some(stored), true) => format!("{}{}", stored.prefix.url(), file.name),

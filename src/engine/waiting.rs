@@ -14,9 +14,10 @@ use datafusion::physical_plan::execute_stream;
 use futures::TryStreamExt;
 use std::sync::Arc;
 
-/// Puts the rows that a batch leaves, for the release of the manifest with this text. Returns their
-/// place with the checksum of the manifest: other files there are not needed once the release is in
-/// its place. Fails with `ErrorKind::Verification` if they are not all rows that are not released.
+/// Stores the rows of a batch that are not released, for the release whose manifest has this text.
+/// Returns the place of the rows with the checksum of the manifest. Other files in that place are
+/// not needed once the release is in its place. Fails with `ErrorKind::Verification` if these are
+/// not all rows that are not released.
 pub(super) async fn put_rest(
     (job, target): (&Job, &Target),
     decision: &Decision,
@@ -59,7 +60,7 @@ pub(super) async fn put_all(
         .extend(FileSummary::source_sha256(&job.statement_sha256, &input));
     let schema = Arc::new(job.source.rows.schema().as_arrow().clone());
     let batches = job.source.rows.clone().collect().await.map_err(Error::from_data)?;
-    // A plan may return strings in another form than it says.
+    // A plan may return strings of another type than it declares.
     let schema = batches.first().map_or(schema, |batch| batch.schema());
     let rows = WaitingRows { schema, batches, taken };
     job.check_unchanged().await?;

@@ -1,24 +1,25 @@
-//! What a store or server answered, in messages: its status and its error code, without the rest of
-//! the answer. Stores repeat what they were asked in it, which may be the id of a key, a signature
-//! or a token.
+//! Answers of stores and servers in messages: the status and the error code, without the rest of
+//! the answer. Stores repeat parts of the request in an answer, such as the id of a key, a
+//! signature or a token.
 
-/// What the client of a store writes before a status and an answer.
+/// The text that the client of a store writes before a status and an answer.
 const STATUS: &str = "Server returned non-2xx status code: ";
-/// What it writes before an answer whose status says that all is well, and whose text does not.
+/// The text that the client writes before an answer whose status reports success, but whose text
+/// reports an error.
 const ANSWER: &str = "Server returned error response: ";
-/// What stands before the code of an error in the answers of stores, and after it: XML of S3 and
-/// Azure, JSON of Google.
+/// The texts before and after an error code in the answers of stores: XML of S3 and Azure, JSON of
+/// Google.
 const CODES: [(&str, &str); 4] = [
     ("<Code>", "</Code>"),
     ("\"code\":\"", "\""),
     ("\"status\":\"", "\""),
     ("\"error\":\"", "\""),
 ];
-/// The most characters of a code; a longer text is another thing.
+/// The largest number of characters of a code; a longer text is not a code.
 const LONGEST: usize = 64;
 
-/// Returns the text with nothing of an answer in it but the status and the code. An answer goes on
-/// to the end of a text.
+/// Returns the text with only the status and the code of an answer in it. An answer extends to the
+/// end of the text.
 pub(super) fn without_answers(text: String) -> String {
     let at = |mark: &str| text.find(mark).map(|i| i + mark.len());
     let (kept, answer) = match (at(STATUS), at(ANSWER)) {
@@ -30,7 +31,7 @@ pub(super) fn without_answers(text: String) -> String {
         _ => return text,
     };
     match code(answer) {
-        // In parentheses, because a message can pass here again.
+        // The code is in parentheses, because a message can pass through this function again.
         Some(code) => format!("{} ({code})", &text[..kept]),
         None => text[..kept].to_string(),
     }
@@ -91,7 +92,7 @@ mod tests {
         }
     }
 
-    /// Whichever way a message is made.
+    /// Tests every way in which a message is made.
     #[test]
     fn no_error_has_an_answer() {
         let said = format!("{STATUS}403 Forbidden: {SIGNED}");

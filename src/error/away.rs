@@ -1,4 +1,5 @@
-//! Which errors of a store say that it is away, so that the same statement may succeed later.
+//! Decides which errors of a store mean that the store is away, so that the same statement may
+//! succeed later.
 
 use super::{Error, ErrorKind};
 use datafusion::error::DataFusionError;
@@ -6,12 +7,11 @@ use datafusion::object_store;
 
 /// The start of the text of an error about a request that failed.
 const REQUEST: &str = "Error performing ";
-/// What precedes the status of an answer in its text.
+/// The text before the status in the text of an answer.
 const STATUS: &str = "status code: ";
-/// The beginnings of answers that are about a busy server, as S3 gives them with the status 200,
-/// too.
+/// The beginnings of answers of a busy server. S3 also sends such answers with the status 200.
 const BUSY: [&str; 3] = ["InternalError", "SlowDown", "ServiceUnavailable"];
-/// The servers that give a machine of a cloud the keys of its role.
+/// The servers that give a machine in a cloud the keys of its role.
 const METADATA_SERVERS: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "169.254.170.2"];
 
 /// Returns the kind of an error of a store: `Unavailable` if the store did not answer, or answered
@@ -26,22 +26,22 @@ pub(super) fn kind_of_store(error: &object_store::Error) -> ErrorKind {
     }
 }
 
-/// Returns true if a query failed because a request to a store did. Readers of Parquet and CSV pass
-/// such an error on as a text.
+/// Returns true if a query failed because a request to a store failed. Readers of Parquet and CSV
+/// pass such an error on as a text.
 pub(super) fn is_of_lost_request(error: &DataFusionError) -> bool {
     Error::says_away(&error.to_string())
 }
 
 impl Error {
-    /// Returns true if a text that another crate made of an error is about a request to a store
-    /// that does not answer.
+    /// Returns true if the text of another crate's error is about a request to a store that does
+    /// not answer.
     pub(crate) fn says_away(text: &str) -> bool {
         let is_request = text.contains("Generic ") && text.contains(REQUEST);
         is_request && is_away("", text)
     }
 }
 
-/// Returns whether the text of an error of a store says that the store is away.
+/// Returns true if the text of a store's error means that the store is away.
 fn is_away(store: &str, text: &str) -> bool {
     if store == "LocalFileSystem" || text.contains("redirect without LOCATION") || is_without_role(text) {
         return false;

@@ -11,22 +11,23 @@ use std::fmt;
 use tokio::task::JoinError;
 
 impl Error {
-    /// Converts an error that DataFusion raised while it read data, and withholds everything that
-    /// may be a value of a person: quoted text, and, unless the error is about memory or files, all
-    /// words but those that such errors are made of, and all lines after the first. The original
+    /// Converts an error that DataFusion raised while it read data. Everything that may be a value
+    /// of a person is withheld: quoted text and, unless the error is about memory or files, all
+    /// lines after the first and all words outside the vocabulary of such errors. The original
     /// error is dropped too, so that no log can print it.
     pub fn from_data(error: DataFusionError) -> Self {
         Self::withheld(error, "")
     }
 
-    /// Converts an error like `from_data`. What stands in the text `typed` by the user is no data,
-    /// and remains.
+    /// Converts an error like `from_data`. Parts that stand in the text `typed` by the user are not
+    /// data, and remain.
     fn withheld(error: DataFusionError, typed: &str) -> Self {
         let root = error.find_root();
         if let Some(own) = own(&error) {
             return own;
         }
-        // A value can have a line break, so the line ends after the quotes are found.
+        // A value can have a line break, so the quotes are found before the text is cut to one
+        // line.
         let said = redact(&text(root), typed);
         let said = match may_tell_values(root) {
             true => in_known_words(said.lines().next().unwrap_or_default(), typed),
@@ -35,7 +36,7 @@ impl Error {
         Self::foreign(kind_of(root), said)
     }
 
-    /// Returns the error of a request to an object store. It begins with `what`.
+    /// Returns the error of a request to an object store. The message begins with `what`.
     pub(crate) fn of_store(what: impl fmt::Display, error: &object_store::Error) -> Self {
         Self::foreign(
             away::kind_of_store(error),
@@ -50,8 +51,8 @@ impl Error {
         }
     }
 
-    /// Returns the same error without anything that may be a value if another crate raised it, also
-    /// one that was typed.
+    /// Returns the same error; if another crate raised it, without anything that may be a value,
+    /// even a value that the user typed.
     pub(crate) fn without_foreign_values(mut self) -> Self {
         if self.is_foreign {
             let said = redact(&self.message, "");
@@ -61,8 +62,8 @@ impl Error {
     }
 
     /// Converts an error of a DataFusion statement that may have read data before it failed, such
-    /// as CREATE TABLE AS. Errors about the statement itself are shown in full, and of others what
-    /// stands in the text of the statement.
+    /// as CREATE TABLE AS. Errors about the statement itself are shown in full. Of other errors,
+    /// the parts that stand in the text of the statement are shown.
     pub(crate) fn from_statement(error: DataFusionError, statement: &str) -> Self {
         let root = error.find_root();
         let is_about_tables = match root {
@@ -127,8 +128,8 @@ impl From<Error> for DataFusionError {
     }
 }
 
-/// Returns our own error, if DataFusion carried one through a plan, or the error of a task of
-/// DataFusion's.
+/// Returns anonsql's own error if DataFusion carried one through a plan, or the error of a
+/// DataFusion task.
 fn own(error: &DataFusionError) -> Option<Error> {
     match error.find_root() {
         DataFusionError::ExecutionJoin(task) => Some(Error::from_task("a task of a query", task)),
@@ -221,8 +222,8 @@ fn text(error: &DataFusionError) -> String {
     }
 }
 
-/// Returns the text of an error without DataFusion's request to report a bug. Behind the request
-/// stands what is wrong with the statement, if anything is.
+/// Returns the text of an error without DataFusion's request to report a bug. If the statement is
+/// wrong, the text after the request describes the mistake.
 fn without_appeal(said: String) -> String {
     let Some((before, appeal)) = said.split_once("\nThis issue was likely caused by a bug in DataFusion's code.")
     else {
@@ -234,8 +235,8 @@ fn without_appeal(said: String) -> String {
     }
 }
 
-/// Returns the text of an error. If a cloud's metadata server did not answer, which gives a machine
-/// the keys of its role, the environment has no keys, and the text says that instead.
+/// Returns the text of an error. A cloud's metadata server gives a machine the keys of its role. If
+/// that server did not answer, there are no keys at all, and the text says so instead.
 fn without_metadata(said: String) -> String {
     match away::is_without_role(&said) {
         true => "there are no credentials for this store: neither the environment has keys, nor this machine a role; set \

@@ -2,9 +2,9 @@
 //!
 //! The kind decides the exit code of the command. Messages name columns, hierarchies and counts.
 //! They never contain a data value unless the caller asked for it. An error that another crate
-//! raised while it read data is therefore passed through `Error::from_data`, which keeps what it
-//! says about the schema and drops what may be a value. No message shows the credentials that a URL
-//! in it may have, or the text that a store answered.
+//! raised while it read data is therefore passed through `Error::from_data`, which keeps the parts
+//! about the schema and drops everything that may be a value. No message shows the credentials of a
+//! URL, or the text of a store's answer.
 
 mod answers;
 mod away;
@@ -51,15 +51,15 @@ pub enum ErrorKind {
     Io,
     /// No node of the lattice satisfies the request (exit code 3).
     Infeasible,
-    /// What was written or checked does not satisfy the promises (exit code 4).
+    /// The data that was written or checked does not satisfy the promises (exit code 4).
     Verification,
     /// The target exists and may not be overwritten (exit code 5).
     TargetExists,
     /// A store or a worker does not answer, or another run was faster: the same statement may
     /// succeed later (exit code 6).
     Unavailable,
-    /// The data drifted from the release of USING MANIFEST, and somebody has to look at it (exit
-    /// code 7).
+    /// The data drifted from the release of USING MANIFEST, and a person has to examine the drift
+    /// (exit code 7).
     Drift,
     /// The user interrupted the work before there was an answer (exit code 1).
     Interrupted,
@@ -100,10 +100,10 @@ pub const EXIT_CODES: &[(u8, &str)] = &[
 pub struct Error {
     kind: ErrorKind,
     message: String,
-    /// Whether the message is of another crate.
+    /// Whether the message comes from another crate.
     is_foreign: bool,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
-    /// What the message says, as a value.
+    /// The content of the message, as a value.
     detail: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -178,7 +178,7 @@ impl Error {
             .map(|k| (strsim::damerau_levenshtein(&k.to_lowercase(), &name.to_lowercase()), k))
             .min()
             .filter(|(distance, k)| *distance <= 2.max(k.chars().count() / 2));
-        // A name may also be the beginning of longer ones: `k` of k_anonymity.
+        // A name may also be the beginning of a longer name: `k` of k_anonymity.
         let letters = |name: &str| name.to_lowercase().replace(['_', '-', ' '], "");
         let begins = |k: &&&str| !name.is_empty() && letters(k).starts_with(&letters(name));
         let longer: Vec<String> = known.iter().filter(begins).map(|k| format!("{k:?}")).collect();
@@ -237,21 +237,21 @@ impl Error {
         self
     }
 
-    /// Returns the same error with what its message says as a value, for [`Self::detail`].
+    /// Returns the same error with the content of its message as a value, for [`Self::detail`].
     pub(crate) fn with_detail(mut self, detail: impl Any + Send + Sync) -> Self {
         self.detail = Some(Arc::new(detail));
         self
     }
 
-    /// Returns what the message says, as a value of this type; `None` if the error has no such
+    /// Returns the content of the message, as a value of this type; `None` if the error has no such
     /// value. An error of kind
     ///
     /// - `Usage` has the [`Position`] in the statement, if it does not parse;
     /// - `Infeasible` has the [`NearestMiss`](crate::NearestMiss), if a search found no node;
     /// - `Verification` has the checks, `Vec<`[`Check`](crate::manifest::Check)`>`, if a promise
     ///   does not hold;
-    /// - `Drift` has the drift, `Vec<`[`Drift`](crate::manifest::Drift)`>`, if the statement was
-    ///   stopped by it.
+    /// - `Drift` has the drift, `Vec<`[`Drift`](crate::manifest::Drift)`>`, if the drift stopped
+    ///   the statement.
     ///
     /// Like the message, the value names columns and counts, and contains no data value.
     pub fn detail<T: Any>(&self) -> Option<&T> {

@@ -1,18 +1,18 @@
-//! Texts of other crates without what may be a value of a person.
+//! Removes everything that may be a value of a person from the texts of other crates.
 //!
-//! A value can be any text: it can have quotes, colons and whole sentences in it. So nothing of a
-//! foreign text is trusted because of where it stands. What remains is what the user typed, and
-//! [`vocabulary`](super::vocabulary): the words that such texts are made of.
+//! A value can be any text: it can contain quotes, colons and whole sentences. So no part of a
+//! foreign text is trusted because of its position. Only two things remain: the text that the user
+//! typed, and the words that such texts are made of, the [`vocabulary`](super::vocabulary).
 
 use super::vocabulary::{is_type, is_word};
 
 const QUOTES: [char; 3] = ['\'', '"', '`'];
-/// What stands for the parts that are withheld.
+/// The text in place of the parts that are withheld.
 const WITHHELD: &str = "…";
 
-/// Returns the text with an ellipsis for all that stands between its first and its last quote, or
-/// after its only one. A value can have quotes of its own, so those between tell nothing. What
-/// stands in `typed` stays.
+/// Returns the text with an ellipsis in place of everything between its first and its last quote,
+/// or after its only quote. A value can contain quotes, so the quotes between these two have no
+/// meaning. Text that stands in `typed` stays.
 pub(super) fn redact(text: &str, typed: &str) -> String {
     let is_quote = |(at, c): &(usize, char)| QUOTES.contains(c) && !is_apostrophe(text, *at);
     let Some((first, opening)) = text.char_indices().find(is_quote) else {
@@ -31,7 +31,7 @@ pub(super) fn redact(text: &str, typed: &str) -> String {
     }
 }
 
-/// Returns true if the quoted parts and all words between them were typed or are of the vocabulary.
+/// Returns true if the quoted parts and all words between them were typed or are in the vocabulary.
 fn is_typed_throughout(inside: &str, quote: char, typed: &str) -> bool {
     let parts = inside.split(quote).enumerate();
     inside.matches(quote).count().is_multiple_of(2)
@@ -41,7 +41,7 @@ fn is_typed_throughout(inside: &str, quote: char, typed: &str) -> bool {
         })
 }
 
-/// Returns true for the quote of `can't`, which opens nothing.
+/// Returns true for an apostrophe as in `can't`, which opens no quoted text.
 fn is_apostrophe(text: &str, at: usize) -> bool {
     let is_letter = |c: char| c.is_alphabetic();
     let before = text[..at].rsplit(|c| !is_letter(c)).next().unwrap_or_default();
@@ -67,8 +67,9 @@ const PLACES: &[&str] = &["line ", "field ", "column ", "index "];
 /// Words before a value.
 const BEFORE_VALUES: &[&str] = &["got ", "found "];
 
-/// Returns the text with an ellipsis for every run of words that are neither of the vocabulary nor
-/// typed, and for all that follows a colon. A label before the text, such as `Cast error:`, stays.
+/// Returns the text with an ellipsis in place of every run of words that are neither typed nor in
+/// the vocabulary, and of everything after a colon. A label before the text, such as `Cast error:`,
+/// stays.
 pub(super) fn in_known_words(text: &str, typed: &str) -> String {
     let (label, said) = text.split_at(label(text));
     match said.split_once(": ") {
@@ -79,7 +80,7 @@ pub(super) fn in_known_words(text: &str, typed: &str) -> String {
     }
 }
 
-/// Returns true for a place in a file, told in known words.
+/// Returns true if the text is a place in a file and consists of known words.
 fn is_place(text: &str) -> bool {
     text.contains(" at line ") && known(text, "") == text
 }

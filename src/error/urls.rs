@@ -21,12 +21,12 @@ pub(super) fn without_credentials(text: String) -> String {
     shown + rest
 }
 
-/// Returns what stands after `scheme://`, without credentials.
+/// Returns the part of a URL after `scheme://`, without credentials.
 fn shown_url(scheme: &str, url: &str) -> String {
     let (address, query) = url.split_at(url.find('?').unwrap_or(url.len()));
     let (authority, path) = address.split_at(address.find('/').unwrap_or(address.len()));
     let authority = match authority.rsplit_once('@') {
-        // The container of an account of Azure is no credential.
+        // The container of an Azure account is not a credential.
         Some((user, host)) if is_container(scheme, user) => format!("{user}@{host}"),
         Some((_, host)) => format!("…@{host}"),
         None => authority.to_string(),
@@ -39,7 +39,7 @@ fn shown_url(scheme: &str, url: &str) -> String {
     format!("{authority}{path}{query}")
 }
 
-/// Returns true if what stands before the `@` of a URL is a container of Azure's.
+/// Returns true if the part of a URL before the `@` is an Azure container.
 pub(super) fn is_container(scheme: &str, user: &str) -> bool {
     matches!(scheme, "az" | "adl" | "azure" | "abfs" | "abfss") && !user.contains(':')
 }

@@ -1,7 +1,7 @@
-//! The words that the errors of DataFusion and Arrow are made of. None of them can be a value that
-//! tells of a person by itself: there are no names, numbers or truth values.
+//! The words that the errors of DataFusion and Arrow are made of. No word by itself can be a value
+//! that describes a person: there are no names, numbers or truth values.
 
-/// Returns true for a word of the vocabulary. Capital letters are those of a value.
+/// Returns true for a word of the vocabulary. A word with capital letters is taken for a value.
 pub(super) fn is_word(word: &str) -> bool {
     WORDS.contains(&word)
 }

@@ -4,7 +4,8 @@ use super::summary::{Check, named_once};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// One batch of a release that grew: what was added to it by one run, or what it began with.
+/// One batch of a release that grew: the rows that one run added, or those that the release began
+/// with.
 ///
 /// ```
 /// let read: anonsql::manifest::Batch = serde_json::from_str(
@@ -32,8 +33,8 @@ pub struct Batch {
     /// SHA-256 of the full statement with the files that it read; absent if it read none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub source_sha256: Option<String>,
-    /// What tells the content of each file that the batch read from that of any other, whatever it
-    /// is called: its SHA-256, or what its store calls its content.
+    /// The identity of the content of each file that the batch read, whatever the name of the file:
+    /// its SHA-256, or the identity in its store.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub inputs: Vec<String>,
     /// The level of each quasi-identifier.
@@ -43,7 +44,7 @@ pub struct Batch {
     pub rows_in: u64,
     /// The number of rows written.
     pub rows_out: u64,
-    /// The number of rows that were written nowhere and wait.
+    /// The number of rows that were not written, and that wait.
     pub rows_waiting: u64,
     /// The number of equivalence classes of the batch.
     pub classes: u64,
@@ -53,6 +54,7 @@ pub struct Batch {
     pub reached_k_of_all: Option<u64>,
     /// The check of each promise on the batch alone.
     pub checks: Vec<Check>,
-    /// The number of its files, which follow those of the batches before in the list of files.
+    /// The number of files of the batch, which follow those of the batches before in the list of
+    /// files.
     pub files: u64,
 }

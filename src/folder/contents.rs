@@ -1,8 +1,8 @@
-//! What OVERWRITE may replace: a folder that contains only files that its manifest names.
+//! Checks what OVERWRITE may replace: only a folder without files that its manifest does not name.
 //!
-//! Anything else in a folder belongs to somebody: a table of the session, a hierarchy, notes,
-//! `.git`. It is neither replaced nor removed. Paths outside the folder that a manifest names are
-//! ignored: only entries of the folder are checked, and links are not followed.
+//! Anything else in a folder does not belong to the release: a table of the session, a hierarchy,
+//! notes, `.git`. It is neither replaced nor removed. Paths outside the folder that a manifest
+//! names are ignored: only entries of the folder are checked, and links are not followed.
 
 use super::manifest::MANIFEST;
 use crate::error::{Error, ErrorKind, Result};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// The most names that an error lists.
 const TOLD: usize = 5;
 
-/// How often a folder is looked at again that other runs exchange.
+/// The number of attempts to list a folder that other runs exchange.
 const ATTEMPTS: usize = 16;
 
 /// The clause for which the folder of a release is replaced.
@@ -27,8 +27,8 @@ pub(crate) enum Replacing {
     Append,
 }
 
-/// Checks that `target` does not exist or is a release. Fails with `ErrorKind::TargetExists` if
-/// there is anything else, and names it.
+/// Checks that `target` does not exist or is a release. If there is anything else, fails with
+/// `ErrorKind::TargetExists`, and names it in the error.
 pub(crate) fn check(target: &Path, replacing: Replacing) -> Result<()> {
     let refused = |why: String| {
         Err(Error::new(
@@ -69,8 +69,8 @@ pub(crate) fn check(target: &Path, replacing: Replacing) -> Result<()> {
     ))
 }
 
-/// Fails with `ErrorKind::Io` if a file stands where this folder or one around it has to be, and
-/// names the file.
+/// Fails with `ErrorKind::Io` if this folder or one of its parents is a file. The error names the
+/// file.
 pub(crate) fn check_folder(folder: &Path) -> Result<()> {
     let there = folder.ancestors().find(|around| fs::symlink_metadata(around).is_ok());
     match there.filter(|there| !there.is_dir()) {
@@ -85,7 +85,7 @@ pub(crate) fn check_folder(folder: &Path) -> Result<()> {
     }
 }
 
-/// Returns the first names of these in quotes, and how many more there are.
+/// Returns the first of these names in quotes, and the number of the other names.
 pub(super) fn named(paths: impl IntoIterator<Item = PathBuf>) -> String {
     let mut names: Vec<String> = paths
         .into_iter()
@@ -100,8 +100,8 @@ pub(super) fn named(paths: impl IntoIterator<Item = PathBuf>) -> String {
     }
 }
 
-/// Returns what is in the folder of a release without being of it, and is not hidden from readers
-/// that list folders: files of rows, and folders.
+/// Returns the entries in the folder of a release that do not belong to the release, but are
+/// visible to readers that list folders: files of rows, and folders.
 pub(super) fn read_by_others(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let is_read = |path: &PathBuf| {
         let is_hidden = path.iter().any(|part| part.to_string_lossy().starts_with(['.', '_']));
@@ -121,8 +121,7 @@ pub(crate) fn remove(folder: &Path) -> io::Result<bool> {
     for inner in contents.folders.iter().rev() {
         unless_filled(fs::remove_dir(folder.join(inner)))?;
     }
-    // The manifest is removed last, because it says which of the remaining files belong to the
-    // release.
+    // The manifest is removed last, because it names the remaining files of the release.
     if !Contents::of(folder)?.strangers.is_empty() {
         return Ok(false);
     }
@@ -174,9 +173,10 @@ struct Contents {
 }
 
 impl Contents {
-    /// Looks at a folder. Another run may exchange it meanwhile: what belongs to one release is
-    /// nothing of the other, so the folder is looked at again until its manifest stays the same,
-    /// and until strangers, which may be files of a release that came and went, are found twice.
+    /// Lists a folder. Another run may exchange the folder in the meantime, and the files of one
+    /// release are strangers to the other. So the folder is listed again until its manifest stays
+    /// the same, and until the same strangers are found twice, because they may be files of a
+    /// release that came and went.
     fn of(folder: &Path) -> io::Result<Self> {
         let mut text = manifest(folder)?;
         let mut before = None;
@@ -193,8 +193,8 @@ impl Contents {
         Self::by(text.as_deref(), folder)
     }
 
-    /// Inspects a folder by the text of its manifest. A file of that name that is no manifest names
-    /// no files.
+    /// Inspects a folder by the text of its manifest. A file of that name without a valid manifest
+    /// names no files.
     fn by(text: Option<&[u8]>, folder: &Path) -> io::Result<Self> {
         let manifest: Option<Named> = text.and_then(|text| serde_json::from_slice(text).ok());
         let mut contents = Self {
@@ -243,8 +243,8 @@ mod tests {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     use std::time::Duration;
 
-    /// Two releases change places while the folder of one is looked at: each time it is one of them
-    /// or the other.
+    /// Two releases change places while the folder of one is listed. Each time, the folder has the
+    /// files of one of them, and no strangers.
     #[test]
     fn a_folder_that_is_exchanged_has_no_strangers() {
         let scratch = tempfile::tempdir().unwrap();

@@ -37,9 +37,8 @@ pub struct FileSummary {
     /// version identify.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub sha256: String,
-    /// What the store of an object calls its content: it changes when the content does. Of a
-    /// DuckLake table, a checksum of the numbers of the rows that the catalog itself has or takes
-    /// away.
+    /// The e_tag of an object in its store, which changes when the content does. For a DuckLake
+    /// table, a checksum of the numbers of the rows that the catalog itself contains or removes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub e_tag: Option<String>,
     /// The version of an object in a store that keeps versions, or of a Delta table, or the
@@ -60,7 +59,7 @@ impl FileSummary {
         Self::read(file, name, rows, failed)
     }
 
-    /// Returns the summary of an object that is not read for it.
+    /// Returns the summary of an object without reading the object.
     pub(crate) fn of_object(name: &str, meta: &ObjectMeta) -> Self {
         Self {
             name: name.into(),
@@ -84,9 +83,9 @@ impl FileSummary {
         }
     }
 
-    /// Returns what tells the content from another of the same name. The number of a version does
-    /// not: a Delta table has a new one after every commit, and a DuckLake table after every commit
-    /// to any table of its catalog.
+    /// Returns the fields that distinguish the content from other content of the same name. The
+    /// version of a table does not: a Delta table has a new version after every commit, and a
+    /// DuckLake table after every commit to any table of its catalog.
     fn content(&self) -> String {
         let version = self.version.as_ref().filter(|_| !self.is_table());
         let tags = [&self.e_tag, &version.cloned()].map(|tag| tag.as_deref().unwrap_or_default().to_string());
@@ -99,9 +98,9 @@ impl FileSummary {
         (!files.is_empty()).then(|| sha256(&format!("{statement_sha256} {}", files.join(", "))))
     }
 
-    /// Returns what tells the content from any other, whatever it is called and wherever it is;
-    /// `None` if nothing does. The files of a table have identities of their own, and so have the
-    /// rows that stand in a catalog.
+    /// Returns the identity of the content, whatever its name and its place; `None` if there is
+    /// none. The files of a table have identities of their own, and so do the rows that are in a
+    /// catalog.
     pub(crate) fn identity(&self) -> Option<String> {
         let tag = self.e_tag.as_ref().map(|tag| tag.trim_matches('"'));
         match (self.sha256.is_empty(), self.is_table()) {

@@ -1,4 +1,5 @@
-//! Folders that a process holds: each by a lock on the folder itself, which ends with the process.
+//! Folders that a process holds. Each is held by a lock on the folder itself, which ends with the
+//! process.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -33,7 +34,7 @@ fn is_same(a: &fs::Metadata, b: &fs::Metadata) -> bool {
     a.file_type() == b.file_type()
 }
 
-/// Creates a folder that only its owner can look into: what is in it is not for others.
+/// Creates a folder that only its owner can open, because its contents are private.
 pub(crate) fn create_private(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]

@@ -23,7 +23,7 @@ use std::path::Path;
 /// The manifest's file name in the target folder.
 pub const MANIFEST: &str = "_manifest.json";
 
-/// What the footer of each file of a release says: values without data, by their keys.
+/// The entries of the footer of each file of a release, by their keys. They contain no data.
 pub type Footer = BTreeMap<String, String>;
 
 /// The most bytes of a manifest; a larger file was not written by anonsql.
@@ -50,8 +50,8 @@ const LARGEST: u64 = 64 << 20;
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Manifest {
-    /// The version of the manifest's format, 1 in manifests that do not say it. `manifest.schema.json`
-    /// in the book describes it.
+    /// The version of the manifest's format; 1 in manifests without this field.
+    /// `manifest.schema.json` in the book describes it.
     #[serde(default = "first_format")]
     pub format: u32,
     /// The version of anonsql that wrote the manifest.
@@ -104,9 +104,9 @@ pub struct Manifest {
     /// The summary of each column of sets of items.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub items: Vec<ItemSetSummary>,
-    /// The budget of a differentially private release. What would tell of rows that are not in the
-    /// release is then absent from the manifest: the rows read and suppressed, the losses, and the
-    /// files that were read.
+    /// The budget of a differentially private release. Values that would reveal rows that are not
+    /// in the release are then absent from the manifest: the rows read and suppressed, the losses,
+    /// and the files that were read.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub differential_privacy: Option<Budget>,
     /// The number of rows read.
@@ -139,14 +139,14 @@ pub struct Manifest {
     /// a folder of their own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run: Option<String>,
-    /// What the footer of each written file says, if it says anything.
+    /// The entries of the footer of each written file, if there are any.
     #[serde(skip_serializing_if = "Footer::is_empty", default)]
     pub footer: Footer,
     /// The files that were written.
     pub output: Vec<FileSummary>,
-    /// The batches of a release that grew (APPEND), oldest first. What the manifest says elsewhere
-    /// of rows, classes and checks is then of all of them together; `node` is that of the first,
-    /// and the statement, the input and the search are those of the last.
+    /// The batches of a release that grew (APPEND), oldest first. The rows, classes and checks
+    /// elsewhere in the manifest are then those of all batches together; `node` is that of the
+    /// first batch, and the statement, the input and the search are those of the last batch.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub batches: Vec<Batch>,
     /// The report's file name, if the report is in the folder too. The report contains the checksum
@@ -162,12 +162,12 @@ pub struct Manifest {
 /// The format of the manifests that are written. It grows by one when a field changes its meaning.
 pub(crate) const FORMAT: u32 = 1;
 
-/// Returns the format of manifests that do not say theirs.
+/// Returns the format of manifests without a field for it.
 fn first_format() -> u32 {
     1
 }
 
-/// What a manifest of any format says.
+/// The field that a manifest of any format has.
 #[derive(Deserialize)]
 struct AnyManifest {
     format: u32,
@@ -199,8 +199,8 @@ impl Manifest {
         self.columns.iter().find(|c| c.name == column)?.hierarchy.as_ref()
     }
 
-    /// Returns the type that a column had in the table that was anonymized, if the manifest tells
-    /// it.
+    /// Returns the type that a column had in the table that was anonymized, if the manifest
+    /// contains it.
     pub(crate) fn type_in_source(&self, column: &str) -> Option<DataType> {
         self.source.iter().find(|c| c.name == column)?.data_type.parse().ok()
     }
@@ -214,8 +214,8 @@ impl Manifest {
         Ok((&used.definition, &used.digest) == (&this.definition, &this.digest))
     }
 
-    /// Returns in what this hierarchy differs from the one that a column was released with; `None`
-    /// if it is the same.
+    /// Returns how this hierarchy differs from the one with which a column was released; `None` if
+    /// it is the same.
     pub(crate) fn unlike_hierarchy(&self, column: &str, hierarchy: &Hierarchy) -> Result<Option<String>> {
         if self.used(column, hierarchy)? {
             return Ok(None);
@@ -236,7 +236,7 @@ impl Manifest {
     }
 
     /// Checks that a column was released with this hierarchy. Fails with `ErrorKind::Usage` if it
-    /// was another; `instead` says what else can be done than to make the hierarchy as it was.
+    /// was another hierarchy. `instead` is the alternative to making the hierarchy as it was.
     pub(crate) fn require_hierarchy(&self, column: &str, hierarchy: &Hierarchy, instead: &str) -> Result<()> {
         match self.unlike_hierarchy(column, hierarchy)? {
             None => Ok(()),

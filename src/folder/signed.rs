@@ -1,11 +1,11 @@
-//! The signature in a manifest. It is of the checksum, and so of everything else that the manifest says.
+//! The signature in a manifest. It signs the checksum, and so everything else in the manifest.
 
 use super::manifest::Manifest;
 use crate::error::Result;
 use crate::signature::{PublicKey, Signed, SigningKey, Subject};
 
 impl Manifest {
-    /// Returns the manifest with a signature of everything that it says.
+    /// Returns the manifest with a signature of all of its content.
     pub(crate) fn signed(self, key: &SigningKey) -> Result<Self> {
         let signature = self.to_sign(&self.checksum()?).seal(key)?;
         Ok(Self {

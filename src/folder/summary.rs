@@ -33,8 +33,9 @@ pub struct ReleasedColumn {
     /// The form of the labels of a quasi-identifier, in the word of the statement; absent for TEXT.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub labels: Option<String>,
-    /// The mask of the column, as the statement has it without the place of its secret; absent for a
-    /// column of IDENTIFIERS with HASH, and for a column of another role without a mask.
+    /// The mask of the column, as written in the statement, but without the place of its secret;
+    /// absent for a column of IDENTIFIERS with HASH, and for a column of another role without a
+    /// mask.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mask: Option<String>,
 }
@@ -43,7 +44,7 @@ pub struct ReleasedColumn {
 pub(crate) const DEFAULT_MASK: &str = "HASH";
 
 impl ReleasedColumn {
-    /// Returns the mask of the column; `None` if it has none.
+    /// Returns the mask of the column; `None` if it has no mask.
     pub(crate) fn mask(&self) -> Option<&str> {
         let default = (self.role == Role::Identifier).then_some(DEFAULT_MASK);
         self.mask.as_deref().or(default)
@@ -240,7 +241,7 @@ pub struct Budget {
     /// The greatest change of the probability of a release by one row more or less, as the
     /// logarithm of a factor.
     pub epsilon: f64,
-    /// The probability beyond that.
+    /// The additional probability beyond that change.
     pub delta: f64,
     /// The probability with which a row was drawn.
     pub beta: f64,
@@ -248,10 +249,10 @@ pub struct Budget {
     pub k: u64,
     /// What was done, in words.
     pub mechanism: String,
-    /// How many releases the folder has held one after the other, this one included.
+    /// The number of releases that the folder has held one after the other, this one included.
     pub releases: u64,
-    /// The sum of their epsilons: what somebody learns who has all of them, if they are of the same
-    /// people.
+    /// The sum of their epsilons. It applies to a reader who has all of these releases, if they are
+    /// about the same people.
     pub epsilon_of_all: f64,
     /// The sum of their deltas.
     pub delta_of_all: f64,
@@ -278,7 +279,7 @@ pub struct PartitionSummary {
     pub labels: BTreeMap<String, u64>,
 }
 
-/// What becomes of suppressed rows.
+/// The treatment of suppressed rows.
 ///
 /// ```
 /// use anonsql::manifest::SuppressedRows;
@@ -381,7 +382,7 @@ pub struct Tried {
     /// The value of the minimised metric on its partition.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub value: Option<f64>,
-    /// The reason why it has no partition.
+    /// The reason why the algorithm has no partition.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<String>,
 }
@@ -389,7 +390,7 @@ pub struct Tried {
 impl fmt::Display for Tried {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.value, &self.skipped) {
-            // Of a small loss, four decimals would show nothing.
+            // Four decimals would show nothing of a small loss.
             (Some(value), _) if value != 0.0 && value.abs() < 0.001 => write!(f, "{} {value:.2e}", self.search),
             (Some(value), _) => write!(f, "{} {value:.4}", self.search),
             (None, reason) => write!(

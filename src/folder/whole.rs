@@ -1,8 +1,8 @@
-//! Whether what stands in a folder is a whole release, which IF NOT EXISTS keeps.
+//! Decides whether a folder contains a whole release, which IF NOT EXISTS keeps.
 //!
-//! A folder without entries is not a release: a scheduler or a person made it for one. Everything
-//! else that is not a whole release is somebody's, and is neither kept as if it were the release
-//! nor written over.
+//! A folder without entries is not a release: a scheduler or a person made it for one. Anything
+//! else that is not a whole release may still be needed. It is neither kept as if it were the
+//! release, nor overwritten.
 
 use super::contents::{Replacing, check as check_replaceable, named, read_by_others};
 use super::manifest::{MANIFEST, Manifest};
@@ -12,7 +12,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Returns the error for a place that has something else than a whole release.
+/// Returns the error for a place that contains something other than a whole release.
 pub(crate) fn not_whole(place: impl Display, found: impl Display) -> Error {
     Error::new(
         ErrorKind::TargetExists,
@@ -33,11 +33,11 @@ pub(crate) fn is_free(folder: &Path) -> Result<bool> {
     }
 }
 
-/// Returns the manifest of the whole release that stands in `folder`; `None` if nothing stands
-/// there. Fails with `ErrorKind::TargetExists` if anything else does, and says what.
+/// Returns the manifest of the whole release in `folder`; `None` if the folder is empty or missing.
+/// Fails with `ErrorKind::TargetExists` and a description if there is anything else.
 pub(crate) fn whole(folder: &Path) -> Result<Option<Manifest>> {
     if is_free(folder)? {
-        // Of a file and of a link it says that they are no folder.
+        // For a file or a link, the error is that it is no folder.
         return check_replaceable(folder, Replacing::Overwrite).map(|()| None);
     }
     let refused = |found: String| Err(not_whole(folder.display(), found));

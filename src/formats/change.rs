@@ -27,7 +27,7 @@ pub(crate) struct Addition {
 /// The changes from one version of a table to the next.
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
-    /// Whether the files of the version before stay. If not, all of them are removed, and the
+    /// True if the files of the version before stay. If not, all of them are removed, and the
     /// columns may be different.
     pub(crate) adds: bool,
     /// The data files.

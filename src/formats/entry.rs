@@ -17,13 +17,13 @@ pub struct Entry {
     pub word: &'static str,
     /// The cargo feature of the format.
     pub(super) feature: &'static str,
-    /// What a build without the feature cannot do, for errors.
+    /// The operations that a build without the feature lacks, for errors.
     pub(super) lacks: &'static str,
     /// Checks the name after the word, and returns it in the form in which errors quote it.
     pub(super) called: fn(&str) -> Result<String>,
     /// Returns true if a name in a manifest is that of a table of the format, and not of a file.
     pub(super) is_table: fn(&str) -> bool,
-    /// How its tables are read; `None` in a build without the feature.
+    /// The reader of the format's tables; `None` in a build without the feature.
     pub(super) format: Option<&'static dyn TableFormat>,
     /// The log of its tables, if releases are committed to them.
     pub(super) log: Option<Log>,
@@ -41,7 +41,7 @@ pub(super) struct Log {
     /// Checks that a table can have a column of this name and type, and be partitioned by it if the
     /// last argument is true. Fails with `ErrorKind::Usage` if it cannot.
     pub(super) check_column: fn(&str, &DataType, bool) -> Result<()>,
-    /// How it is read and committed to; `None` in a build without the format.
+    /// The interface that reads and commits; `None` in a build without the format.
     pub(super) format: Option<&'static dyn LogFormat>,
 }
 

@@ -1,5 +1,4 @@
-//! Looking up the files that a version of a table names: they must exist with the sizes that it
-//! names.
+//! Looks up the files of a version of a table: they must exist with the sizes in its description.
 
 use super::pinned::PinnedFile;
 use crate::error::{Error, Result};
@@ -27,9 +26,9 @@ pub(super) struct NamedFile {
     pub(super) bytes: u64,
 }
 
-/// Returns the state of files, in their order. `version` is the name of the version in errors, and
-/// `gone` says why one of its files may be gone. Fails with `ErrorKind::Data` if a file is gone, or
-/// has another size.
+/// Returns the state of files, in their order. For errors, `version` is the name of the version,
+/// and `gone` a reason why one of its files may be gone. Fails with `ErrorKind::Data` if a file is
+/// gone, or has another size.
 pub(super) async fn looked_up(
     store: &Arc<dyn ObjectStore>,
     files: Vec<NamedFile>,

@@ -24,7 +24,7 @@ pub(crate) struct PinnedFile {
     pub(crate) name: String,
     /// The path of a local file.
     pub(crate) local: Option<PathBuf>,
-    /// The metadata that tells the file from another of its name.
+    /// The metadata that distinguishes the file from another with the same name.
     pub(crate) meta: ObjectMeta,
 }
 

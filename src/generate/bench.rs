@@ -3,13 +3,14 @@
 //!
 //! The combinations are a sample of the population without repetition. `n` combinations are divided
 //! among the values of the first column in proportion to their weights (systematic sampling:
-//! cumulative weights times n, rounded with one random offset), each value's share among the values
-//! of the next column, and so on; a value never gets more combinations than the later columns can
-//! tell apart. Combination p of n is therefore computed from p alone, and nothing is stored.
+//! cumulative weights times n, rounded with one random offset). The share of each value is divided
+//! among the values of the next column, and so on. A value never gets more combinations than the
+//! later columns can distinguish. Combination p of n is therefore computed from p alone, and
+//! nothing is stored.
 //!
 //! Every combination has one row. The other rows are people generated column by column from the
-//! population, restricted to values that some combination has. So a few combinations are common and
-//! most are rare, as in real tables.
+//! population, restricted to values that occur in some combination. So a few combinations are
+//! common and most are rare, as in real tables.
 
 use super::draw::{Scatter, Weights, mix, scale, stream};
 use super::population::{OLDEST, Population, YOUNGEST};
@@ -47,7 +48,7 @@ impl BenchShape {
 
     /// Returns the shape with the first `columns` columns. Without `combinations`, the table has as
     /// many as a population of its size (800,000 for 10 million rows and more), but at most as many
-    /// as the columns can tell apart. Fails with a usage error if the number of columns is not in
+    /// as the columns can distinguish. Fails with a usage error if the number of columns is not in
     /// [`Self::COLUMNS`].
     pub fn new(columns: usize, combinations: Option<u64>) -> Result<Self> {
         if !Self::COLUMNS.contains(&columns) {
@@ -278,7 +279,7 @@ impl<'a> Split<'a> {
         split
     }
 
-    /// Gives what exceeds the capacity of a value to the other values, starting at a random one.
+    /// Moves the excess over the capacity of a value to the other values, starting at a random one.
     fn cap(&self, capacity: u64, state: u64) -> Vec<u64> {
         let values = self.weights.len();
         let mut shares: Vec<u64> = (0..values).map(|value| self.share(value).min(capacity)).collect();
@@ -339,8 +340,8 @@ impl Rows for Bench {
         let mut codes = vec![0; self.columns.len()];
         let mut keys: Vec<Vec<i32>> = self.columns.iter().map(|_| Vec::with_capacity(n)).collect();
         for row in range {
-            // The rows of the first places, scattered over the table, ensure that no combination is
-            // missing.
+            // Rows whose place is below the number of combinations are scattered over the table,
+            // and have each combination once.
             match self.places.at(row) {
                 place if place < self.combinations => self.combination(place, &mut codes),
                 _ => self.person(rng, &mut codes),

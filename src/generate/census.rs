@@ -153,7 +153,7 @@ impl Rows for Census {
             sexes.push(sex);
             self.zips.draw(rng, &mut text);
             zip.append_value(&text);
-            // The birth date is in the year that ends on the day on which this age began.
+            // The birth date is within the year up to the first day of `YEAR` minus the age.
             let first = year_starts[120 - age - YOUNGEST] - below(rng, 365) as i32;
             birth.append_option((!chance(rng, 1)).then_some(first));
             educations.push(education);
@@ -207,8 +207,8 @@ fn push_ssn(out: &mut String, number: u32) {
     out.insert(3, '-');
 }
 
-/// Returns a yearly income in cents, above or below 50,000 dollars as the salary class says, mostly
-/// in steps of 100 dollars.
+/// Returns a yearly income in cents, above or below 50,000 dollars according to the salary class,
+/// mostly in steps of 100 dollars.
 fn income_cents(rng: &mut impl Rng, over: usize) -> u32 {
     let dollars = match over {
         0 => 4_000 + bell(rng, 46_000),

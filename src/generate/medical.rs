@@ -1,5 +1,5 @@
-//! Diagnoses by codes of ICD-10-CM (2024): a few of each block, with 3 to 8 characters, and shares
-//! that are invented.
+//! Diagnoses by codes of ICD-10-CM (2024): a few of each block, with 3 to 8 characters. Their
+//! shares are invented.
 
 use super::draw::Weights;
 
@@ -10,7 +10,8 @@ pub(super) struct Chapter {
     pub(super) ward: usize,
     /// The typical cost of a visit, in dollars.
     pub(super) cost: u32,
-    /// The share of the chapter among the visits of children, adults to 44, to 64, and older ones.
+    /// The share of the chapter among the visits of children, adults up to 44, adults up to 64, and
+    /// older adults.
     shares: [u32; 4],
     /// The blocks of the chapter: the first and the last category, and the codes in use.
     blocks: &'static [(&'static str, &'static [&'static str])],

@@ -1,4 +1,4 @@
-//! A hospital table: one row per visit, several per patient; a patient keeps name, sex, year of
+//! A hospital table: one row per visit, several per patient. A patient keeps the name, sex, year of
 //! birth, zip and insurer.
 //!
 //! Visits come in blocks of [`BLOCK_VISITS`] that [`BLOCK_PATIENTS`] patients share unevenly, so

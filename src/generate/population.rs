@@ -8,7 +8,7 @@ use super::vocabulary::{self as words, Value};
 
 /// The lowest age.
 pub(super) const YOUNGEST: usize = 17;
-/// The highest age, which stands for this age and above.
+/// The highest age, which also stands for all ages above.
 pub(super) const OLDEST: usize = 90;
 
 /// The shares of each column's values, given other columns of a person.

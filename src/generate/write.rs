@@ -32,8 +32,8 @@ pub(super) fn write(table: &dyn Rows, total: u64, threads: NonZeroUsize, out: &P
     let file = File::create(out).map_err(|e| Error::io(out.display(), e))?;
     let written = write_to(table, total, threads, file);
     if written.is_err() {
-        // The first error is reported, not that of the removal; a remaining file has no footer and
-        // cannot be read anyway.
+        // The first error is reported, not that of the removal. A file that remains has no footer,
+        // so it cannot be read.
         let _ = std::fs::remove_file(out);
     }
     written.map_err(|e| e.context(out.display()))

@@ -38,8 +38,8 @@ pub enum Data {
     Object(Vec<u8>),
 }
 
-/// The arguments of a clause, by part. A part without a keyword is named; any other part has its
-/// keywords as name.
+/// The arguments of a clause, by part. A part without a keyword has a name of its own; the name of
+/// any other part is its keywords.
 ///
 /// ```
 /// use anonsql::error::{Error, Result};
@@ -87,7 +87,7 @@ impl Arguments {
         self.values(part).iter().map(text).collect()
     }
 
-    /// Returns the values of a part as exact numbers. Fails if a value is no number.
+    /// Returns the values of a part as exact numbers. Fails if a value is not a number.
     pub(crate) fn numbers(&self, part: &str) -> Result<Vec<Number>> {
         self.values(part).iter().map(|v| text(v).parse()).collect()
     }

@@ -1,11 +1,11 @@
 //! The bounds of labels: the least and the greatest value that a label stands for, as values of the
 //! column's type.
 //!
-//! Bounds follow from what a reader has, the text of the label, and never from the values of the
-//! table. So they reveal nothing that the text does not. A text is read as one value, as a range
-//! (`20-24`, `-5 to -1`, `[20, 24]`, `[20.0, 25.0)`), as a half line (`<20`, `>=90`, `90+`), or as
-//! a span of the calendar (`2024-05`, `2024-Q2`, `1990s`). The bounds of a half line are NULL on
-//! its open side. `*` and NULL say nothing and have no bounds.
+//! Bounds are derived from the text of the label, which a reader has, and never from the values of
+//! the table. So they reveal nothing that the text does not. A text is read as one value, as a
+//! range (`20-24`, `-5 to -1`, `[20, 24]`, `[20.0, 25.0)`), as a half line (`<20`, `>=90`, `90+`),
+//! or as a span of the calendar (`2024-05`, `2024-Q2`, `1990s`). The bounds of a half line are NULL
+//! on its open side. `*` and NULL have no bounds.
 //!
 //! Bounds are included in the range. Whole numbers, decimals, dates and timestamps are computed
 //! exactly: `[20, 25)` ends at the last value before 25. A range of floating-point numbers ends at
@@ -51,8 +51,8 @@ impl std::fmt::Debug for Bounds {
 }
 
 impl Bounds {
-    /// Returns the bounds of the labels of a level. Fails if the column has no order, or if a label
-    /// has no bounds, or other bounds than those of the values under it.
+    /// Returns the bounds of the labels of a level. Fails if the column has no order, if a label
+    /// cannot be read as bounds, or if its bounds do not enclose the values under it.
     pub fn of_level(lookup: &Lookup, level: u8) -> Result<Self> {
         let reader = Reader::of(lookup)?;
         let bounds = match level {
@@ -155,7 +155,7 @@ impl Bounds {
         Ok(cast(&values, &self.data_type)?)
     }
 
-    /// Returns the bounds as structs of `low` and `high`; NULL for a label that says nothing.
+    /// Returns the bounds as structs of `low` and `high`; NULL for a label without bounds.
     pub fn structs(&self) -> Result<ArrayRef> {
         let (low, high) = self.ends()?;
         let valid: NullBuffer = (0..low.len()).map(|i| low.is_valid(i) || high.is_valid(i)).collect();
@@ -175,8 +175,8 @@ impl Bounds {
             .collect()
     }
 
-    /// Returns the value in the middle of each label's bounds, halves rounded down, and the end of
-    /// a half line. NULL for a label that says nothing.
+    /// Returns the midpoint of each label's bounds, with halves rounded down; for a half line, its
+    /// end. NULL for a label without bounds.
     pub fn midpoints(&self) -> Result<ArrayRef> {
         match &self.numbers {
             Numbers::Whole(units, ends) => units.write(ends.iter().map(|(low, high)| match (low, high) {
@@ -199,8 +199,8 @@ impl Bounds {
     }
 
     /// Returns a function that returns true if the bounds of label number `.0` enclose value number
-    /// `.1` of `texts`. A label that says nothing encloses every value, and a text that is no value
-    /// is in no bounds.
+    /// `.1` of `texts`. A label without bounds encloses every value. A text that is not a value is
+    /// not in any bounds.
     pub fn enclosing_texts(&self, texts: &StringArray) -> Result<Box<dyn Fn(usize, usize) -> bool + Send + Sync>> {
         let values = ground::parse(texts, &self.data_type)?;
         let (low, high) = self.ends()?;
@@ -210,8 +210,8 @@ impl Bounds {
         }))
     }
 
-    /// Returns true if the bounds of each label are known to enclose the value at the same place of
-    /// `values`. A label that says nothing encloses every value.
+    /// Returns true if the bounds of each label enclose the value at the same position of `values`.
+    /// A label without bounds encloses every value.
     pub fn enclose(&self, values: &ArrayRef) -> Result<bool> {
         let (low, high) = self.ends()?;
         let encloses = enclosing(&low, &high, values)?;
@@ -220,8 +220,8 @@ impl Bounds {
 }
 
 /// Returns bounds as texts: `[low, high]`, with nothing at an open end; NULL if both ends are open.
-/// Times that have a zone are written in UTC, because a Parquet file stores of a zone only whether
-/// there is one.
+/// Times that have a zone are written in UTC, because a Parquet file stores only whether a time has
+/// a zone, not which one.
 pub(crate) fn spelled(low: &ArrayRef, high: &ArrayRef) -> Result<StringArray> {
     let text = |ends: &ArrayRef| {
         let ends = cast(ends, &in_utc(ends.data_type()))?;
@@ -235,7 +235,7 @@ pub(crate) fn spelled(low: &ArrayRef, high: &ArrayRef) -> Result<StringArray> {
     Ok(low.iter().zip(high.iter()).map(text).collect())
 }
 
-/// Returns the type of ends of ranges as they are written.
+/// Returns the type in which the ends of ranges are written.
 pub(crate) fn in_utc(data_type: &DataType) -> DataType {
     match ground::plain_type(data_type) {
         DataType::Timestamp(unit, Some(_)) => DataType::Timestamp(*unit, Some("UTC".into())),
@@ -254,7 +254,7 @@ fn enclosing(low: &ArrayRef, high: &ArrayRef, values: &ArrayRef) -> Result<impl 
     })
 }
 
-/// What to do about labels without bounds.
+/// The advice in an error about labels without bounds.
 const INSTEAD: &str = "write LABELS TEXT, leave the level out with LEVELS, or name a hierarchy whose labels are ranges, \
                        such as 20-24, [20, 25) or >=90";
 
@@ -283,7 +283,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Returns the labels of a level above the ground; `None` for one that says nothing.
+    /// Returns the labels of a level above the ground; `None` for the label of the top and for `*`.
     fn texts(&self, level: u8) -> Result<Vec<Option<String>>> {
         let text = |level: u8| Ok::<_, Error>(cast(&self.lookup.level(level).labels, &DataType::Utf8)?);
         let (labels, top) = (text(level)?, text(self.lookup.top())?);
@@ -346,7 +346,8 @@ impl<'a> Reader<'a> {
         if let Some((first, last)) = self.calendar.as_ref().and_then(|c| c.span(text)) {
             return Some((Some(first), Some(last)));
         }
-        // The first and the last unit of what an end names, and whether it is exactly one unit.
+        // The first and the last unit of the span that an end names; equal if the end is exactly
+        // one unit.
         let span = |text: &str| match &self.calendar {
             Some(calendar) => calendar
                 .span(text)
@@ -373,7 +374,7 @@ impl<'a> Reader<'a> {
         ))
     }
 
-    /// Returns the value that a text is, in units.
+    /// Parses a text as a value of the column, in units.
     fn value(&self, units: &Units, text: &str) -> Option<i128> {
         let parsed = ground::parse(&StringArray::from(vec![text]), &self.data_type).ok()?;
         units.read(&parsed).ok()?.iter().next().flatten()
@@ -394,7 +395,7 @@ mod tests {
     use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
     use arrow::array::{Date32Array, Int8Array, Int64Array};
 
-    /// The bounds and the midpoint of each label of level 1, for values under these labels.
+    /// Returns the bounds and the midpoint of each label of level 1, for values under these labels.
     fn shown(values: ArrayRef, labels: &[&str]) -> std::result::Result<Vec<(String, String)>, String> {
         let texts = cast(&values, &DataType::Utf8).unwrap();
         let row = |(value, label): (Option<&str>, &&str)| vec![value.map(str::to_string), Some(label.to_string())];

@@ -16,7 +16,7 @@ pub(super) struct Calendar {
 }
 
 impl Calendar {
-    /// Returns the calendar of a type; `None` if its values are no dates or timestamps.
+    /// Returns the calendar of a type; `None` if its values are not dates or timestamps.
     pub(super) fn of(data_type: &DataType) -> Result<Option<Self>> {
         let seconds = 86_400;
         let (day, zone) = match data_type {
@@ -42,7 +42,8 @@ impl Calendar {
     }
 
     /// Returns the local time `at` in units. A clock that is set back shows a time twice: `first`
-    /// says which of the two. A time that a clock skips is the next one that it shows.
+    /// selects the earlier of the two. A time that a clock skips is replaced by the next time that
+    /// it shows.
     fn units(&self, at: NaiveDateTime, first: bool) -> Option<i128> {
         let seconds = match self.zone {
             None => at.and_utc().timestamp(),
@@ -56,7 +57,7 @@ impl Calendar {
     }
 }
 
-/// Returns the start of the span that `label` names, and that of the next one.
+/// Returns the start of the span that `label` names, and the start of the next span.
 fn span(label: &str) -> Option<(NaiveDateTime, NaiveDateTime)> {
     let (date, time) = match label.split_once('T') {
         Some((date, time)) => (date, Some(time)),
@@ -77,7 +78,7 @@ fn span(label: &str) -> Option<(NaiveDateTime, NaiveDateTime)> {
     Some((start.and_hms_opt(0, 0, 0)?, end.and_hms_opt(0, 0, 0)?))
 }
 
-/// Returns the first day of the span that `label` names, and that of the next one.
+/// Returns the first day of the span that `label` names, and the first day of the next span.
 fn days(label: &str) -> Option<(NaiveDate, NaiveDate)> {
     let years = |first: u32, last: u32| {
         let day = |year: u32| NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, 1, 1);

@@ -1,5 +1,6 @@
-//! The cells of a column, to which the ends of ranges are moved: the groups of its hierarchy where
-//! these are intervals, or else those of its width ([`Grid`]).
+//! The cells of a column. The ends of ranges are moved to the ends of cells. The cells are the
+//! groups of the column's hierarchy if these are intervals. Otherwise they depend on the width of
+//! the column ([`Grid`]).
 
 use super::bounds::Bounds;
 use super::codes::Coded;
@@ -14,7 +15,7 @@ impl Lookup {
     /// Returns the cells of the column; `None` if it has no order or no cells can be computed.
     pub(super) fn grid(&self) -> Option<&Grid> {
         let grid = || match of_hierarchy(self) {
-            // Codes that are years have no place among days and instants.
+            // Codes that are years cannot be compared with days and instants.
             Ok(None) if self.codes.as_ref().is_some_and(|codes| codes.of != Coded::Numbers) => None,
             Ok(None) => Grid::of_values(self.values(), self.codes.as_ref(), |code| self.hidden(code))
                 .ok()
@@ -25,8 +26,8 @@ impl Lookup {
     }
 }
 
-/// Returns the grid whose cells are the groups of a hierarchy: those of the first level with a
-/// group of more than one value. Returns `None` if the labels of that level are no intervals in the
+/// Returns the grid whose cells are the groups of a hierarchy at the first level that has a group
+/// of more than one value. Returns `None` if the labels of that level are not intervals in the
 /// order of the values.
 fn of_hierarchy(lookup: &Lookup) -> Result<Option<Grid>> {
     for level in 1..lookup.top() {
@@ -41,7 +42,7 @@ fn of_hierarchy(lookup: &Lookup) -> Result<Option<Grid>> {
             return Ok(None);
         };
         let known = lookup.values().len() - lookup.values().null_count();
-        // What a code hides is one group of many values, and says nothing of the others.
+        // The values that a code hides are one group, which does not show how others are grouped.
         let is_alone = |code: usize| lows[code].is_some() && lows[code] == highs[code];
         if (0..known).all(|code| is_alone(code) || lookup.hidden(code as u32).is_some()) {
             continue;

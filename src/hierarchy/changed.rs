@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::quoting::literal;
 
-/// The codes that begin with one of some texts, and their label.
+/// The codes that begin with one of several texts, and their label.
 #[derive(Debug, Clone)]
 pub(super) struct Changed {
     beginnings: Vec<String>,
@@ -35,9 +35,9 @@ impl Changed {
         Ok(Some(Self { beginnings, label }))
     }
 
-    /// Returns the label of a code that is changed. One that begins as the label does is changed
-    /// too, or the label would be of codes that the next level tells apart. `at` separates the
-    /// parts of a code.
+    /// Returns the label of a code that is changed. A code that begins with the label is changed
+    /// too; otherwise the label would stand for codes that the next level distinguishes. `at`
+    /// separates the parts of a code.
     pub(super) fn label(&self, code: &str, at: Option<&str>) -> Option<&str> {
         let begins = |beginning: &String| {
             let rest = code.strip_prefix(beginning.as_str());
@@ -47,7 +47,7 @@ impl Changed {
         changed.any(begins).then_some(self.label.as_str())
     }
 
-    /// Returns the part of the clause.
+    /// Returns the CHANGE part of the clause.
     pub(super) fn sql(&self) -> String {
         let beginnings: Vec<String> = self.beginnings.iter().map(|text| literal(text)).collect();
         format!(" CHANGE ({}) TO {}", beginnings.join(", "), literal(&self.label))

@@ -119,8 +119,8 @@ pub enum Part {
     OneOf(&'static [(&'static str, Takes)]),
 }
 
-/// The content of a part. The last text of each variant is what an error says was expected:
-/// `a width`.
+/// The content of a part. The last text of each variant, `a width`, names the expected content in
+/// an error.
 ///
 /// ```
 /// use anonsql::extend::hierarchy::{Item, Takes};

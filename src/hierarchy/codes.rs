@@ -1,10 +1,10 @@
-//! Codes: the promise of a hierarchy that nothing tells values beyond TOP CODE or BOTTOM CODE
-//! apart.
+//! Codes: the promise of a hierarchy that nothing distinguishes the values beyond TOP CODE or
+//! BOTTOM CODE.
 //!
-//! A code holds for the column, and not for a level: the values that it hides have one label at
-//! every level, level 0 included, and no range, bound or single value that stands for one of them
-//! may say more. [`Codes::are_told_by`] reads what was released, as a reader does, and shares no
-//! code with the choice of labels.
+//! A code applies to the column, not to a level. The values that it hides have one label at every
+//! level, level 0 included. No range, bound or single value that stands for one of them may reveal
+//! more. [`Codes::are_told_by`] reads the released texts, as a reader does, and shares no code with
+//! the choice of labels.
 
 use super::date_format::DateFormat;
 use super::line::Line;
@@ -30,8 +30,8 @@ pub enum Side {
     Above,
 }
 
-/// The codes of a hierarchy: values below `bottom` are one to a reader, and so are values from
-/// `top` on.
+/// The codes of a hierarchy. A reader cannot distinguish values below `bottom` from each other, nor
+/// values from `top` on.
 ///
 /// ```
 /// use anonsql::extend::hierarchy::Codes;
@@ -46,7 +46,7 @@ pub struct Codes {
     pub(super) of: Coded,
 }
 
-/// What codes are compared with.
+/// The values that codes are compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Coded {
     /// The values, which are numbers.
@@ -59,7 +59,7 @@ pub(super) enum Coded {
 type End = Option<(Number, bool)>;
 
 impl Codes {
-    /// Returns the codes that these texts are. Fails if one is no number.
+    /// Parses the codes. Fails if a text is not a number.
     pub fn parse(bottom: Option<&str>, top: Option<&str>) -> Result<Self> {
         let number = |text: Option<&str>| text.map(str::parse).transpose();
         Ok(Self {
@@ -69,15 +69,16 @@ impl Codes {
         })
     }
 
-    /// Returns the name of the check that no label of a column says more than its TOP and BOTTOM
+    /// Returns the name of the check that no label of a column reveals more than its TOP and BOTTOM
     /// CODE allow.
     pub(crate) fn check_of(&self, column: &str) -> String {
         format!("values of {column} that say more than {self}")
     }
 
-    /// Returns true if a released text of a column of this type tells apart what a code hides: a
-    /// label, the text of bounds (`[90, ]`), or with `is_point` one value that stands for a label.
-    /// `None` and the empty text say nothing, and what cannot be read counts as told.
+    /// Returns true if a released text of a column of this type distinguishes values that a code
+    /// hides. The text is a label, the text of bounds (`[90, ]`), or with `is_point` one value that
+    /// stands for a label. `None` and the empty text reveal nothing. A text that cannot be read
+    /// counts as revealing.
     pub(crate) fn are_told_by(&self, text: Option<&str>, is_point: bool, data_type: &DataType) -> bool {
         let Some(text) = text.filter(|text| !text.is_empty()) else {
             return false;
@@ -98,9 +99,9 @@ impl Codes {
         }
     }
 
-    /// The same of values that are whole numbers of units of 10^-`scale`: the ends and the codes
-    /// are moved to the next value inside, so that `>=12.5`, `[13, ]` and `>12` are one range of
-    /// whole numbers. `None` if they cannot be counted.
+    /// Checks the same for values that are whole numbers of units of 10^-`scale`. The ends and the
+    /// codes are moved to the next value inside, so that `>=12.5`, `[13, ]` and `>12` are one range
+    /// of whole numbers. Returns `None` if they cannot be counted in units.
     fn are_told_by_units(&self, low: End, high: End, is_point: bool, scale: i32) -> Option<bool> {
         let counted = |number: Option<Number>| match number {
             Some(number) => Some(Some(number.ceil_at(scale)?)),
@@ -129,7 +130,7 @@ impl Codes {
         Some(by_top || by_bottom)
     }
 
-    /// The same of values that lie anywhere between two numbers.
+    /// Checks the same for values that lie anywhere between two numbers.
     fn are_told_by_range(&self, low: End, high: End, is_point: bool) -> bool {
         let by_top = self.top.is_some_and(|top| {
             let low = low.map(|(low, included)| (low.compared(top), included));
@@ -137,7 +138,7 @@ impl Codes {
             by_low
                 || match high.map(|(high, included)| (high.compared(top), included)) {
                     Some((Ordering::Greater, _)) => true,
-                    // A range of fractions is written with the end that none of its values has.
+                    // A range of fractions is written with an upper end that it does not contain.
                     Some((Ordering::Equal, true)) => !is_point && low.is_some_and(|(order, _)| order.is_eq()),
                     _ => false,
                 }

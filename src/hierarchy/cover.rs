@@ -1,10 +1,10 @@
-//! Proof that a released label covers a value, so that a release says nothing false of a row.
+//! Proof that a released label covers a value, so that a release states nothing false about a row.
 //!
-//! The proof uses only what a reader has, the text of the label, and the value itself. How and by
+//! The proof uses only the text of the label, which a reader has, and the value itself. How and by
 //! which algorithm the label was chosen plays no part. A label covers a value if it is the value's
 //! own label at some level of the hierarchy, the value itself, or a range of numbers, dates or
-//! timestamps with the value between its ends, both included, of which one may be open (`[20, 24]`,
-//! `>=85`, `<=34`).
+//! timestamps that contains the value. Both ends of a range are included, and one of them may be
+//! open (`[20, 24]`, `>=85`, `<=34`).
 
 use super::bounds::spelled;
 use super::ground;
@@ -26,7 +26,7 @@ pub struct Cover {
     /// The labels of each level above the ground.
     levels: Vec<StringArray>,
     ends: Option<Ends>,
-    /// Whether a NULL label says nothing, and covers every value. Otherwise it is the value NULL.
+    /// True if a NULL label covers every value. Otherwise a NULL label is the value NULL.
     null_is_any: bool,
 }
 
@@ -61,7 +61,7 @@ impl Cover {
         Ok(Self::new(lookup, spelled(ends.column(0), ends.column(1))?)?.with_null_as_any())
     }
 
-    /// Returns the cover in which a NULL label says nothing.
+    /// Returns the same cover, in which a NULL label covers every value.
     pub fn with_null_as_any(self) -> Self {
         Self {
             null_is_any: true,
@@ -315,7 +315,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// What a label covers is what it is said to cover value by value.
+        /// `covered` agrees with `covers` for every value.
         #[test]
         fn the_codes_under_a_label_are_those_that_it_covers(
             numbers in proptest::collection::btree_set(-20i64..60, 1..12),

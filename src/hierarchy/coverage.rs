@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::quoting::ident;
 use arrow::array::{Array, ArrayRef};
 
-/// The distinct values and rows of a column, by whether a hierarchy maps them.
+/// The numbers of distinct values and rows of a column that a hierarchy maps, and does not map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Coverage {
     /// The number of distinct values with labels.
@@ -35,7 +35,7 @@ impl Coverage {
             )));
         }
         let mut coverage = Self::default();
-        // A value without rows is one of another table that is bound with this one.
+        // A value without rows belongs to another table that is bound together with this one.
         for (i, rows) in counts.iter().enumerate().filter(|(_, rows)| **rows > 0) {
             if values.is_null(i) {
                 coverage.rows_null += rows;
@@ -52,7 +52,7 @@ impl Coverage {
 }
 
 impl Lookup {
-    /// Returns the coverage of the bound column; `counts` are the rows of each of its values.
+    /// Returns the coverage of the bound column; `counts` are the numbers of rows of its values.
     pub fn coverage(&self, counts: &[u64]) -> Result<Coverage> {
         Coverage::count(self.values(), counts, |code| self.is_unmapped(code))
     }

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use chrono::format::{Item, Parsed, StrftimeItems, parse};
 use chrono::{Datelike, NaiveDateTime, NaiveTime};
 
-/// A format in the words of `strptime`, as `to_date` and `to_timestamp` take it.
+/// A format in the syntax of `strptime`, as `to_date` and `to_timestamp` take it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DateFormat {
     text: String,
@@ -12,7 +12,7 @@ pub(super) struct DateFormat {
 }
 
 impl DateFormat {
-    /// Returns the format. Fails with a usage error unless it says year, month and day.
+    /// Returns the format. Fails with a usage error unless it contains year, month and day.
     pub(super) fn try_new(text: &str) -> Result<Self> {
         let items = StrftimeItems::new(text).parse_to_owned();
         let format = items.ok().map(|items| Self {
@@ -38,14 +38,14 @@ impl DateFormat {
         &self.text
     }
 
-    /// Returns true if the format says an hour and a minute.
+    /// Returns true if the format contains an hour and a minute.
     pub(super) fn has_time(&self) -> bool {
         let written = EXAMPLE.format_with_items(self.items.iter()).to_string();
         self.read(&written).is_some_and(|at| at.time() != NaiveTime::MIN)
     }
 
-    /// Reads a date or a timestamp; `None` if the text is none in this format. A date is its first
-    /// instant.
+    /// Reads a date or a timestamp; `None` if the text is not in this format. A date is read as its
+    /// first instant.
     pub(super) fn read(&self, text: &str) -> Option<NaiveDateTime> {
         let mut parsed = Parsed::new();
         parse(&mut parsed, text.trim(), self.items.iter()).ok()?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The treatment of a value that the hierarchy does not know.
+/// The treatment of a value that the hierarchy does not map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnUnmapped {
     /// The statement fails with the number of unknown values and rows.

@@ -1,11 +1,11 @@
 //! FROM file: a hierarchy in a CSV file, as ARX and anjana write them.
 //!
 //! One row per ground value, one column per level, level 0 first. The delimiter is `;`, or a tab if
-//! the first line has no `;`, or `,` if it has neither. A first line that names the columns is no row: it is found (see
-//! `header`), or said. Lines may end in CRLF, fields may be quoted, blank lines are skipped. Blanks
-//! that follow every delimiter are no part of the labels. A row that is longer or shorter than the
-//! first, and text that is not UTF-8, are errors that name the line. A file may be compressed, as
-//! the end of its name tells.
+//! the first line has no `;`, or `,` if it has neither. A first line that names the columns is not
+//! a row. It is detected (see `header`), or declared by an option. Lines may end in CRLF, fields
+//! may be quoted, blank lines are skipped. Blanks that follow every delimiter are not part of the
+//! labels. A row that is longer or shorter than the first, and text that is not UTF-8, are errors
+//! that name the line. A file may be compressed, as indicated by the end of its name.
 //!
 //! Example: `CREATE HIERARCHY age FROM 'age.csv' OPTIONS (delimiter ';', has_header false)`.
 //!
@@ -30,7 +30,7 @@ use std::sync::Arc;
 pub struct FileOptions {
     /// The delimiter between fields; detected from the first line if `None`.
     pub delimiter: Option<u8>,
-    /// True if the first line names the columns; found out from the lines if `None`.
+    /// True if the first line names the columns; detected from the lines if `None`.
     pub has_header: Option<bool>,
     /// The quote around fields that contain a delimiter.
     pub quote: u8,
@@ -108,7 +108,7 @@ impl fmt::Display for FileOptions {
     }
 }
 
-/// The endings of files that are tables and no CSV.
+/// The extensions of files that are tables but not CSV.
 const OF_TABLES: &[&str] = &["parquet", "pq", "arrow", "feather", "avro", "json", "ndjson", "xlsx"];
 
 /// Reads the hierarchy in the file at `path`.
@@ -132,8 +132,7 @@ fn of_bytes(path: &str, object: Option<&[u8]>, options: &FileOptions) -> Result<
     let (bytes, whole) = match object {
         Some(object) => (location::decompressed(path, object, &what)?, None),
         None => {
-            // The clause has the path from the root, so that it makes the hierarchy again from any
-            // folder.
+            // The clause has the absolute path, so that it recreates the hierarchy from any folder.
             let whole = std::path::absolute(location::expanded(path)?.as_ref()).ok();
             let whole = whole.and_then(|whole| whole.into_os_string().into_string().ok());
             (location::read(path, &what)?, whole)
@@ -197,12 +196,12 @@ fn columns(bytes: &[u8], options: &FileOptions) -> Result<(ArrayRef, Vec<ArrayRe
     ))
 }
 
-/// Returns what separates the fields of the first line: the first of `;`, a tab and `,` that stands
-/// outside of quotes.
+/// Returns the delimiter of the first line: the first of `;`, a tab and `,` that occurs outside
+/// quotes.
 fn delimiter(bytes: &[u8], quote: u8) -> u8 {
     let mut lines = bytes.split(|b| *b == b'\n');
     let line = lines.find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
-    // What stands before, between and after the quotes.
+    // The text before, between and after the quoted parts.
     let plain: Vec<&[u8]> = line.split(|b| *b == quote).step_by(2).collect();
     let has = |delimiter: &&u8| plain.iter().any(|part| part.contains(delimiter));
     b";\t,".iter().find(has).copied().unwrap_or(b';')
@@ -322,7 +321,7 @@ mod tests {
         }
         let table = load(b"\"a;\"\"b\";x,y;*\nc;z;*", &FileOptions::default()).unwrap();
         assert_eq!(labels(&table, "a;\"b"), "x,y|*");
-        // What stands in quotes separates nothing.
+        // A delimiter in quotes separates nothing.
         let table = load(b"\"a;b\",x,*\nc,y,*\n", &FileOptions::default()).unwrap();
         assert_eq!(labels(&table, "a;b"), "x|*");
         let table = load(b"a, b\tx\t*\nc\ty\t*\n", &FileOptions::default()).unwrap();

@@ -1,11 +1,12 @@
 //! A grid over a column of numbers, dates or timestamps: ends of ranges that reveal no value.
 //!
 //! A range that ends at the least and the greatest value of a group reveals that somebody has
-//! exactly these values. So its ends are moved outward to the lines of a grid. Where a hierarchy
-//! has groups that are intervals, the lines are their ends, and nothing finer than the hierarchy is
-//! released. Otherwise they depend only on the width of the whole column: the cells are the least
-//! of 1, 2, 5, 10, 20, 50, ... units (days for dates, for timestamps also parts of days) that are a
-//! twentieth of that width or more, and never one value wide.
+//! exactly these values. So its ends are moved outward to the lines of a grid. If a hierarchy has
+//! groups that are intervals, the lines are the ends of these intervals, and nothing finer than the
+//! hierarchy is released. Otherwise the lines depend only on the width of the whole column. The
+//! width of a cell is then the least of 1, 2, 5, 10, 20, 50, ... units (days for dates, for
+//! timestamps also parts of days) that is a twentieth of that width or more, and a cell is never
+//! one value wide.
 
 use super::codes::{Codes, Side};
 use super::ground::{self, numbers};
@@ -35,10 +36,10 @@ const DAY: i128 = 86_400;
 const SECONDS: [i128; 9] = [1, 5, 15, 60, 300, 900, 3_600, 21_600, 43_200];
 
 impl Grid {
-    /// Returns the grid of ascending values, NULL last, which depends on their width alone. A cell
-    /// ends at a TOP or BOTTOM CODE, and one beyond it is open, because a range that goes further
-    /// would say more than the code. `hidden` gives, by ground code, the TOP or BOTTOM CODE that
-    /// hides the value.
+    /// Returns the grid of ascending values, NULL last. The grid depends on their width alone. A
+    /// cell ends at a TOP or BOTTOM CODE, and a cell beyond it is open, because a range that goes
+    /// further would reveal more than the code. `hidden` gives, by ground code, the TOP or BOTTOM
+    /// CODE that hides the value.
     pub(super) fn of_values(
         values: &ArrayRef,
         codes: Option<&Codes>,
@@ -147,7 +148,8 @@ fn step(data_type: &DataType, width: i128) -> i128 {
     natural.unwrap_or_else(|| round_number(least, DAY * a_second))
 }
 
-/// Returns what a reader makes of the texts of these ends; null where that is no value.
+/// Returns the values that a reader parses from the texts of these ends; null for a text that is
+/// not a value.
 fn read_back(ends: &ArrayRef) -> Result<ArrayRef> {
     ground::parse(&texts(ends)?, ends.data_type())
 }

@@ -12,7 +12,7 @@ use arrow::row::{RowConverter, SortField};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Returns true if values of this type can be computed with: numbers, dates and timestamps.
+/// Returns true for numbers, dates and timestamps: values of these types can be computed with.
 pub(crate) fn has_order(data_type: &DataType) -> bool {
     let plain = plain_type(data_type);
     plain.is_numeric() || matches!(plain, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..))
@@ -27,8 +27,8 @@ pub(super) fn plain(values: &ArrayRef) -> Result<ArrayRef> {
     Ok(cast(values, data_type)?)
 }
 
-/// Returns the error that a kind of hierarchy generalizes other values than a column has, with the
-/// kinds that fit.
+/// Returns the error for a kind of hierarchy that does not generalize the values of a column. The
+/// error names the kinds that fit.
 pub(super) fn unfit(kind: &str, values: &str, data_type: &DataType) -> Error {
     let plain = plain_type(data_type);
     let fits = match plain {
@@ -113,7 +113,7 @@ pub(super) fn parse(texts: &StringArray, data_type: &DataType) -> Result<ArrayRe
                 .map(|t| t?.trim().parse::<f32>().ok().filter(|x| x.is_finite()));
             let floats: ArrayRef = Arc::new(floats.collect::<PrimitiveArray<Float32Type>>());
             let narrowed = cast(&floats, narrow)?;
-            // What is beyond the narrower type became infinite.
+            // A value beyond the narrower type became infinite.
             let wide = cast(&narrowed, &DataType::Float32)?;
             let is_infinite = wide
                 .as_primitive::<Float32Type>()
@@ -127,8 +127,8 @@ pub(super) fn parse(texts: &StringArray, data_type: &DataType) -> Result<ArrayRe
     Ok(nullif(&values, &is_other)?)
 }
 
-/// Returns, for each text and the value that was read from it, whether the text says another value
-/// than that: a time of day that a date has not, a fraction of a second that is finer than the
+/// Returns, for each text and the value that was read from it, true if the text states a different
+/// value: a time of day that a date does not have, a fraction of a second that is finer than the
 /// type, or a whole number that a floating-point number rounds.
 fn says_other(texts: &StringArray, values: &ArrayRef) -> Result<BooleanArray> {
     let finer: &[DataType] = match values.data_type() {
@@ -148,7 +148,7 @@ fn says_other(texts: &StringArray, values: &ArrayRef) -> Result<BooleanArray> {
     let mut says_other = BooleanArray::from(vec![false; texts.len()]);
     for finer in finer {
         let (said, read) = (cast(texts, finer)?, cast(values, finer)?);
-        // What is beyond the finer type is NULL there, and NULL is not another value.
+        // A value beyond the finer type is NULL there, and NULL does not count as different.
         let differs = neq(&said, &read)?;
         let differs = differs.iter().map(|differs| Some(differs == Some(true)));
         says_other = or(&says_other, &differs.collect())?;
@@ -156,8 +156,9 @@ fn says_other(texts: &StringArray, values: &ArrayRef) -> Result<BooleanArray> {
     Ok(says_other)
 }
 
-/// Returns, for each text of a whole number, whether the float that was read from it is another
-/// number, both as it is and as it is written: 1e23 is written with zeros that it has not.
+/// Returns, for each text of a whole number, true if neither the float that was read from it nor
+/// the text of that float is the same number: the text of 1e23 has zeros that the float does not
+/// have.
 fn rounds_whole(texts: &StringArray, values: &ArrayRef) -> Result<BooleanArray> {
     let (floats, written) = (cast(values, &DataType::Float64)?, self::texts(values)?);
     let both = texts
@@ -194,7 +195,7 @@ where
 /// have the same type. NULL matches nothing.
 ///
 /// Fails with a count if two listed values are equal under this type, as `1` and `1.0` are for a
-/// number. `places` says where two of them are written.
+/// number. `places` returns where two of them are written.
 pub(super) fn positions(
     listed: &ArrayRef,
     values: &ArrayRef,

@@ -1,4 +1,4 @@
-//! Whether the first line of a hierarchy file names its columns.
+//! Detection of a first line of a hierarchy file that names its columns.
 
 use super::rule::TOP;
 use arrow::array::{Array, StringArray};
@@ -6,11 +6,11 @@ use arrow::array::{Array, StringArray};
 /// Words that stand for a missing value, and are values of a hierarchy.
 const MISSING: [&str; 8] = ["na", "n/a", "null", "none", "nan", "?", "-", "."];
 
-/// Returns true if the first row names the columns: its labels are called `level 1` and so on, or in
-/// a file of three rows and more its last label is not the `*` of all others, or its ground value is
-/// text above numbers. A row of a hierarchy would have none of these. A row that shares a label of a
-/// level with another row is one of a hierarchy, whatever its ground value: no column is called as
-/// one of its groups.
+/// Returns true if the first row names the columns. That is so if its labels are called `level 1`
+/// and so on. In a file of three rows or more it is also so if its last label is not the `*` of all
+/// others, or if its ground value is text above numbers. A row of a hierarchy has none of these
+/// properties. A row that shares a label of a level with another row belongs to the hierarchy,
+/// whatever its ground value, because no column has the name of one of its groups.
 pub(super) fn is_header(ground: &StringArray, labels: &[StringArray]) -> bool {
     let shares_a_label = |level: &StringArray| level.iter().skip(1).any(|label| label == Some(level.value(0)));
     if ground.len() < 2 || labels.iter().any(shares_a_label) {
@@ -32,7 +32,8 @@ pub(super) fn is_header(ground: &StringArray, labels: &[StringArray]) -> bool {
     is_under_top || is_above_numbers
 }
 
-/// A range such as `<20` or `20-24` stands above numbers too, and names nothing.
+/// Returns true if a text has no digit. A range such as `<20` or `20-24` also stands above numbers,
+/// but is not a name.
 fn has_no_digit(text: &str) -> bool {
     !text.contains(|c: char| c.is_ascii_digit())
 }

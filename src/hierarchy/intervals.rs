@@ -125,8 +125,8 @@ impl Intervals {
 }
 
 impl Intervals {
-    /// Returns true if groups of `width` have this label: the label is that of the group of its own
-    /// lower end, or of the values below BOTTOM CODE.
+    /// Returns true if groups of `width` have this label. The label must be the label of the group
+    /// that contains its own lower end, or of the values below BOTTOM CODE.
     fn has_label(&self, width: i128, label: &str) -> bool {
         let line = Line::read(label, |text| Number::parse(text).is_some());
         let units = line.and_then(|line| match line.low {

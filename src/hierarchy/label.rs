@@ -63,8 +63,8 @@ impl Label {
 
     /// Returns the label of values from `low` to `high` in a column with an order: the value itself
     /// if there is only one, or else a range. If NULL is among other values, the label is the top,
-    /// because NULL has no place in a range. A range that begins or ends among values that a code
-    /// hides is open there: so is a range of all values on both sides, which is the top as well.
+    /// because NULL has no place in a range. A range is open at an end that lies among values that
+    /// a code hides. A range that is open at both ends is the top.
     pub fn range(lookup: &Lookup, low: u32, high: u32) -> Self {
         let ground = lookup.level(0);
         if ground.codes[low as usize] == ground.codes[high as usize] {

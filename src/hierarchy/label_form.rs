@@ -4,10 +4,10 @@ use std::fmt;
 
 /// The form of released labels.
 ///
-/// A form changes what is written, and not which rows are one class: a class is chosen and judged
-/// by its labels. Two classes that are written alike are one class to a reader, and are recounted
-/// as one. A label that says nothing (`*`, the top of the hierarchy) and a suppressed row that
-/// stays are NULL in every form but TEXT.
+/// A form changes how labels are written, not which rows form a class: a class is chosen and
+/// checked by its labels. Two classes that are written alike are one class to a reader, and are
+/// recounted as one. The top of the hierarchy (`*`), which reveals nothing, and a suppressed row
+/// that stays are NULL in every form except TEXT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LabelForm {
     /// The text of the label.

@@ -7,8 +7,8 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Reads the ends of a label; `is_end` says what can be an end. Returns `None` if the label has
-    /// none.
+    /// Reads the ends of a label. `is_end` returns true for a text that can be an end. Returns
+    /// `None` if the label has no ends.
     pub(super) fn read(text: &'a str, is_end: impl Fn(&str) -> bool) -> Option<Self> {
         let text = text.trim();
         let of = |low: Option<(&'a str, bool)>, high: Option<(&'a str, bool)>| {

@@ -1,11 +1,11 @@
 //! Hierarchies that list their ground values: the form behind FROM file, AS query and AS VALUES.
 //!
 //! One row per ground value, one label per level. Ground values are kept as text and matched as
-//! values of the column's own type: `1` and `1.0` are the same number, two different strings, and
-//! no date. A listed value that is no value of the type matches nothing. These conditions are
-//! checked when the hierarchy is made: groups nest (every label has one label on the next level),
-//! every ground value is listed once, and no label is NULL or empty. If the last level is not
-//! single-valued, the level `*` is added.
+//! values of the column's own type: `1` and `1.0` are the same number, but two different strings,
+//! and neither is a date. A listed value that is not a value of the type matches nothing. These
+//! conditions are checked when the hierarchy is made: groups nest (every label has one label on the
+//! next level), every ground value is listed once, and no label is NULL or empty. If the last level
+//! is not single-valued, the level `*` is added.
 //!
 //! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and
 //! suppression, 2002, doi:10.1142/S021848850200165X (value generalization hierarchies).
@@ -29,7 +29,7 @@ const NO_VALUES: &str = "a hierarchy needs at least one ground value";
 pub struct Origin {
     /// The name of the kind.
     pub(super) kind: &'static str,
-    /// The clause that makes the hierarchy again, if the kind has a shorter one than `AS VALUES`
+    /// The clause that recreates the hierarchy, if the kind has a shorter clause than `AS VALUES`
     /// with every row.
     pub(super) clause: Option<String>,
 }

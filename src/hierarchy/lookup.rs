@@ -17,7 +17,8 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug, Clone)]
 pub struct Level {
     /// The labels, ascending, NULL last. At level 0 these are the ground values, of the column's
-    /// own type; of a hierarchy with codes they are texts, and those that a code hides have one.
+    /// own type. In a hierarchy with codes they are texts, and the values that a code hides share
+    /// one label.
     pub labels: ArrayRef,
     /// By ground code: the index of its label in `labels`.
     pub codes: Vec<u32>,
@@ -154,8 +155,8 @@ impl Lookup {
         &self.values
     }
 
-    /// Returns, by ground code, the value as the least and the greatest number that it is, in a
-    /// column of numbers, dates or timestamps. NULL goes from infinity to minus infinity.
+    /// Returns, by ground code, the value as a number, which is both the least and the greatest, in
+    /// a column of numbers, dates or timestamps. NULL goes from infinity to minus infinity.
     pub fn extents(&self) -> Option<&[(f64, f64)]> {
         self.extents.as_deref()
     }
@@ -165,8 +166,8 @@ impl Lookup {
         self.hidden.is_some()
     }
 
-    /// Returns for each ground code whether another value has its label at level 0, as values have that
-    /// one code hides.
+    /// Returns, for each ground code, true if another value has the same label at level 0. Values
+    /// that one code hides share such a label.
     pub fn merged(&self) -> Vec<bool> {
         let Level { labels, codes, .. } = self.level(0);
         let mut values = vec![0u32; labels.len()];
@@ -188,8 +189,8 @@ impl Lookup {
         )
     }
 
-    /// Returns the ground codes from `low` to `high` and all that the same codes hide, in a column
-    /// with an order.
+    /// Returns the range of ground codes from `low` to `high`, extended to all values that the same
+    /// codes hide, in a column with an order.
     pub(super) fn unhidden(&self, low: u32, high: u32) -> (u32, u32) {
         let (is_open, last) = (self.is_open(low, high), self.values.len() - self.values.null_count());
         (
@@ -203,8 +204,8 @@ impl Lookup {
         self.total_leaves
     }
 
-    /// Returns, by ground code, the loss of its label at `level`, from 0 to 1: the leaves under the
-    /// label but one, of all leaves but one (glm).
+    /// Returns, by ground code, the loss of its label at `level`, from 0 to 1: the number of leaves
+    /// under the label minus 1, divided by the number of all leaves minus 1 (glm).
     pub fn losses(&self, level: u8) -> Vec<f64> {
         let (level, spans) = (self.level(level), self.total_leaves().saturating_sub(1).max(1) as f64);
         let loss = |label: &u32| level.leaves[*label as usize].saturating_sub(1) as f64 / spans;
@@ -304,7 +305,7 @@ impl Domain {
         })
     }
 
-    /// Returns the leaves as ascending numbers; `None` if they are no numbers.
+    /// Returns the leaves as ascending numbers; `None` if they are not numbers.
     fn ascending(&self) -> Option<Vec<f64>> {
         let mapped = self.numbers.as_ref()?.iter().zip(&self.mapped);
         let mut numbers: Vec<f64> = mapped.filter_map(|(n, m)| n.filter(|_| *m)).collect();
@@ -336,8 +337,7 @@ impl Domain {
             leaves[codes[i] as usize] += 1;
         }
         if let Some(i) = raised {
-            // The top's label reveals only that the value is some value of the hierarchy, at
-            // whatever level it is.
+            // At any level, the top's label reveals only that the value is in the hierarchy.
             let code = codes[i] as usize;
             leaves[code] = self.leaves;
             if let Some(extents) = &mut extents {
@@ -381,8 +381,8 @@ fn ground_level(values: &ArrayRef, extents: Option<Vec<(f64, f64)>>) -> Level {
     }
 }
 
-/// Returns level 0 of a hierarchy with codes: a value that a code hides has its label of level 1,
-/// and any other is itself.
+/// Returns level 0 of a hierarchy with codes. The label of a value that a code hides is its label
+/// of level 1, and the label of any other value is the value itself.
 fn coded_level(
     flat: &ArrayRef,
     hidden: &[Option<Side>],

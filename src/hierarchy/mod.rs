@@ -1,7 +1,7 @@
 //! Generalization hierarchies as Arrow lookup tables.
 //!
 //! CREATE HIERARCHY makes a [`Hierarchy`]: a [`GeneralizationRule`], which contains the label of a
-//! ground value at each level, and the treatment of values that the rule does not know. A hierarchy
+//! ground value at each level, and the treatment of values that the rule does not map. A hierarchy
 //! that is bound to the distinct values of a column is a [`Lookup`]: per level an Arrow array of
 //! labels and a code-to-code array, so that a batch is generalized by a take.
 //!

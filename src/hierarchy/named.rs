@@ -1,5 +1,5 @@
 //! Named hierarchies, as made by CREATE HIERARCHY: a rule, and the treatment of values that the
-//! rule does not know.
+//! rule does not map.
 
 use super::exceptions::{OnNull, OnUnmapped};
 use super::rule::{GeneralizationRule, LevelRule, MAX_LEVELS, TOP};
@@ -17,7 +17,7 @@ pub struct Hierarchy {
     rule: Arc<dyn GeneralizationRule>,
     on_unmapped: OnUnmapped,
     on_null: OnNull,
-    /// Whether rows with unknown values are suppressed although the definition makes them an error.
+    /// True if rows with unknown values are suppressed although the definition makes them an error.
     suppresses_unknown: bool,
 }
 
@@ -60,8 +60,8 @@ impl Hierarchy {
         self.rule.levels() == 0
     }
 
-    /// Returns true if the labels say no more than the intervals that they are; there are none of a
-    /// hierarchy that only suppresses.
+    /// Returns true if the labels reveal no more than the intervals that they name. A hierarchy
+    /// that only suppresses has no such labels, and also returns true.
     pub fn is_intervals(&self) -> bool {
         self.only_suppresses() || self.rule.is_intervals()
     }
@@ -84,8 +84,8 @@ impl Hierarchy {
         self.on_unmapped == OnUnmapped::Error
     }
 
-    /// Returns the same hierarchy, by which rows with unknown values are suppressed where the
-    /// definition makes them an error. It has the same definition and digest.
+    /// Returns the same hierarchy, except that rows with unknown values are suppressed if the
+    /// definition makes them an error. The definition and the digest stay the same.
     pub fn suppressing_unknown(&self) -> Self {
         Self {
             suppresses_unknown: self.refuses_unknown(),
@@ -103,7 +103,7 @@ impl Hierarchy {
         (self.rule.levels() + usize::from(!self.rule.ends_in_top())) as u8
     }
 
-    /// Returns the text after the name in the CREATE HIERARCHY that makes the hierarchy again.
+    /// Returns the text after the name in the CREATE HIERARCHY that recreates the hierarchy.
     pub fn definition(&self) -> String {
         format!("{}{}", self.rule.sql(), self.exceptions())
     }

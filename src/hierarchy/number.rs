@@ -48,8 +48,8 @@ impl Number {
         Self { digits, exponent }
     }
 
-    /// Parses `text` (`12`, `-0.5`, `1e3`), ignoring spaces around it. Returns `None` if it is no
-    /// number or has more digits than can be kept exactly.
+    /// Parses `text` (`12`, `-0.5`, `1e3`), ignoring spaces around it. Returns `None` if it is not
+    /// a number or has more digits than can be kept exactly.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let (negative, unsigned) = match text.as_bytes().first()? {
@@ -120,7 +120,7 @@ impl Number {
         let scale = self.scale().max(other.scale());
         match self.floor_at(scale).zip(other.floor_at(scale)) {
             Some((own, other)) => own.cmp(&other),
-            // Too far apart in size to be kept in one unit.
+            // The two numbers are too far apart in size to be kept in one unit.
             None => {
                 let float = |n: Self| n.digits as f64 * 10f64.powi(n.exponent);
                 float(self).total_cmp(&float(other))

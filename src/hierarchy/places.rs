@@ -1,7 +1,7 @@
-//! Where the rows of a hierarchy are written: the lines of a file, or rows of a statement or query.
-//! An error names them in place of values.
+//! The places where the rows of a hierarchy are written: lines of a file, or rows of a statement or
+//! query. An error names these places instead of values.
 
-/// Where the rows of a hierarchy are written.
+/// The places where the rows of a hierarchy are written.
 #[derive(Debug, Clone)]
 pub(super) enum Places {
     /// By row: its line in a file.

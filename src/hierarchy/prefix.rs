@@ -2,11 +2,11 @@
 //!
 //! The label of level i is the first n_i characters of the value (Unicode scalar values, not
 //! bytes), or with `AT` its first n_i parts. A value that is shorter is its own label, so that
-//! codes of one group meet whatever their lengths: with `PREFIX (3)`, `E11` and `E11.65` are both
+//! codes of different lengths meet in one group: with `PREFIX (3)`, `E11` and `E11.65` are both
 //! `E11`. The numbers descend. Groups nest: the label of the next level follows from a label alone.
 //!
-//! `MASK` replaces what a label leaves out by one character, to the length of the longest value of
-//! the column, or to `WIDTH`. With `AT` it replaces parts: `10.0.*.*`.
+//! `MASK` replaces the part that a label leaves out with a mask character, up to the length of the
+//! longest value of the column, or to `WIDTH`. With `AT` it replaces parts: `10.0.*.*`.
 //!
 //! Integers are codes that have lost their leading zeros. They are written with zeros to `WIDTH`
 //! digits, or to the digits of the greatest value of the column. An integer that is negative, or
@@ -16,11 +16,11 @@
 //!
 //! `CHANGE (...) TO` gives all values that begin with one of these texts the same label at every
 //! level above 0. With `PREFIX (3) CHANGE ('036', '059') TO '000'`, 03601 and 05901-1234 are both
-//! `000`, as Safe Harbor asks of ZIP codes of few people (45 CFR 164.514(b)(2)(i)(B)).
-//! With `AT`, such a text is whole parts.
+//! `000`, as Safe Harbor requires for ZIP codes with few people (45 CFR 164.514(b)(2)(i)(B)). With
+//! `AT`, such a text consists of whole parts.
 //!
 //! **Interpretation**: a level that keeps 0 characters has the single label `*`, and not an empty
-//! text, which CSV files do not tell from NULL.
+//! text, which CSV files do not distinguish from NULL.
 //!
 //! Reference: Sweeney, 2002, doi:10.1142/S021848850200165X (ZIP codes).
 
@@ -88,7 +88,8 @@ impl Prefix {
         })
     }
 
-    /// Replaces what is left out by `mask`, one character; by nothing if it is empty.
+    /// Replaces the part that a label leaves out with `mask`, one character; with nothing if it is
+    /// empty.
     pub(super) fn mask(self, mask: &str) -> Result<Self> {
         let mut characters = mask.chars();
         let mask = match (characters.next(), characters.next()) {
@@ -126,7 +127,8 @@ impl Prefix {
         }
     }
 
-    /// Returns the label of `value` that keeps `kept`, with masks to the length `width`.
+    /// Returns the label that keeps the first `kept` characters or parts of `value`, with masks to
+    /// the length `width`.
     fn label(&self, value: &str, kept: u32, width: usize) -> String {
         let kept = kept as usize;
         let changed = self.changed.as_ref();
@@ -157,7 +159,7 @@ impl Prefix {
         label
     }
 
-    /// Returns the values as texts, integers with leading zeros; NULL for one that does not fit.
+    /// Returns the values as texts, integers with leading zeros; NULL if a value does not fit.
     fn texts(&self, values: &ArrayRef) -> Result<StringArray> {
         let texts = ground::text(values)?;
         if !is_whole(values.data_type()) {
@@ -415,7 +417,7 @@ mod tests {
             .with_precision_and_scale(9, 0)
             .unwrap();
         assert_eq!(labels(&wide, decimals), [["021", "941"]]);
-        // What is no code of this width is unmapped.
+        // A value that is not a code of this width is unmapped.
         assert_eq!(
             labels(&wide, Int64Array::from(vec![-5, 941_101_234, 94110])),
             [["-", "-", "941"]]

@@ -1,4 +1,4 @@
-//! Which labels a level of PREFIX gives.
+//! The check whether a level of PREFIX can give a label.
 
 use super::prefix::Prefix;
 use super::rule::TOP;
@@ -6,8 +6,9 @@ use crate::error::{Error, Result};
 use arrow::array::{Array, StringArray};
 
 impl Prefix {
-    /// Returns whether a level that keeps `kept` can give this label. `None` for one that shows
-    /// less than `kept`: it is the label of a short code, if there is such a code.
+    /// Returns whether a level that keeps `kept` can give this label. Returns `None` for a label
+    /// that shows less than `kept`: it can only be the label of a short code, if there is such a
+    /// code.
     pub(super) fn has_label(&self, kept: u32, label: &str) -> Option<bool> {
         let kept = kept as usize;
         if kept == 0 && self.mask.is_none() {
@@ -32,7 +33,7 @@ impl Prefix {
         let is_masked = |part: &str| part.chars().eq([mask]);
         let is_padded = self.width.is_none_or(|width| shown.len() == width as usize);
         if !is_padded || !shown.iter().skip(kept).all(|part| is_masked(part)) {
-            // Masks may be read as parts, or as what separates parts.
+            // Masks may be read as parts, or as separators of parts.
             let at = self.at.as_deref().unwrap_or_default();
             let is_sure = at.chars().count() <= 1 && !at.contains(mask);
             return is_sure.then_some(false);
@@ -63,7 +64,7 @@ impl Prefix {
             rest = match &self.at {
                 None => shorter,
                 Some(_) if shorter.is_empty() => shorter,
-                // The end of a part that is no mask stays.
+                // The end of a part that is not a mask stays.
                 Some(separator) => match shorter.strip_suffix(separator.as_str()) {
                     Some(parts) => parts,
                     None => break,

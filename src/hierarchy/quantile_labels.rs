@@ -1,4 +1,4 @@
-//! Which labels a level of QUANTILES gives.
+//! The check whether a level of QUANTILES has a label.
 
 use super::number::{Number, decimal};
 use super::quantiles::{Quantiles, range};
@@ -50,7 +50,7 @@ fn half_open(label: &str) -> Option<(&str, &str)> {
     label.strip_prefix('[')?.strip_suffix(')')?.split_once(", ")
 }
 
-/// Returns true if a label looks like one of a column whose values are no whole numbers.
+/// Returns true if a label has the form of a label in a column whose values are not whole numbers.
 fn has_form(label: &str) -> bool {
     label.starts_with('<') || label.starts_with(">=") || half_open(label).is_some()
 }
@@ -61,14 +61,14 @@ fn whole(low: &str, high: &str) -> Option<String> {
     Some(range(&units(low)?, &units(high)?, &DataType::Int64))
 }
 
-/// Returns true if two texts are one number.
+/// Returns true if two texts are the same number.
 fn is_one_number(a: &str, b: &str) -> bool {
     Number::parse(a).is_some_and(|a| Some(a) == Number::parse(b))
 }
 
-/// Returns true if two texts are one value, of whatever type of numbers.
+/// Returns true if two texts are the same value, for any type of numbers.
 fn is_same(a: &str, b: &str) -> bool {
-    // A column may have fewer digits than that of which the bounds were computed.
+    // A column may have fewer digits than the column from which the bounds were computed.
     let is_fraction = |text: &str| text.contains(['.', 'e', 'E']);
     let narrow = |text: &str| text.trim().parse::<f32>().ok().filter(|_| is_fraction(text));
     a == b || is_one_number(a, b) || narrow(a).is_some_and(|x| Some(x) == narrow(b))

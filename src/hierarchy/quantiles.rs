@@ -4,9 +4,9 @@
 //! distinct values where the number of rows below comes nearest to i N / n (the lower of two
 //! equally near). So equal values stay together, and groups may be empty if one value has many
 //! rows. Each number of groups divides the one before, so the cuts of a level are among those of
-//! the level below and groups nest. The cuts are stored, each as the roundest value that divides
-//! the two groups: it is a value of the column only where nothing rounder does, as between 34 and
-//! 35. The first and the last group are open (`<25`, `>=60`), so they take later values beyond the
+//! the level below and groups nest. Each cut is stored as the roundest value that divides the two
+//! groups. It is a value of the column only if no rounder value divides them, as between 34 and 35.
+//! The first and the last group are open (`<25`, `>=60`), so they take later values beyond the
 //! column's own, and do not reveal the extremes. Integers get labels with both ends included
 //! (`25-32`), other values half-open ones (`[24.2, 27.3)`).
 //!
@@ -45,7 +45,7 @@ pub struct Quantiles {
 
 impl Quantiles {
     /// Returns the rule with `groups[i]` groups on level i + 1, for a column with these distinct
-    /// values, ascending, and the rows of each. NULL counts in no group.
+    /// values, ascending, and the number of rows of each. NULL counts in no group.
     pub fn of(groups: &[u32], values: &ArrayRef, counts: &[u64]) -> Result<Self> {
         check_groups(groups)?;
         let values = &ground::plain(values)?;
@@ -60,7 +60,7 @@ impl Quantiles {
                 "QUANTILES: the column has no values to compute groups from",
             ));
         }
-        // `below[j]`: the rows with a value less than the j-th.
+        // `below[j]`: the number of rows with a value less than the j-th.
         let below: Vec<u128> = kept
             .iter()
             .scan(0, |sum, &i| {
@@ -96,8 +96,8 @@ impl Quantiles {
         })
     }
 
-    /// Returns the rule from stored bounds: where every group of level 1 but the first begins,
-    /// ascending, as text.
+    /// Returns the rule from stored bounds: the value at which each group of level 1 except the
+    /// first begins, ascending, as text.
     pub fn from_bounds(groups: &[u32], bounds: &[String]) -> Result<Self> {
         check_groups(groups)?;
         if bounds.len() != groups[0] as usize - 1 {
@@ -120,7 +120,7 @@ impl Quantiles {
         })
     }
 
-    /// Returns the bounds as values of this type. Fails if a bound is no such value.
+    /// Returns the bounds as values of this type. Fails if a bound is not a value of the type.
     fn bounds(&self, data_type: &DataType) -> Result<ArrayRef> {
         let bounds = ground::parse(&self.bounds, data_type)?;
         match bounds.null_count() {
@@ -346,8 +346,8 @@ mod tests {
 
     #[test]
     fn equal_values_stay_together() {
-        // Of 10 rows 7 have the value 2, so both cuts of three groups, at 3.3 and 6.7 rows, go to
-        // its nearer side.
+        // Seven of 10 rows have the value 2. So both cuts of three groups, at 3.3 and 6.7 rows, go
+        // to the nearer side of this value.
         let values = integers([1, 2, 3]);
         let q = Quantiles::of(&[3], &values, &[2, 7, 1]).unwrap();
         assert_eq!(labels(&q, &values), [["<2", "2", ">=3"]]);

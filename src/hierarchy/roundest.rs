@@ -1,6 +1,6 @@
 //! The roundest value between two neighbouring values of a column, so that a bound between them is
-//! not the value of a person where another value divides them as well: 50000 between 48210.50 and
-//! 51234.17, and a year's first day between two days.
+//! not a person's value if another value divides them as well: 50000 between 48210.50 and 51234.17,
+//! and the first day of a year between two days.
 
 use super::ground;
 use super::number::{Number, decimal};
@@ -11,15 +11,16 @@ use arrow::row::{RowConverter, SortField};
 
 /// The powers of ten that a number is rounded to, the greatest first.
 const POWERS: std::ops::RangeInclusive<i32> = -18..=37;
-/// The least date and time with the digits of another one at the start.
+/// The least date and time. Its end replaces the smaller units of another one.
 const LEAST_TIME: &str = "0000-01-01T00:00:00";
-/// The lengths of a year, a month, a day, an hour, a minute and a second in such a time.
+/// The lengths of such a time up to and including its year, month, day, hour, minute and second.
 const UNITS: [usize; 6] = [4, 7, 10, 13, 16, 19];
-/// The place of the time of day in it.
+/// The position of the time of day in such a time.
 const CLOCK: usize = 11;
 
-/// Returns for each of `values` the roundest value that is above the one in `before` and not above
-/// it. Where `before` is NULL, or nothing rounder is between the two, this is the value itself.
+/// Returns, for each of `values`, the roundest value that is above its neighbour in `before` and
+/// not above the value itself. If `before` is NULL, or if no rounder value is between the two, this
+/// is the value itself.
 pub(super) fn roundest(before: &ArrayRef, values: &ArrayRef) -> Result<ArrayRef> {
     let (below, texts) = (ground::text(before)?, ground::text(values)?);
     let mut candidates: Vec<Vec<String>> = vec![];
@@ -46,7 +47,7 @@ pub(super) fn roundest(before: &ArrayRef, values: &ArrayRef) -> Result<ArrayRef>
     Ok(take(&either, &UInt32Array::from(picked), None)?)
 }
 
-/// Returns texts of values that may be between two, the roundest first.
+/// Returns the texts of values that may be between the two, the roundest first.
 fn rounder(below: &str, text: &str) -> Vec<String> {
     match (Number::parse(below), Number::parse(text)) {
         (Some(below), Some(number)) => POWERS
@@ -71,7 +72,7 @@ fn written(number: Number) -> Option<String> {
     Some(decimal(number.exact_at(scale)?, scale, 0))
 }
 
-/// Returns a date or time without its smaller units, the coarsest first.
+/// Returns a date or time truncated to each of its units, the coarsest first.
 fn times(text: &str) -> Vec<String> {
     let is_clock = text.as_bytes().get(2) == Some(&b':');
     let (least, skipped) = match is_clock {

@@ -9,8 +9,8 @@ use std::fmt;
 /// The label of a suppressed cell, and of the top level that is added to a rule without one.
 pub const TOP: &str = "*";
 
-/// The label of people whose value a hierarchy with ON UNMAPPED SUPPRESS does not know: no released row
-/// has it, so they are in no released class.
+/// The label of people whose value a hierarchy with ON UNMAPPED SUPPRESS does not map. No released
+/// row has this label, so these people are in no released class.
 pub(crate) const UNMAPPED: &str = "\u{10FFFF}not in the hierarchy";
 
 /// The greatest number of levels above the ground.
@@ -88,29 +88,29 @@ pub trait GeneralizationRule: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Returns the codes of the rule (TOP CODE, BOTTOM CODE), which no label of any level tells
-    /// values beyond apart. `None` for a rule without codes.
+    /// Returns the codes of the rule (TOP CODE, BOTTOM CODE). No label of any level distinguishes
+    /// the values beyond a code. `None` for a rule without codes.
     fn codes(&self) -> Option<Codes> {
         None
     }
 
-    /// Returns for each value (of an accepted type) the code that hides it; nothing for a rule
-    /// without codes. The label of such a value is the same at every level, and takes the place of
-    /// the value at level 0.
+    /// Returns, for each value (of an accepted type), the code that hides it; `None` for every
+    /// value of a rule without codes. The label of a hidden value is the same at every level, and
+    /// takes the place of the value at level 0.
     fn hidden(&self, values: &ArrayRef) -> Result<Vec<Option<Side>>> {
         Ok(vec![None; values.len()])
     }
 
-    /// Returns whether `label` is one that level `level` can give to some value, of whatever
-    /// accepted type. `level` is from 1 to [`GeneralizationRule::levels`]. Returns `None` if that
-    /// depends on the values of the column, or is not known. The answer for a label that the level
-    /// gives is never `Some(false)`. A rule that lists its values needs no answer of its own.
+    /// Returns whether level `level` can give `label` to some value of any accepted type. `level`
+    /// is from 1 to [`GeneralizationRule::levels`]. Returns `None` if the answer depends on the
+    /// values of the column, or is not known. The answer for a label that the level gives is never
+    /// `Some(false)`. A rule that lists its values needs no answer of its own.
     fn is_label(&self, level: u8, label: &str) -> Option<bool> {
         let _ = (level, label);
         None
     }
 
-    /// Returns true if the labels say no more than the intervals that they are, so that local
+    /// Returns true if the labels reveal no more than the intervals that they name, so that local
     /// recoding may release other ranges with the same ends.
     fn is_intervals(&self) -> bool {
         false
@@ -128,14 +128,14 @@ pub trait GeneralizationRule: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns true if the label of a value of this type follows from all values of the column, and
-    /// not from the value alone. Such a rule is refused where only some of the values are seen.
+    /// Returns true if the label of a value of this type depends on all values of the column, not
+    /// on the value alone. Such a rule is refused where only some of the values are seen.
     fn reads_whole_column(&self, data_type: &DataType) -> bool {
         let _ = data_type;
         false
     }
 
-    /// Returns the clause of CREATE HIERARCHY that makes the rule again, from `AS` or `FROM` on.
+    /// Returns the clause of CREATE HIERARCHY that recreates the rule, from `AS` or `FROM` on.
     fn sql(&self) -> String;
 
     /// Describes each level from level 1 on; as many as [`GeneralizationRule::levels`].

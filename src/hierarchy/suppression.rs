@@ -1,7 +1,8 @@
 //! SUPPRESSION: the value itself, then `*`.
 //!
-//! Two levels; a quasi-identifier that names no hierarchy gets this one. It accepts columns of
-//! numbers, texts, booleans, dates and times; bytes, durations, nested values, NaN and infinity are errors.
+//! Two levels. A quasi-identifier that names no hierarchy gets this one. It accepts columns of
+//! numbers, texts, booleans, dates and times; bytes, durations, nested values, NaN and infinity are
+//! errors.
 //!
 //! Example: `CREATE HIERARCHY all_or_nothing AS SUPPRESSION`.
 //!

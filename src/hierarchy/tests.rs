@@ -117,7 +117,7 @@ fn check(h: &Hierarchy, values: &ArrayRef) {
             assert_eq!(zero.leaves, vec![1; n]);
         }
         Some(codes) => {
-            // Each value is itself, and those that a code hides have one label at every level.
+            // Each value is its own label; values that a code hides have one label at every level.
             for (i, by_code) in hidden.iter().enumerate() {
                 let label = text(&zero.labels, zero.codes[i] as usize);
                 let own = match by_code {

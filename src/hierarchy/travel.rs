@@ -1,4 +1,4 @@
-//! Lookup tables on their way to another machine.
+//! Lookup tables that are sent to another machine.
 
 use super::codes::{Coded, Codes, Side};
 use super::lookup::{Level, Lookup};
@@ -10,11 +10,11 @@ use arrow::datatypes::{Float64Type, UInt32Type, UInt64Type};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, OnceLock};
 
-/// What a lookup table has beside its arrays.
+/// The parts of a lookup table that are not arrays.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct LookupHeader {
     levels: usize,
-    /// The number of levels that have extents is all or none.
+    /// True if the levels have extents: either all levels have them, or none.
     extents: bool,
     codes: bool,
     listed: bool,
@@ -121,7 +121,7 @@ impl Lookup {
     }
 }
 
-/// What codes of dates are compared with, in the array of a parcel.
+/// The text that marks codes that are compared with years, in the array of a parcel.
 const YEARS: &str = "years";
 
 impl Codes {

@@ -6,8 +6,8 @@
 //! only that contains whole decades. Timestamps with a time zone are truncated in that zone. The
 //! label of the next level follows from a label alone, so groups nest for any data.
 //!
-//! With FORMAT, in the words of `strptime`, texts are read as dates or timestamps. A text that is
-//! none is unmapped, so ON UNMAPPED decides.
+//! With FORMAT, in the syntax of `strptime`, texts are read as dates or timestamps. A text that is
+//! not in this format is unmapped, so ON UNMAPPED decides.
 //!
 //! BOTTOM CODE and TOP CODE are years. At every level, dates before BOTTOM CODE are `<code` and
 //! dates from TOP CODE on are `>=code`: at level 0 too, where all other dates are themselves. A
@@ -118,7 +118,7 @@ impl Unit {
         }
     }
 
-    /// Returns the first and the last year of the unit in which a year is.
+    /// Returns the first and the last year of the unit that contains a year.
     fn years(self, year: i32) -> (i32, i32) {
         let width = match self {
             Unit::Decade => 10,
@@ -134,7 +134,7 @@ impl Unit {
 #[derive(Debug, Clone)]
 pub struct Truncate {
     pub(super) units: Vec<Unit>,
-    /// How texts are written that are read as dates or timestamps.
+    /// The format of texts that are read as dates or timestamps.
     format: Option<DateFormat>,
     pub(super) years: Years,
 }
@@ -167,7 +167,7 @@ impl Truncate {
         })
     }
 
-    /// Returns the same rule with these codes. Fails if a unit can lie on both sides of one.
+    /// Returns the same rule with these codes. Fails if a unit can lie on both sides of a code.
     fn coded(self, years: Years) -> Result<Self> {
         match !years.is_empty() && self.units.contains(&Unit::Week) {
             true => Err(Error::usage(
@@ -177,7 +177,7 @@ impl Truncate {
         }
     }
 
-    /// Returns the instants of values; `None` for NULL and for texts that are none.
+    /// Returns the instants of values; `None` for NULL and for texts that are not instants.
     fn local_times(&self, values: &ArrayRef) -> Result<Vec<Option<NaiveDateTime>>> {
         match &self.format {
             Some(format) => {

@@ -1,11 +1,11 @@
-//! Which labels a unit of TRUNCATE gives.
+//! The check whether a unit of TRUNCATE has a label.
 
 use super::truncate::{Truncate, Unit};
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime, Weekday};
 
 impl Truncate {
-    /// Returns true if `unit` has this label: the label is that of its own first instant, or of the
-    /// years before BOTTOM CODE.
+    /// Returns true if `unit` has this label. The label must be the label of its own first instant,
+    /// or of the years before BOTTOM CODE.
     pub(super) fn has_label(&self, unit: Unit, label: &str) -> bool {
         let at = match (label.strip_prefix('<'), label.strip_prefix(">=")) {
             (Some(_), _) => self.years.bottom.and_then(|year| first_day(year as i32 - 1)),
@@ -20,8 +20,8 @@ fn first_day(year: i32) -> Option<NaiveDateTime> {
     Some(NaiveDate::from_ymd_opt(year, 1, 1)?.and_time(NaiveTime::MIN))
 }
 
-/// Returns the first instant of what a label names. What follows the parts that are read is not
-/// looked at.
+/// Returns the first instant of the span that a label names. Text after the parts that are read is
+/// ignored.
 fn first_instant(label: &str) -> Option<NaiveDateTime> {
     // The years before 0 and those after 9999 have a sign.
     let digits = label.get(usize::from(label.starts_with(['+', '-']))..)?;
@@ -40,7 +40,7 @@ fn first_instant(label: &str) -> Option<NaiveDateTime> {
             let months_before = number(&quarter[1..])?.checked_sub(1)?.checked_mul(3)?;
             NaiveDate::from_ymd_opt(year, months_before.checked_add(1)?, 1)
         }
-        // The last year of a century, or of years that a code cuts off.
+        // A longer part is the last year of a century, or of years that a code cuts off.
         Some(part) if part.len() == 2 => NaiveDate::from_ymd_opt(year, number(part)?, day.map_or(Some(1), number)?),
         _ => NaiveDate::from_ymd_opt(year, 1, 1),
     };
@@ -139,7 +139,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every label is one of its level: of years with a sign, too.
+        /// Every label belongs to its level, also the labels of years with a sign.
         #[test]
         fn labels_are_labels(seconds in -100_000_000_000i64..400_000_000_000, is_coded in any::<bool>()) {
             let mut rule = Truncate::try_new(&ALL).unwrap();

@@ -7,7 +7,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Date64Type, Decimal128Type, Int64Type};
 use std::sync::Arc;
 
-/// The milliseconds of a day, in which a long date counts.
+/// The number of milliseconds in a day. A `Date64` counts milliseconds.
 const DAY: i64 = 86_400_000;
 
 /// A type whose values are whole numbers of units: integers, decimals (in units of their last
@@ -22,8 +22,8 @@ pub(crate) struct Units {
 }
 
 impl Units {
-    /// Returns the units of a type without dictionary encoding; `None` if it has none, as
-    /// floating-point numbers.
+    /// Returns the units of a type without dictionary encoding; `None` for a type without units,
+    /// such as floating-point numbers.
     pub(crate) fn of(data_type: &DataType) -> Option<Self> {
         let (scale, limits) = match data_type {
             DataType::Decimal32(p, s)
@@ -75,8 +75,8 @@ impl Units {
         Ok(values.as_primitive::<Decimal128Type>().clone())
     }
 
-    /// Returns numbers of units as values of the type. What is beyond the type becomes its least or
-    /// greatest value.
+    /// Returns numbers of units as values of the type. A number beyond the type becomes its least
+    /// or greatest value.
     pub(crate) fn write(&self, units: impl IntoIterator<Item = Option<i128>>) -> Result<ArrayRef> {
         let (least, greatest) = self.limits;
         let units: Decimal128Array = units.into_iter().map(|n| n.map(|n| n.clamp(least, greatest))).collect();

@@ -16,7 +16,7 @@ use crate::error::Result;
 use std::sync::Arc;
 
 /// Returns the rule of these rows, each a ground value and its labels; `None` is NULL. Fails if the
-/// rows are no hierarchy.
+/// rows are not a hierarchy.
 pub fn listed(rows: &[Vec<Option<String>>]) -> Result<Listed> {
     let origin = Origin {
         kind: KIND.info.name,

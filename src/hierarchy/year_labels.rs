@@ -22,7 +22,7 @@ pub(super) fn ends(text: &str, format: Option<&DateFormat>) -> Option<(End, End)
         return end(low, |span| span.0).zip(end(high, |span| span.1));
     }
     let line = Line::read(text, |text| span(text).is_some())?;
-    // Only a whole year is left out by an end that is not included.
+    // An end that is not included leaves out a year only if the end is a whole year.
     let is_whole = |text: &str| text.len() == 4;
     let low = line.low.map(|(text, with)| {
         let (first, last) = span(text)?;
@@ -35,8 +35,8 @@ pub(super) fn ends(text: &str, format: Option<&DateFormat>) -> Option<(End, End)
     Some((low.flatten(), high.flatten()))
 }
 
-/// Returns the first and the last year of what a text names: `1950-05-17`, `1950-Q2`, `1950s`,
-/// `1937-1939`.
+/// Returns the first and the last year of the span that a text names: `1950-05-17`, `1950-Q2`,
+/// `1950s`, `1937-1939`.
 fn span(text: &str, format: Option<&DateFormat>) -> Option<(i32, i32)> {
     if let Some(at) = format.and_then(|format| format.read(text)) {
         return Some((at.year(), at.year()));

@@ -42,8 +42,8 @@ impl Years {
         }
     }
 
-    /// Returns the label of the years from `first` to `last`, in which a year is that has the
-    /// label, if a code decides it.
+    /// Returns the label of `year`, which lies in the unit from `first` to `last`, if a code
+    /// determines it.
     pub(super) fn label(self, year: i32, (first, last): (i32, i32)) -> Option<String> {
         match (self.side(year), self.bottom, self.top) {
             (Some(Side::Below), Some(bottom), _) => return Some(format!("<{bottom:04}")),

@@ -1,4 +1,4 @@
-//! The choice of a cut: the least loss among what the algorithms find.
+//! Chooses the cut with the least loss among the cuts that the algorithms find.
 
 use super::Reserve;
 use super::mend::mend;
@@ -13,11 +13,11 @@ use crate::error::Result;
 pub struct Chosen {
     /// The cut.
     pub cut: Cut,
-    /// Whether no cut that removes nothing loses less.
+    /// Whether no cut without removals has a smaller loss.
     pub optimal: bool,
 }
 
-/// Returns the cut that loses least of those that are found; `None` if there is none.
+/// Returns the cut with the least loss among those that are found; `None` if none is found.
 pub fn choose(request: &Request, reserve: Reserve) -> Result<Option<Chosen>> {
     let Request {
         tree, sets, removable, ..
@@ -28,7 +28,7 @@ pub fn choose(request: &Request, reserve: Reserve) -> Result<Option<Chosen>> {
     }
     let mut found: Vec<Chosen> = vec![];
     let best = optimum(request, reserve)?;
-    // Where all cuts were tried, the algorithm is needed for what it can remove.
+    // If all cuts were tried, the algorithm is only needed for cuts that remove items.
     let removals: &[u64] = match (&best, removable) {
         (Some(_), 0) => &[],
         (Some(_), _) => &[removable],
@@ -56,6 +56,6 @@ pub fn choose(request: &Request, reserve: Reserve) -> Result<Option<Chosen>> {
         });
     }
     let weights = sets.weights(tree.items());
-    // Of equal losses, the first: its labels are those of an optimum.
+    // Of equal losses, the first cut is chosen: its labels are those of an optimum.
     Ok(found.into_iter().min_by_key(|chosen| tree.loss(&chosen.cut, &weights)))
 }

@@ -1,12 +1,12 @@
-//! Apriori-based anonymization: combinations of one item, then of two, and so on; each that too few
-//! rows have is mended where that costs least.
+//! Apriori-based anonymization goes through the combinations of one item, then of two, and so on. A
+//! combination that too few rows have is mended in the cheapest way.
 //!
 //! **Interpretation.** The paper generalizes the items of a combination and leaves open which
-//! ancestors are tried: here all, in the order of their costs, which are exact. Beside that, the
-//! label of one item may be removed from all sets, as long as no more rows lose items than the
-//! request allows. What holds for fewer items still holds when more are mended: a label that
-//! replaces others is in every row that one of them was in, and a label that is removed leaves the
-//! rows of all others as they are.
+//! ancestors are tried. Here all ancestors are tried, in the order of their exact costs. In
+//! addition, the label of one item may be removed from all sets, as long as no more rows lose items
+//! than the request allows. A bound that holds for fewer items still holds when more are mended: a
+//! label that replaces others is in every row that one of them was in, and the removal of a label
+//! leaves the rows of all other labels as they are.
 
 use super::request::Request;
 use super::sets::{ItemSets, supports, unpacked};
@@ -47,13 +47,13 @@ struct Mending<'a> {
     reduced: u64,
     weights: Vec<u64>,
     postings: Vec<Vec<u32>>,
-    /// The sets with an item of a node, as far as they were needed.
+    /// The sets with an item of a node, for the nodes that were needed so far.
     known: HashMap<(u8, u32), Rc<Vec<u32>>>,
 }
 
 /// A way to mend a combination.
 enum Change {
-    /// The nodes that take the place of what is under them.
+    /// The nodes that replace everything under them.
     Raise(Vec<(u8, u32)>),
     /// The node whose items are removed.
     Remove((u8, u32)),
@@ -75,8 +75,8 @@ impl<'a> Mending<'a> {
         }
     }
 
-    /// Returns the combinations of labels that fewer than k rows have, in a fixed order. An item
-    /// stands for each label.
+    /// Returns the combinations of labels that fewer than k rows have, in a fixed order. Each label
+    /// is represented by one of its items.
     fn rare(&self, bound: ItemBound, size: usize, reserve: Reserve) -> Result<Vec<Vec<u32>>> {
         let tree = self.request.tree;
         let released: ItemSets = self.request.sets.under(tree, &self.cut);
@@ -86,7 +86,7 @@ impl<'a> Mending<'a> {
         rare.sort_unstable();
         let mut of_label = vec![0; tree.labels().len()];
         for item in 0..tree.items() as u32 {
-            // An item that no row has would stand for nothing.
+            // An item that no row has could not represent its label.
             let label = tree.label(&self.cut, item).filter(|_| self.weights[item as usize] > 0);
             label.into_iter().for_each(|label| of_label[label as usize] = item);
         }
@@ -123,7 +123,7 @@ impl<'a> Mending<'a> {
         for node in own {
             ways.push((self.cost(node, |_| tree.span), Change::Remove(node)));
         }
-        // Equal costs stay in this order: what is least raised, and what is removed last.
+        // Of equal costs, the least raise comes first and the removals come last.
         ways.sort_by_key(|(cost, _)| *cost);
         for (_, change) in ways {
             match change {
@@ -138,8 +138,8 @@ impl<'a> Mending<'a> {
         false
     }
 
-    /// Advances to the next choice of levels, the last item's first. Returns false after the last
-    /// choice.
+    /// Advances to the next choice of levels, beginning with the level of the last item. Returns
+    /// false after the last choice.
     fn next(&self, levels: &mut [u8], own: &[(u8, u32)]) -> bool {
         for (level, (least, _)) in levels.iter_mut().zip(own).rev() {
             if *level < self.request.tree.top() {
@@ -165,7 +165,7 @@ impl<'a> Mending<'a> {
         (0..nodes.len()).filter(is_outermost).map(|j| nodes[j]).collect()
     }
 
-    /// Returns what it costs if every item of a node gets this loss.
+    /// Returns the cost of giving every item of a node this loss.
     fn cost(&self, node: (u8, u32), loss: impl Fn(u32) -> u64) -> u128 {
         let tree = self.request.tree;
         let present = tree.present(&self.cut, node);

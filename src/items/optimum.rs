@@ -1,4 +1,4 @@
-//! The best of all cuts that remove nothing, where these are few.
+//! Finds the best of all cuts that remove nothing, if there are few such cuts.
 
 use super::Reserve;
 use super::request::Request;
@@ -6,13 +6,13 @@ use super::tree::{Cut, ItemTree};
 use crate::error::Result;
 use crate::pool::check_cancelled;
 
-/// The most cuts that are tried.
+/// The largest number of cuts that are tried.
 const MOST_CUTS: u64 = 4096;
-/// The most combinations that are counted, over all cuts.
+/// The largest number of combinations that are counted, over all cuts.
 const MOST_COUNTED: u64 = 50_000_000;
 
-/// Returns the cut of least loss that holds every bound, or that there is none. Returns `None` if
-/// trying all cuts would take long.
+/// Returns the cut of least loss that holds every bound; `Some(None)` if no cut does. Returns
+/// `None` if trying all cuts would take long.
 pub(super) fn optimum(request: &Request, reserve: Reserve) -> Result<Option<Option<Cut>>> {
     let tree = request.tree;
     let size = request.bounds.iter().map(|b| b.size).max().unwrap_or(0) as u64;
@@ -46,7 +46,7 @@ pub(super) fn every(tree: &ItemTree) -> Vec<Cut> {
     all
 }
 
-/// Returns the cut with these nodes in the place of what is under them.
+/// Returns the cut with these nodes in place of everything under them.
 fn placed(tree: &ItemTree, cut: &Cut, nodes: &[(u8, u32)]) -> Cut {
     let mut placed = cut.clone();
     for node in nodes {

@@ -11,7 +11,7 @@ use hashbrown::HashSet;
 use std::collections::BTreeSet;
 
 /// Returns the cut with nodes replaced by their children, the node of the greatest loss first. A
-/// node that fails is not tried again: what is later made more specific leaves it fewer rows.
+/// node that fails is not tried again: more specific labels elsewhere only leave it fewer rows.
 pub(super) fn relax(request: &Request, mut cut: Cut, reserve: Reserve) -> Result<Cut> {
     let tree = request.tree;
     let (weights, postings) = (request.sets.weights(tree.items()), request.sets.postings(tree.items()));
@@ -40,8 +40,8 @@ pub(super) fn relax(request: &Request, mut cut: Cut, reserve: Reserve) -> Result
     Ok(cut)
 }
 
-/// Returns true if every combination with a label of the `changed` items has the rows of every
-/// bound. Only rows with such an item can have one.
+/// Returns true if every combination with a label of the `changed` items has enough rows for every
+/// bound. Only rows with a changed item can have such a combination.
 fn holds(request: &Request, cut: &Cut, changed: &[u32], postings: &[Vec<u32>], reserve: Reserve) -> Result<bool> {
     let Request { tree, sets, bounds, .. } = *request;
     let labels: HashSet<u32> = changed.iter().filter_map(|item| tree.label(cut, *item)).collect();

@@ -1,10 +1,10 @@
-//! What is asked of a cut.
+//! The requirements of a cut.
 
 use super::ItemBound;
 use super::sets::ItemSets;
 use super::tree::ItemTree;
 
-/// What a cut must satisfy, and for which rows.
+/// The requirements of a cut, and the rows that they are about.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     /// The item hierarchy.

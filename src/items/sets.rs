@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::pool::check_cancelled;
 use hashbrown::{HashMap, HashSet};
 
-/// The bytes of one counted combination, with what a hash table leaves free.
+/// The bytes of one counted combination, with the free space of a hash table.
 const BYTES: usize = 2 * (size_of::<(u128, u64)>() + 1);
 
 /// The distinct sets of items, each ascending and without duplicates, with the number of rows that
@@ -15,7 +15,7 @@ const BYTES: usize = 2 * (size_of::<(u128, u64)>() + 1);
 pub struct ItemSets(Vec<(Vec<u32>, u64)>);
 
 impl ItemSets {
-    /// Returns these sets in ascending order. Empty sets are left out: they tell of no item.
+    /// Returns these sets in ascending order. Empty sets are left out: they contain no item.
     pub fn new(mut sets: Vec<(Vec<u32>, u64)>) -> Self {
         sets.retain(|(items, _)| !items.is_empty());
         sets.sort_unstable();
@@ -44,7 +44,7 @@ impl ItemSets {
         self.0.iter().map(|(_, rows)| rows).sum()
     }
 
-    /// Returns the number of rows of each of so many items.
+    /// Returns the number of rows that have each item. `items` is the number of items.
     pub fn weights(&self, items: usize) -> Vec<u64> {
         let mut weights = vec![0; items];
         for (set, rows) in &self.0 {
@@ -53,7 +53,8 @@ impl ItemSets {
         weights
     }
 
-    /// Returns the numbers of the sets of each of so many items, ascending.
+    /// Returns, by item, the numbers of the sets that have it, ascending. `items` is the number of
+    /// items.
     pub(super) fn postings(&self, items: usize) -> Vec<Vec<u32>> {
         let mut postings = vec![vec![]; items];
         for (number, (set, _)) in (0..).zip(&self.0) {
@@ -68,7 +69,7 @@ impl ItemSets {
         self.0.iter().filter(|(set, _)| loses(set)).map(|(_, rows)| rows).sum()
     }
 
-    /// Returns true if every combination that occurs under a cut has the rows of every bound.
+    /// Returns true if every combination that occurs under a cut has enough rows for every bound.
     pub(super) fn hold(&self, tree: &ItemTree, cut: &Cut, bounds: &[ItemBound], reserve: Reserve) -> Result<bool> {
         let released = released(tree, cut, self.0.iter());
         let most = bounds.iter().map(|b| b.size).max().unwrap_or(0);
@@ -130,9 +131,9 @@ pub(super) fn supports(
     Ok(counts)
 }
 
-/// Calls `each` with every combination of `size` labels, of which one is wanted, packed behind the
-/// labels of `before`, until it returns false. `before` says whether it has a wanted label. Returns
-/// false if `each` did.
+/// Calls `each` with every combination of `size` labels that has a wanted label, packed behind the
+/// labels of `before`. The flag beside `before` is true if `before` has a wanted label already.
+/// Stops and returns false once `each` returns false.
 fn combinations(
     (labels, wanted): (&[u32], &[bool]),
     size: usize,

@@ -1,4 +1,4 @@
-//! The algorithms against the definition, word by word.
+//! Tests the algorithms against the definition, word by word.
 
 use super::choose::choose;
 use super::mend::mend;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// The groups of the items, and what is above the groups.
 #[derive(Debug, Clone)]
 struct Table {
-    /// By item: its group, and by group: the group above it.
+    /// By item: its group. The next field has, by group, the group above it.
     groups: Vec<u8>,
     above: [u8; 4],
     rows: Vec<BTreeSet<u32>>,
@@ -47,7 +47,7 @@ fn table() -> impl Strategy<Value = Table> {
 }
 
 impl Table {
-    /// The label of an item at each level.
+    /// Returns the label of an item at each level.
     fn labels(&self, item: usize) -> [String; 4] {
         let group = self.groups[item];
         [
@@ -75,7 +75,7 @@ impl Table {
         ItemSets::new(self.rows.iter().map(|row| (row.iter().copied().collect(), 1)).collect())
     }
 
-    /// The released row: the text of each label.
+    /// Returns the released rows, with the text of each label.
     fn released(&self, tree: &ItemTree, cut: &Cut) -> Vec<BTreeSet<String>> {
         let text = |item: &u32| {
             let level = tree.level_of(cut, *item)?;
@@ -87,7 +87,7 @@ impl Table {
             .collect()
     }
 
-    /// Whether every bound holds, by every subset of the labels.
+    /// Returns true if every bound holds, by counting the rows of every subset of the labels.
     fn holds(&self, released: &[BTreeSet<String>]) -> bool {
         let labels: Vec<&String> = released.iter().flatten().collect::<BTreeSet<_>>().into_iter().collect();
         (1u32..1 << labels.len()).all(|mask| {
@@ -104,7 +104,7 @@ impl Table {
         })
     }
 
-    /// The mean loss by its definition.
+    /// Returns the mean loss by its definition.
     fn loss(&self, tree: &ItemTree, cut: &Cut) -> f64 {
         let leaves = |item: usize, level: u8| {
             let level = usize::from(level);
@@ -126,8 +126,8 @@ fn without_limit(_: usize) -> Result<()> {
     Ok(())
 }
 
-/// Fails unless equal nodes of a cut are whole subtrees: every item under a node that is used has
-/// it, or is removed.
+/// Returns true if the nodes of a cut are whole subtrees: every item under a node of the cut has
+/// that node, or is removed.
 fn is_consistent(tree: &ItemTree, cut: &Cut) -> bool {
     let items = 0..tree.items() as u32;
     items.filter_map(|item| tree.node(cut, item)).all(|node| {
@@ -158,7 +158,7 @@ proptest! {
             prop_assert!((tree.mean_loss(cut, &weights) - table.loss(&tree, cut)).abs() < 1e-12);
         }
         prop_assert!(loss(&relaxed) <= loss(&mended) && loss(&chosen) <= loss(&relaxed));
-        // If everything at the top holds, it is found, and nothing that is found loses more.
+        // If the cut with every item at the top holds, a cut is found whose loss is no greater.
         let top = Cut(vec![Some(tree.top()); tree.items()]);
         if table.holds(&table.released(&tree, &top)) {
             prop_assert!(loss(&chosen) <= tree.loss(&top, &weights));
@@ -173,8 +173,7 @@ proptest! {
         let request = Request { tree: &tree, sets: &sets, bounds: &table.bounds, removable: 0 };
         let all = every(&tree);
         prop_assert!(all.iter().all(|cut| is_consistent(&tree, cut)));
-        // Every assignment of levels that is consistent is among them, up to levels of the same
-        // labels.
+        // Every consistent assignment of levels is among the cuts, up to levels of the same labels.
         let weights = sets.weights(tree.items());
         let mut best: Option<u128> = None;
         let choices = 4usize.pow(tree.items() as u32);

@@ -9,9 +9,9 @@ pub struct ItemTree {
     pub(super) levels: Vec<TreeLevel>,
     /// The texts of all labels, ascending by their bytes.
     labels: Vec<String>,
-    /// The loss of an item that is removed: as much as that of the hierarchy's top.
+    /// The loss of a removed item, which equals the loss at the hierarchy's top.
     pub(super) span: u64,
-    /// By item: whether the hierarchy does not know it and says that it is suppressed.
+    /// By item: whether the hierarchy does not map the item and therefore suppresses it.
     is_unknown: Vec<bool>,
     lowest: u8,
 }
@@ -23,13 +23,14 @@ pub(super) struct TreeLevel {
     pub(super) node: Vec<u32>,
     /// By item: the position of its label's text.
     label: Vec<u32>,
-    /// By item: the leaves under its node beside itself.
+    /// By item: the number of leaves under its node besides itself.
     pub(super) loss: Vec<u64>,
     /// By node: the items under it.
     pub(super) members: Vec<Vec<u32>>,
 }
 
-/// By item: the level of its label among those that may be used, or `None` if the item is removed.
+/// By item: the position of its label's level among the levels that may be used, or `None` if the
+/// item is removed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cut(pub(super) Vec<Option<u8>>);
 

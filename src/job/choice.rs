@@ -16,7 +16,7 @@ pub enum Choice {
         /// The search algorithm.
         search: Box<dyn Search>,
     },
-    /// Local recoding: of the partitions of these algorithms, the one that loses least.
+    /// Local recoding by the algorithm whose partition loses least.
     Partition(Vec<Candidate>),
     /// The statement gives the node, as one level per quasi-identifier. It is still checked.
     Node(Vec<u8>),

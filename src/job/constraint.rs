@@ -27,13 +27,13 @@ pub enum Scope {
     All,
     /// The quasi-identifiers at these positions.
     Columns(Vec<usize>),
-    /// Every subset of so many quasi-identifiers. For a model of class size this covers smaller
+    /// Every subset of this many quasi-identifiers. For a model of class size this covers smaller
     /// subsets, whose groups are larger.
     Any(usize),
 }
 
 impl Scope {
-    /// The most subsets of a scope, each of which costs a GROUP BY a node.
+    /// The most subsets of a scope, each of which costs one GROUP BY per node.
     const MOST: usize = 1000;
 
     /// Returns the positions of each subset of `columns` quasi-identifiers, in lexicographic order.

@@ -1,5 +1,6 @@
 //! The job: a request bound to names and types, as a value. [`Job::check`] contains every refusal
-//! of a request. Nothing is read before it, and nothing is refused because of the request after it.
+//! of a request. Nothing is read before the check, and after it nothing is refused because of the
+//! request.
 
 mod check;
 mod choice;
@@ -43,7 +44,7 @@ pub struct Job {
     pub statement_sha256: String,
     /// The table to anonymize.
     pub source: SourceTable,
-    /// The identifiers. One without a mask is dropped.
+    /// The identifiers. An identifier without a mask is dropped.
     pub identifiers: Vec<String>,
     /// The masks of identifiers, sensitive attributes and kept columns.
     pub masks: Vec<MaskOf>,
@@ -55,7 +56,7 @@ pub struct Job {
     pub sensitive: Vec<Sensitive>,
     /// The column of the class label.
     pub class_label: Option<String>,
-    /// The columns that no model protects. One without a mask is released as it is.
+    /// The columns that no model protects. A column without a mask is released as it is.
     pub keep: Vec<String>,
     /// The column whose distinct values are counted instead of rows.
     pub entity: Option<String>,
@@ -158,7 +159,7 @@ impl Job {
         self.constraints.iter().find_map(|c| Some((c, c.model.limit_column()?)))
     }
 
-    /// Returns how the rows are drawn, if the release is one of a sample.
+    /// Returns how the rows are drawn, if the release is a sample.
     pub fn sampling(&self) -> Option<&Sampling> {
         self.constraints.iter().find_map(|c| c.model.sampling())
     }
@@ -175,8 +176,8 @@ impl Job {
         }
     }
 
-    /// Returns true if the job is under a policy, and a release, which is under `standing`, is not under
-    /// the same one by its digest.
+    /// Returns true if the job is under a policy, and a release is not under the same policy by its
+    /// digest. `standing` is the policy of the release.
     pub(crate) fn is_under_another_policy(&self, standing: Option<&PolicySummary>) -> bool {
         let own = self.policy.as_ref().map(|policy| &policy.sha256);
         own.is_some() && own != standing.map(|policy| &policy.sha256)

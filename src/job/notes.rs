@@ -1,5 +1,5 @@
-//! What a request does that its author may not expect, in one sentence each, without reading any
-//! data.
+//! Notes about effects of a request that its author may not expect, in one sentence each. No data
+//! is read.
 
 use super::Job;
 use crate::hierarchy::{LabelForm, plain_type};

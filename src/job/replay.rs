@@ -4,13 +4,13 @@ use crate::catalogue::Call;
 use crate::drift::{Drift, OnDrift};
 use crate::search::Search;
 
-/// The node of an earlier release, and what becomes of drift since then.
+/// The node of an earlier release, with the response to drift since then.
 #[derive(Debug)]
 pub struct Replay {
     /// The levels of the node, one per quasi-identifier; `None` if they cannot be applied to these
     /// columns and hierarchies.
     pub levels: Option<Vec<u8>>,
-    /// What becomes of drift.
+    /// The response to drift.
     pub on_drift: OnDrift,
     /// The search that replaces a node which does not hold any more (ON DRIFT SEARCH).
     pub instead: Option<(Call, Box<dyn Search>)>,
@@ -22,8 +22,8 @@ pub struct Replay {
     pub schema_compared: bool,
     /// The drift that is known before any row is read.
     pub drift: Vec<Drift>,
-    /// The columns that have come, and that the release does not depend on.
+    /// The new columns, on which the release does not depend.
     pub come: Vec<String>,
-    /// The columns that are gone, and that the release did not depend on.
+    /// The missing columns, on which the release did not depend.
     pub gone: Vec<String>,
 }

@@ -19,7 +19,7 @@ pub struct ReportFile {
     overwrite: bool,
     /// The clause that names the file, in errors.
     clause: &'static str,
-    /// What the report may not show.
+    /// The secrets that the report may not show.
     secrets: Secrets,
 }
 
@@ -42,12 +42,12 @@ impl ReportFile {
         })
     }
 
-    /// Returns the file, which replaces one that no statement wrote if `overwrite`.
+    /// Returns the file. If `overwrite`, it replaces a file that no statement wrote.
     pub fn replacing(self, overwrite: bool) -> Self {
         Self { overwrite, ..self }
     }
 
-    /// Returns the file, which is that of this clause in errors.
+    /// Returns the file, for which errors name this clause.
     pub(crate) fn called(self, clause: &'static str) -> Self {
         Self { clause, ..self }
     }
@@ -70,7 +70,7 @@ impl ReportFile {
         }
     }
 
-    /// Returns what the report may not show.
+    /// Returns the secrets that the report may not show.
     pub fn secrets(&self) -> &Secrets {
         &self.secrets
     }

@@ -43,9 +43,9 @@ pub struct QuasiIdentifier {
 }
 
 impl QuasiIdentifier {
-    /// Returns what local recoding labels values of a column with an order by; `asked` says that an
-    /// option asks for ranges. LEVELS, and labels that say more than the intervals that they are,
-    /// are those of the hierarchy.
+    /// Returns where local recoding takes the labels of an ordered column from. `asked` is whether
+    /// an option asks for ranges. With LEVELS, and with labels that say more than an interval, the
+    /// labels are those of the hierarchy.
     pub fn numbers(&self, asked: bool) -> Numbers {
         let is_free = asked || self.labels != LabelForm::Text || self.hierarchy.is_intervals();
         match self.levels {

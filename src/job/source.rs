@@ -15,11 +15,11 @@ use std::sync::Arc;
 pub struct SourceTable {
     /// The name of the table in the statement.
     pub name: String,
-    /// The rows, unchanged but for the spelling of values that have several: see `canonical`.
+    /// The rows, unchanged except for values with several spellings: see `canonical`.
     pub rows: DataFrame,
     /// The local files that the table reads, if they are known. The target must not contain them.
     pub files: Vec<PathBuf>,
-    /// Why a row of the table may depend on other rows of what it was read from, and what to write
+    /// Why a row of the table may depend on other rows of the table's input, and what to write
     /// instead.
     pub depends: Option<&'static str>,
     /// The state of the files and tables when the request was bound.

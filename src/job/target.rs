@@ -23,7 +23,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the end of the names of its files.
+    /// Returns the extension of the file names.
     pub(crate) fn extension(self) -> &'static str {
         match self {
             Self::Parquet | Self::Table(_) => "parquet",
@@ -42,7 +42,7 @@ pub enum Existing {
     Overwrite,
     /// Keep the existing target, and release nothing.
     Skip,
-    /// Add the rows to the release that stands in the target. The first such run creates it.
+    /// Add the rows to the existing release in the target. The first such run creates the release.
     Append,
 }
 
@@ -67,7 +67,7 @@ pub struct Target {
     pub waiting: Option<Waiting>,
     /// The most rows per file.
     pub rows_per_file: Option<u64>,
-    /// About how many bytes a file has.
+    /// The approximate number of bytes per file.
     pub file_size: Option<u64>,
     /// Whether the footers of Parquet files name the release and its models.
     pub footer: bool,
@@ -94,8 +94,8 @@ impl Target {
         self.existing == Existing::Overwrite && self.exists()
     }
 
-    /// Returns the error of a run that another run was faster than: what that means, and what to
-    /// do, depends on the clause.
+    /// Returns the error of a run that lost to a faster run. Its kind and its advice depend on the
+    /// clause.
     pub(crate) fn late(&self) -> Error {
         let (kind, advice) = match self.existing {
             Existing::Fail => (

@@ -1,16 +1,15 @@
 //! Rows that wait (APPEND), kept in a folder that the statement names, so that the next batch takes
 //! them.
 //!
-//! They are rows of the source with all their columns, so the folder is beside the source, and never
-//! in the release or in a folder that the source reads. Each state of the release has a file of its
-//! own there, which is called by the checksum of the release's manifest:
+//! They are rows of the source with all their columns, so the folder is beside the source, and
+//! never in the release or in a folder that the source reads. Each state of the release has a file
+//! of its own there, which is named after the checksum of the release's manifest:
 //!
-//! - A run reads the file of the release that stands, and adds its rows to those of the source.
-//! - Before it commits, it puts the file of the release that is to be: with the commit, and not
-//!   before, that one counts. A run that is killed or loses leaves a file that no release is called
-//!   by.
-//! - If no row can be added, the release stays as it is, and so does the name of the file: it is
-//!   replaced by one put.
+//! - A run reads the file of the existing release, and adds its rows to those of the source.
+//! - Before a run commits, it puts the file of the new release. That file counts from the commit
+//!   on, and not before. A run that is killed or loses leaves a file that belongs to no release.
+//! - If no row can be added, the release stays as it is, and so does the name of the file. The file
+//!   is replaced with a single put.
 //! - After the commit, the files that were there before are deleted. A run that put one of them
 //!   began before the commit, and cannot commit any more.
 
@@ -35,22 +34,22 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How the name of a file begins.
+/// The start of the name of a file.
 const START: &str = "waiting-";
-/// How many hex digits of a checksum a name has.
+/// The number of hex digits of a checksum in a name.
 const DIGITS: usize = 32;
-/// The key in the footer of a file that says which batches have no row in the release.
+/// The key in the footer of a file for the batches that have no row in the release.
 const TAKEN: &str = "anonsql.waiting";
 
 /// The place of rows that wait.
 #[derive(Debug, Clone)]
 pub struct Waiting {
     place: Place,
-    /// How the names of the files of this release begin.
+    /// The start of the names of the files of this release.
     start: String,
     /// The names that were there when the request was bound.
     names: Vec<String>,
-    /// The rows that wait for the release that stands.
+    /// The rows that wait for the existing release.
     pub(crate) rows: Option<Arc<WaitingRows>>,
 }
 
@@ -59,23 +58,23 @@ pub struct Waiting {
 pub(crate) struct WaitingRows {
     pub(crate) schema: SchemaRef,
     pub(crate) batches: Vec<RecordBatch>,
-    /// The batches of which no row was added since the release was last changed.
+    /// The batches without an added row since the release was last changed.
     pub(crate) taken: Taken,
 }
 
-/// Batches of which no row is in the release, so that its manifest does not name them.
+/// Batches without a row in the release, which its manifest therefore does not name.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Taken {
-    /// What tells the content of each of their files.
+    /// The identity of the content of each of their files.
     pub(crate) inputs: Vec<String>,
     /// The checksums of their statements with the files that they read.
     pub(crate) sources: Vec<String>,
 }
 
 impl Waiting {
-    /// Opens the folder that a path names for the rows that wait for the release whose target has
-    /// the URL `own`, and reads those that do. Fails with `ErrorKind::Usage` if one of the two is
-    /// in the other.
+    /// Opens the folder that a path names for the rows that wait for a release, and reads these
+    /// rows. `own` is the URL of the target of the release. Fails with `ErrorKind::Usage` if one of
+    /// the two folders is inside of the other.
     pub(crate) async fn open(state: &SessionState, path: &str, own: &str, standing: Option<&Manifest>) -> Result<Self> {
         let place = Place::of(state, &expanded(path)?).await?;
         if own.starts_with(&place.url) || place.url.starts_with(own) {
@@ -110,7 +109,7 @@ impl Waiting {
                 waiting.place.url
             )));
         }
-        // A run that was killed after its commit left them.
+        // These files were left by a run that was killed after its commit.
         waiting.delete(&earlier).await;
         Ok(waiting)
     }
@@ -201,16 +200,16 @@ impl Waiting {
         blocking("syncing rows that wait", sync).await
     }
 
-    /// Deletes what was there when the request was bound, but not the file of the release whose
-    /// manifest has this checksum: a run that was killed before its commit may have put it, with
-    /// the same rows.
+    /// Deletes the files that were there when the request was bound, except the file of the release
+    /// whose manifest has this checksum. A run that was killed before its commit may have put that
+    /// file, with the same rows.
     pub(crate) async fn clear(&self, manifest: &str) {
         let own = self.name(manifest);
         let others = self.names.iter().filter(|name| **name != own);
         self.delete(&others.cloned().collect::<Vec<_>>()).await;
     }
 
-    /// Deletes files. What cannot be deleted is deleted by a later run.
+    /// Deletes files. A file that cannot be deleted is deleted by a later run.
     async fn delete(&self, names: &[String]) {
         for name in names {
             let _ = self.place.store.delete(&self.path(name)).await;

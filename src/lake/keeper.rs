@@ -118,7 +118,7 @@ pub(super) async fn keep(
         let _ = blocking("removing empty folders", remove).await;
     }
     if let (true, Some(lease)) = (is_clean, &lease) {
-        // The lease says that there may be files, so it is deleted last.
+        // The lease records that there may be files, so it is deleted last.
         let _ = shared.prefix.store().delete(lease.lock().await.path()).await;
     }
     drop(ending);

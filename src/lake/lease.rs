@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// The most bytes of a lease.
 const LARGEST: u64 = 1 << 16;
 
-/// The state of a run, as its lease says it.
+/// The state of a run, as recorded in its lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum State {
@@ -115,8 +115,8 @@ impl Lease {
         self.put(PutMode::Update(self.version.clone())).await
     }
 
-    /// Records that the run commits. From then on nobody can take the lease away. Fails with
-    /// `ErrorKind::Unavailable` if somebody already has.
+    /// Records that the run commits. From then on, no other process can take the lease away. Fails
+    /// with `ErrorKind::Unavailable` if another process already has.
     pub(super) async fn seal(&mut self) -> Result<()> {
         self.text.state = State::Sealed;
         self.text.renewed = Utc::now();

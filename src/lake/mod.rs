@@ -21,7 +21,7 @@
 //! 2. takes a lease by a put that fails if the object exists, and uses the lease to find out
 //!    whether the store obeys conditions: a second put of that kind must fail, and so must a put on
 //!    condition of an outdated e_tag. A store that ignores them is refused. From then on the run
-//!    renews its lease, on condition that nobody else has changed it;
+//!    renews its lease, on condition that no other process has changed it;
 //! 3. writes its files under names that no other run has, recounts them, and puts its own manifest;
 //! 4. *seals* its lease, again by a conditional put, and puts the manifest of the prefix: on
 //!    condition that there is none, or with OVERWRITE that it is the one of step 1. If the

@@ -12,8 +12,8 @@ pub enum Layout {
     Runs,
     /// Directly under the prefix, for readers that list folders. A release cannot be replaced.
     Plain,
-    /// In one folder for each run, as data files of a table. The log of the table says which files
-    /// belong to it.
+    /// In one folder for each run, as data files of a table. The log of the table names the files
+    /// that belong to the table.
     Logged,
 }
 
@@ -23,7 +23,7 @@ pub(super) const OWN: &str = "_anonsql";
 pub(super) const RUNS: &str = "_anonsql/runs";
 /// The start of the name of a run's folder.
 pub(super) const RUN: &str = "run=";
-/// The object that tells readers that list folders that a release is complete.
+/// The object that marks a release as complete for readers that list folders.
 pub(super) const SUCCESS: &str = "_SUCCESS";
 
 /// The number of random hex digits in the id of a run.

@@ -47,7 +47,7 @@ pub(super) enum Version {
 }
 
 impl Standing {
-    /// Returns the version of the Delta table that the release is the content of.
+    /// Returns the version of the Delta table whose content is the release.
     pub(crate) fn table(&self) -> Option<&dyn LoggedTable> {
         match &self.version {
             Version::Object(_) => None,

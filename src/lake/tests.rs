@@ -50,7 +50,7 @@ fn file(content: &[u8]) -> File {
     file
 }
 
-/// A manifest as its readers need it.
+/// Returns a manifest with the fields that its readers need.
 fn manifest(run: Option<&str>, files: &[FileSummary]) -> String {
     serde_json::json!({
         "version": "0", "sha256": "", "statement": "", "statement_sha256": "", "seed": 0, "node": {}, "columns": [],
@@ -109,8 +109,8 @@ async fn a_run_waits_for_its_own_cleaning_alone() {
     assert!(is_clean(&keeper) && names(&stuck).await.is_empty());
 }
 
-/// Of several runs at the same time one wins, for an empty prefix and for one with a release, and
-/// the others leave nothing behind.
+/// One of several runs at the same time wins, for an empty prefix and for a prefix with a release,
+/// and the others leave nothing behind.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn one_of_many_runs_wins() {
     let prefix = prefix(Arc::new(InMemory::new()));
@@ -199,7 +199,7 @@ async fn what_a_run_leaves_is_deleted() {
     assert!(prefix.standing().await.unwrap().is_none());
 }
 
-/// The current release is never deleted as left over, nor is one that has just been replaced.
+/// The current release is never deleted as left over, nor is a release that has just been replaced.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_release_that_stands_is_kept() {
     let prefix = prefix(Arc::new(InMemory::new()));

@@ -21,7 +21,7 @@ const PARTS: u64 = 9_000;
 /// The number of parts that are uploaded at the same time.
 const AT_ONCE: usize = 4;
 
-/// Tells an upload that nobody waits for it any more, because its sender was dropped.
+/// Notifies an upload, when its sender is dropped, that its result is not needed any more.
 pub(super) type Stopped = watch::Receiver<()>;
 
 /// Waits until the run does not need its uploads any more.

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
-/// How long such files are kept if the statement does not say.
+/// The time for which such files are kept if the statement does not set another.
 pub(crate) const RETAIN: Duration = Duration::from_secs(24 * 60 * 60);
 /// A run that renewed its lease within this time is alive. A run renews its lease several times
 /// within it.
@@ -47,11 +47,11 @@ impl fmt::Display for Why {
 pub(crate) struct Left {
     /// The id of the run.
     pub(crate) run: String,
-    /// Why they are not needed.
+    /// The reason why the files are not needed.
     pub(crate) why: Why,
-    /// The number of its files.
+    /// The number of files.
     pub(crate) files: u64,
-    /// Their size.
+    /// The size of the files in bytes.
     pub(crate) bytes: u64,
     objects: Vec<Path>,
     lease: Option<Lease>,
@@ -157,7 +157,7 @@ async fn of_run(
     if (now - since).to_std().unwrap_or_default() < least {
         return Ok(None);
     }
-    // Of the current release, only a lease is left over.
+    // If the run is that of the current release, only its lease is left over.
     let files: &[ObjectMeta] = if is_named { &[] } else { &found.files };
     Ok(Some(Left {
         run: run.clone(),
@@ -176,7 +176,7 @@ pub(crate) async fn remove(prefix: &Prefix, mut left: Left) -> Result<bool> {
     {
         return Ok(false);
     }
-    // The lease says that there may be files, so it is deleted last.
+    // The lease records that there may be files, so it is deleted last.
     for paths in [
         left.objects,
         left.lease.map(|lease| lease.path().clone()).into_iter().collect(),
@@ -208,7 +208,7 @@ pub(super) async fn sweep(prefix: &Prefix) -> Result<()> {
 /// may be alive.
 pub(crate) async fn clear(prefix: &Prefix, alive: Duration) -> Result<usize> {
     for left in left(prefix, Duration::ZERO, alive).await? {
-        // Files without a lease may be somebody's copy.
+        // Files without a lease may be a copy that somebody made.
         if left.lease.is_some() {
             remove(prefix, left).await?;
         }

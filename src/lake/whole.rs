@@ -56,8 +56,8 @@ impl Prefix {
         }
     }
 
-    /// Puts the object that tells readers who list a folder that a release with layout `plain` is
-    /// complete. It is missing if a run was killed between its commit and this put.
+    /// Puts the object that marks a release with layout `plain` as complete for readers that list
+    /// folders. The object is missing if a run was killed between its commit and this put.
     pub(crate) async fn complete_plain(&self) -> Result<()> {
         let path = self.inside(SUCCESS);
         match self.store().head(&path).await {

@@ -1,8 +1,7 @@
 //! The generalization lattice: nodes, their order, their neighbours.
 //!
 //! A node is one level per quasi-identifier; a lattice is every node between a bottom and a top
-//! vector. Nothing here knows of data: this module is plain arithmetic on
-//! small vectors.
+//! vector. This module does not depend on data: it is plain arithmetic on small vectors.
 
 mod node;
 mod tags;
@@ -208,13 +207,13 @@ impl Lattice {
     }
 }
 
-/// Returns how many nodes columns with these numbers of levels have; `u128::MAX` if there are as
-/// many or more.
+/// Returns the number of nodes over columns with these numbers of levels; `u128::MAX` if there are
+/// as many or more.
 pub fn nodes(levels: impl Iterator<Item = u128>) -> u128 {
     levels.fold(1, u128::saturating_mul)
 }
 
-/// Returns a number of nodes in decimal digits, or that it is greater than can be counted.
+/// Returns a number of nodes in decimal digits, or a lower bound if it is too great to be counted.
 pub fn said(nodes: u128) -> String {
     match nodes {
         u128::MAX => "over 3.4e38".into(),
@@ -237,7 +236,7 @@ mod tests {
         })
     }
 
-    /// 2^127 nodes are counted, and 2^128 and more are as many as can be counted, and not none.
+    /// 2^127 nodes are counted. The size of 2^128 nodes or more is `u128::MAX`, and not 0.
     #[test]
     fn a_lattice_of_any_width_has_a_size() {
         for (width, size) in [(0, 1), (127, 1 << 127), (128, u128::MAX), (2_000, u128::MAX)] {

@@ -6,8 +6,7 @@ use std::fmt;
 
 /// One level per quasi-identifier, in the order in which the columns are named.
 ///
-/// The order of nodes breaks ties: less height first, then the levels from left to
-/// right.
+/// The order of nodes breaks ties: less height first, then the levels from left to right.
 ///
 /// ```
 /// use anonsql::extend::search::Node;

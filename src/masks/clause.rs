@@ -23,8 +23,8 @@ pub struct Clause {
     pub parts: &'static [Part],
 }
 
-/// A part of a clause. The first text is the name of its value, and the last one is what an error
-/// says was expected.
+/// A part of a clause. The first text is the name of its value. The last text is the description of
+/// what was expected, for an error.
 #[derive(Debug, Clone, Copy)]
 pub enum Part {
     /// A value at this position.
@@ -50,8 +50,8 @@ pub enum Item {
     Share,
     /// One of these words, in any case.
     Word(&'static [&'static str]),
-    /// One of these texts in quotes, in any case. The first one is the value where none is given,
-    /// so a clause that gives it is the clause without it.
+    /// One of these texts in quotes, in any case. The first one is the default, so a clause that
+    /// gives it equals the clause without it.
     OneOf(&'static [&'static str]),
 }
 
@@ -61,7 +61,7 @@ impl Item {
         texts.iter().find(|text| text.eq_ignore_ascii_case(given)).copied()
     }
 
-    /// Returns true if a value is the one where none is given.
+    /// Returns true if a value is the default.
     pub(crate) fn is_usual(self, value: &Given) -> bool {
         match (self, value) {
             (Self::OneOf(texts), Given::Text(text)) => texts.first().is_some_and(|usual| usual == text),
@@ -77,7 +77,7 @@ pub enum Given {
     Text(String),
     /// A whole number.
     Whole(u32),
-    /// `ENTITY` in place of a column: the one of the statement's clause ENTITY.
+    /// `ENTITY` in place of a column: the column of the statement's clause ENTITY.
     Entity,
 }
 
@@ -103,7 +103,7 @@ impl Place {
     }
 }
 
-/// What a mask is made of besides the value and the secret.
+/// The input of a mask besides the value and the secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reads {
     /// Nothing.
@@ -126,15 +126,15 @@ pub struct MaskKind {
     pub info: Info,
     /// The clause after the name of a column.
     pub clause: Clause,
-    /// Where the clause may stand.
+    /// The places where the clause may stand.
     pub places: &'static [Place],
-    /// What a mask is made of besides the value.
+    /// The input of a mask besides the value.
     pub reads: Reads,
     /// The description of the SQL function of the mask; `None` if there is none.
     pub function: Option<Info>,
-    /// What a masked value is called, with its article: `a hash`.
+    /// The noun for a masked value, with its article: `a hash`.
     pub noun: &'static str,
-    /// What the values are released as: `a keyed hash`.
+    /// The phrase for the released values: `a keyed hash`.
     pub phrase: &'static str,
     /// The technique in the terms of ISO/IEC 20889, for the report.
     pub technique: &'static str,
@@ -158,14 +158,14 @@ impl PartialEq for MaskKind {
 impl Eq for MaskKind {}
 
 impl MaskKind {
-    /// Returns true if a mask is a code or a text that is made of an identifier, and not of a value that
-    /// may be released as it is.
+    /// Returns true if a mask is a code or a text that is made from an identifier, and not from a
+    /// value that may be released unchanged.
     pub(crate) fn is_code(&self) -> bool {
         self.places.contains(&Place::Identifiers) || self.reads == Reads::Identifiers
     }
 
-    /// Returns true if a mask changes all values of the person alike that its clause names: one value
-    /// and its mask tell how the others were changed.
+    /// Returns true if a mask changes all values of a person alike, and its clause names the
+    /// person. One value and its mask then reveal how the others were changed.
     pub(crate) fn is_of_person(&self) -> bool {
         self.reads == Reads::Named
     }
@@ -238,7 +238,7 @@ impl MaskClause {
         })
     }
 
-    /// Returns the column that decides the mask of a row together with its value.
+    /// Returns the column that determines the mask of a row together with its value.
     pub(crate) fn entity(&self) -> Option<&str> {
         self.kind.clause.parts.iter().find_map(|part| match part {
             Part::Value(name, Item::Column, _) => self.maybe(name),
@@ -246,8 +246,8 @@ impl MaskClause {
         })
     }
 
-    /// Returns the clause with the column of the statement's clause ENTITY where it says `ENTITY`. Fails
-    /// with a usage error if the statement has no such clause.
+    /// Returns the clause with `ENTITY` replaced by the column of the statement's clause ENTITY.
+    /// Fails with a usage error if the statement has no such clause.
     pub(crate) fn by_entity(&self, entity: Option<&str>) -> Result<Self> {
         let mut own = self.clone();
         for (_, given) in own.given.iter_mut().filter(|(_, given)| *given == Given::Entity) {
@@ -322,8 +322,8 @@ impl MaskClause {
     }
 }
 
-/// Returns the error for a text that is the place of no secret. It does not show the text, which
-/// may be the secret.
+/// Returns the error for a text that is not the place of a secret. The error does not show the
+/// text, which may be the secret.
 pub(crate) fn no_place(kind: &MaskKind) -> Error {
     Error::usage(format!(
         "the secret of {} is at 'env:NAME' or 'file:PATH'; the secret itself never stands in a statement",

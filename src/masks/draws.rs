@@ -1,5 +1,5 @@
-//! The random numbers of a drawn mask. They follow from the secret, the kind of mask, the column and
-//! the rank of a row, so they are the same in each run and on any number of threads.
+//! The random numbers of a drawn mask. They follow from the secret, the kind of mask, the column
+//! and the rank of a row, so they are the same in each run and on any number of threads.
 
 use super::key::Key;
 use crate::error::Result;
@@ -18,7 +18,7 @@ impl Draws {
         Ok(Self(ChaCha12Rng::from_seed(key.digest(column.as_bytes()))))
     }
 
-    /// Returns the random numbers of the row of a rank. Rank 0 is that of no row.
+    /// Returns the random numbers of the row with this rank. No row has rank 0.
     pub(super) fn of(&self, rank: u64) -> Numbers {
         let mut rng = self.0.clone();
         rng.set_stream(rank);
@@ -30,7 +30,8 @@ impl Draws {
 pub(super) struct Numbers(ChaCha12Rng);
 
 impl Numbers {
-    /// Returns a number from 0 (included) to 1 (excluded), all multiples of 2^-53 alike.
+    /// Returns a number from 0 (included) to 1 (excluded). All multiples of 2^-53 are equally
+    /// likely.
     pub(super) fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (0.5_f64).powi(53)
     }

@@ -75,8 +75,8 @@ impl Mask for Hash {
     }
 }
 
-/// The digits of a hash. They are written into the text of the masks: a text of its own for each hash took
-/// longer than its HMAC.
+/// The digits of a hash. They are written directly into the text of the masks, because a separate
+/// text for each hash took longer than its HMAC.
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 #[cfg(test)]

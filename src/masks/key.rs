@@ -33,21 +33,21 @@ impl Key {
         mac.finalize().into_bytes().into()
     }
 
-    /// Returns the 64 bytes of the HMAC-SHA-512 of the name of a use. A hash, which is public, is
-    /// an HMAC-SHA-256, so no hash of any value tells of them.
+    /// Returns the 64 bytes of the HMAC-SHA-512 of the name of a purpose. A hash, which is public,
+    /// is an HMAC-SHA-256, so no hash of any value reveals these bytes.
     pub(super) fn bytes_for(&self, purpose: &str) -> Result<[u8; 64]> {
         let mut mac = Hmac::<Sha512>::new_from_slice(&self.secret).map_err(|_| Error::usage("the secret is empty"))?;
         mac.update(purpose.as_bytes());
         Ok(mac.finalize().into_bytes().into())
     }
 
-    /// Returns the key of another use of the secret.
+    /// Returns the key for another purpose of the secret.
     pub(super) fn key_for(&self, purpose: &str) -> Result<Self> {
         Self::new(&self.bytes_for(purpose)?)
     }
 
-    /// Returns a text that tells this secret from another one: 32 bits of the hash of a text that
-    /// is used once.
+    /// Returns a text that distinguishes this secret from another one: 32 bits of the hash of a
+    /// text that is used once.
     pub(crate) fn mark(&self, once: &str) -> String {
         let mut mark = hex::encode(self.digest(format!("the secret of a worker {once}").as_bytes()));
         mark.truncate(8);

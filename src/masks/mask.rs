@@ -2,13 +2,15 @@
 //!
 //! In the format, `X` hides a letter or digit, `#` keeps one, and any other character stands for
 //! itself. `MASK 'XXX-XX-####'` turns `123-45-6789` into `XXX-XX-6789`, as truncated social
-//! security numbers are commonly written, and as the directive `mask-number` of CDAP Wrangler has it.
+//! security numbers are commonly written, and as the directive `mask-number` of CDAP Wrangler has
+//! it.
 //!
-//! A value fits the format if it has as many characters, letters or digits where the format has
-//! `X` and `#`, and the format's other characters where these stand. Of any other value nothing is
-//! kept: it becomes the format with every `#` as `X`, so that neither its characters nor its
-//! length are told. Nor is anything kept of a value with a character that is a part of a letter, such
-//! as a combining accent, a vowel sign of Devanagari or a jamo of Hangul. A whole number is its digits, without leading zeros. NULL stays NULL.
+//! A value fits the format if it has as many characters, letters or digits where the format has `X`
+//! and `#`, and the format's other characters in their places. Any other value becomes the format
+//! with every `#` as `X`, so that neither its characters nor its length are revealed. The same
+//! happens to a value with a character that is a part of a letter, such as a combining accent, a
+//! vowel sign of Devanagari or a jamo of Hangul. A whole number is masked as its digits, without
+//! leading zeros. NULL stays NULL.
 //!
 //! A mask has no secret. Values with the same kept characters have the same mask.
 //!
@@ -25,9 +27,9 @@ use arrow::datatypes::DataType;
 use regex::Regex;
 use std::sync::Arc;
 
-/// The character of a format that hides one of the value, and stands in its place.
+/// The character of a format that hides a character of the value, and stands in its place.
 const HIDDEN: char = 'X';
-/// The character of a format that keeps one of the value.
+/// The character of a format that keeps a character of the value.
 const KEPT: char = '#';
 /// The most characters of a format.
 const MOST: usize = 255;
@@ -74,7 +76,7 @@ const PARTS: &str = r"[\p{M}\x{1100}-\x{11FF}\x{A960}-\x{A97F}\x{D7B0}-\x{D7FF}\
 #[derive(Debug)]
 struct Format {
     characters: Vec<char>,
-    /// What a value becomes that does not fit.
+    /// The mask of a value that does not fit.
     hidden: String,
     /// [`PARTS`].
     parts: Regex,
@@ -101,8 +103,8 @@ impl Format {
         self.fitted(value).unwrap_or_else(|| self.hidden.clone())
     }
 
-    /// Returns the mask of a value that fits. A character that is a part of a letter would tell of
-    /// a hidden one, so no value with such parts fits.
+    /// Returns the mask of a value that fits. A character that is a part of a letter would reveal
+    /// something about a hidden one, so no value with such parts fits.
     fn fitted(&self, value: &str) -> Option<String> {
         if !value.is_ascii() && self.parts.is_match(value) {
             return None;

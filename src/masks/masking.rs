@@ -18,7 +18,7 @@ pub struct Masking {
     clause: MaskClause,
     mask: Arc<dyn Mask>,
     key: Option<Key>,
-    /// The columns that decide the mask of a row together with its value.
+    /// The columns that determine the mask of a row together with its value.
     beside: Vec<String>,
 }
 
@@ -75,8 +75,8 @@ impl Masking {
         })
     }
 
-    /// Restores a mask from its clause on another machine, with its secret from there. Fails if
-    /// `mark` is not that of the secret.
+    /// Restores a mask from its clause on another machine, with the secret that is there. Fails if
+    /// `mark` is not the mark of that secret.
     pub(crate) fn restored(
         clause: MaskClause,
         (mark, once): (Option<&str>, &str),
@@ -93,12 +93,13 @@ impl Masking {
         Ok(masking)
     }
 
-    /// Returns the mask as it was written, which says where its secret is.
+    /// Returns the mask as it was written, with the place of its secret.
     pub(crate) fn clause(&self) -> &MaskClause {
         &self.clause
     }
 
-    /// Returns a text that tells the secret from another one; `None` if the mask has none.
+    /// Returns a text that distinguishes the secret from another one; `None` if the mask has no
+    /// secret.
     pub(crate) fn mark(&self, once: &str) -> Option<String> {
         self.key.as_ref().map(|key| key.mark(once))
     }
@@ -108,8 +109,8 @@ impl Masking {
         self.mask.data_type(values)
     }
 
-    /// Returns the columns that decide the mask of a row together with its value: the one that the
-    /// clause names, the ranks of the rows, or the identifiers.
+    /// Returns the columns that determine the mask of a row together with its value: the one that
+    /// the clause names, the ranks of the rows, or the identifiers.
     pub fn beside(&self) -> &[String] {
         &self.beside
     }

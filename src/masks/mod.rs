@@ -1,13 +1,14 @@
-//! What becomes of the values of a column of IDENTIFIERS that is not dropped, or of one of SENSITIVE
-//! or KEEP that is not released as it is: a mask of each.
+//! The masks of values: they replace the values of a column of IDENTIFIERS that is not dropped, or
+//! of a column of SENSITIVE or KEEP that is not released unchanged.
 //!
-//! A masked column is released, and no model counts it. Its mask says what it does not promise.
+//! A masked column is released, and no model counts it. Each mask states what it does not promise.
 //!
 //! A new mask is one file and one line in [`MASKS`]: its clause as data (see [`Clause`]), the words
 //! that EXPLAIN, warnings and the report have for it, and the [`Mask`] that masks an array.
 //!
-//! Most masks are of a value alone. NOISE, RANK SWAP and PRAM are drawn: a row's mask follows from
-//! the values of the whole column ([`Survey`]), the secret, and the rank of the row by its value.
+//! Most masks depend on the value alone. NOISE, RANK SWAP and PRAM are drawn: a row's mask follows
+//! from the values of the whole column ([`Survey`]), the secret, and the rank of the row by its
+//! value.
 
 mod clause;
 mod draws;

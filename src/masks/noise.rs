@@ -5,15 +5,15 @@
 //! n - 1, over all n values of the source. So the mean of the released column is about that of the
 //! source, and its variance is about (1 + 0.1^2) times that.
 //!
-//! A whole number gets a whole number added, and a decimal number one with as many decimals: the
-//! random number is rounded to the nearest one, and a share whose noise would mostly be rounded to 0 is an
-//! error. A column of unsigned numbers has no values below 0: a
-//! sum that its type does not have is the nearest one that it has. NULL stays NULL. A column with NaN
-//! or infinity, or with one value in all rows, has no standard deviation to draw by, and is an error.
+//! A whole number gets a whole number added, and a decimal number one with as many decimals, so the
+//! random number is rounded to the nearest one. A share whose noise would mostly be rounded to 0 is
+//! an error. A sum that the type of the column does not have becomes the nearest one that it has: a
+//! column of unsigned numbers has no values below 0. NULL stays NULL. A column with NaN or
+//! infinity, or with one value in all rows, has no standard deviation to draw by, and is an error.
 //!
-//! Whoever has the secret knows the random numbers. With one secret, a table has the same noise in
-//! each release. With two, or if the table has other rows, the mean of both releases is nearer to the
-//! value.
+//! Anyone with the secret can compute the random numbers. With one secret, a table has the same
+//! noise in each release. With two secrets, or if the table has other rows, the mean of both
+//! releases is nearer to the value.
 //!
 //! Example: `KEEP (income NOISE (0.1) WITH SECRET 'env:ANONSQL_SECRET')`
 //!
@@ -34,8 +34,8 @@ use arrow::compute::{CastOptions, cast, cast_with_options};
 use arrow::datatypes::{DataType, Decimal128Type, Float64Type};
 use std::sync::Arc;
 
-/// The least standard deviation of noise that is rounded, in units of the column: below it, most values
-/// would stay as they are.
+/// The least standard deviation of noise that is rounded, in units of the column. Below it, most
+/// values would stay unchanged.
 const ROUNDED: f64 = 0.7;
 /// The most noise, as a multiple of the standard deviation.
 const MOST: f64 = 100.0;
@@ -146,7 +146,7 @@ impl Mask for Noise {
         let drawn = self.drawn.as_ref();
         let drawn = drawn.ok_or_else(|| Error::internal("noise without the column's standard deviation"))?;
         let (values, ranks) = (unmasked.values, unmasked.ranks()?);
-        // A sum that a type does not have is its greatest or least value, never NULL.
+        // A sum that a type does not have becomes its greatest or least value, never NULL.
         match values.data_type() {
             DataType::Decimal32(digits, scale)
             | DataType::Decimal64(digits, scale)
@@ -184,7 +184,7 @@ fn unit(of: &DataType) -> f64 {
     }
 }
 
-/// Returns the sum of each value and what its row draws, in the type of the values.
+/// Returns the sum of each value and the number that its row draws, in the type of the values.
 fn added<T: ArrowPrimitiveType>(
     values: &ArrayRef,
     ranks: &UInt64Array,
@@ -210,8 +210,8 @@ fn ends(of: &DataType) -> (i128, i128) {
     }
 }
 
-/// Returns sums of numbers that decimals of so many digits and decimals hold exactly, in the type of
-/// the values.
+/// Returns the sums in the type of the values. Decimals of this precision and scale hold the
+/// numbers exactly.
 fn exact(
     values: &ArrayRef,
     (digits, scale): (u8, i8),

@@ -1,16 +1,16 @@
 //! PRAM: a category, or by chance another one of its column (post randomization).
 //!
 //! `PRAM (0.8)` draws for each of the L categories of the column a probability from 0.8 to 1, with
-//! which a first matrix P keeps it; each other category is as likely as any other. P and the shares p
-//! of the categories in the source give the matrix Q of going back, Q(k, j) = P(j, k) p(j) / sum over
-//! i of P(i, k) p(i). The matrix of transitions is R = ALPHA PQ + (1 - ALPHA) I, with ALPHA 0.5 if it
-//! is not given. Each row draws its released category by the row of R of its own one.
+//! which a first matrix P keeps it; each other category is as likely as any other. P and the shares
+//! p of the categories in the source give the matrix Q of going back, Q(k, j) = P(j, k) p(j) / sum
+//! over i of P(i, k) p(i). The matrix of transitions is R = ALPHA PQ + (1 - ALPHA) I, with ALPHA
+//! 0.5 if it is not given. Each row draws its released category by the row of R of its own one.
 //!
 //! R is invariant: p R = p. So the expected number of rows of each category is that of the source,
 //! and tables of the released column alone need no correction. NULL stays NULL, and is no category.
 //! A column with one category, or with more than 1000, is an error.
 //!
-//! Whoever has the secret knows the matrix and the draws.
+//! Anyone with the secret can compute the matrix and the draws.
 //!
 //! Example: `KEEP (religion PRAM (0.8) WITH SECRET 'env:ANONSQL_SECRET')`
 //!
@@ -33,9 +33,9 @@ use arrow::row::{RowConverter, SortField};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The most categories. The matrix has the square of them.
+/// The most categories. The matrix has the square of this number of cells.
 const MOST: usize = 1_000;
-/// ALPHA where none is given.
+/// The value of ALPHA if none is given.
 const ALPHA: f64 = 0.5;
 
 pub(super) const KIND: MaskKind = MaskKind {
@@ -111,17 +111,17 @@ struct Drawn {
     /// The place of each category.
     places: HashMap<Box<[u8]>, u32>,
     rows: RowConverter,
-    /// By category, the sums of the probabilities to become a category up to each one.
+    /// For each category, the cumulative probabilities of the categories that it may become.
     sums: Vec<Vec<f64>>,
     draws: Draws,
 }
 
 impl Drawn {
-    /// Returns what the category of a row becomes; `None` for one that is not known.
+    /// Returns the place of the category that a row's category becomes; `None` if it is not known.
     fn place(&self, category: &[u8], rank: u64) -> Option<u32> {
         let category = *self.places.get(category)?;
         let (sums, number) = (&self.sums[category as usize], self.draws.of(rank).uniform());
-        // The last sum is 1, or less by a rounding.
+        // The last sum is 1, or slightly less by rounding.
         let place = sums.partition_point(|sum| *sum <= number).min(sums.len() - 1);
         u32::try_from(place).ok()
     }
@@ -188,7 +188,7 @@ impl Mask for Pram {
     }
 }
 
-/// Returns the sums of probabilities up to each one.
+/// Returns the cumulative sums of probabilities.
 fn sums(probabilities: Vec<f64>) -> Vec<f64> {
     let sums = probabilities.into_iter().scan(0.0, |sum, probability| {
         *sum += probability;
@@ -197,7 +197,7 @@ fn sums(probabilities: Vec<f64>) -> Vec<f64> {
     sums.collect()
 }
 
-/// Returns the probability of each category to become each other: the sum of a row is 1.
+/// Returns the probability of each category to become each category: the sum of a row is 1.
 fn transitions(counts: &[u64], least: f64, alpha: f64, draws: &Draws) -> Vec<Vec<f64>> {
     let (categories, mut numbers) = (counts.len(), draws.of(0));
     let rows = counts.iter().sum::<u64>() as f64;

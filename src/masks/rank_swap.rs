@@ -1,15 +1,15 @@
 //! RANK SWAP: the value of another row whose rank is near.
 //!
-//! The rows are ranked by their values. `RANK SWAP (5 PERCENT)` goes through the ranks from the least
-//! on. For a rank i that has no partner yet it draws a rank from i + 1 to i + d, where d is 5 percent
-//! of the n rows with a value, rounded down. If that rank has a partner, it takes the nearest one
-//! without a partner on the way back to i, or else on the way to i + d. The two rows swap their
-//! values. A row for which none is left keeps its value.
+//! The rows are ranked by their values. `RANK SWAP (5 PERCENT)` goes through the ranks from the
+//! least on. For a rank i that has no partner yet, it draws a rank from i + 1 to i + d, where d is
+//! 5 percent of the n rows with a value, rounded down. If that rank has a partner, it takes the
+//! nearest one without a partner on the way back to i, or else on the way to i + d. The two rows
+//! swap their values. A row without a partner keeps its value.
 //!
-//! So the released column has the values of the source, each as often, and no value comes from a row
-//! more than d ranks away. NULL stays NULL, and is no rank.
+//! So the released column has the values of the source, each as often as there, and no value comes
+//! from a row more than d ranks away. NULL stays NULL, and has no rank.
 //!
-//! Whoever has the secret can undo the swaps.
+//! Anyone with the secret can undo the swaps.
 //!
 //! Example: `SENSITIVE (income RANK SWAP (5 PERCENT) WITH SECRET 'env:ANONSQL_SECRET')`
 //!
@@ -72,7 +72,7 @@ pub(super) const KIND: MaskKind = MaskKind {
                  PERCENT)",
             ));
         }
-        // Whether its digits can be read.
+        // Checks whether the digits of the share can be read.
         clause.share_of("share", u32::MAX)?;
         Ok(Arc::new(RankSwap {
             clause: clause.clone(),
@@ -151,8 +151,8 @@ impl Mask for RankSwap {
     }
 }
 
-/// Returns the partner of each rank from 0 on, at most `most` ranks away; a rank without one is its
-/// own.
+/// Returns the partner of each rank from 0 on, at most `most` ranks away. A rank without a partner
+/// is its own partner.
 fn partners(rows: u32, most: u32, numbers: &mut Numbers) -> Vec<u32> {
     const NONE: u32 = u32::MAX;
     let mut partners = vec![NONE; rows as usize];

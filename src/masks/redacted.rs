@@ -1,17 +1,17 @@
 //! REDACTED: a free text without what looks like an identifier in it.
 //!
-//! In the text, `[mail]` stands for a mail address, `[link]` for a web address, `[date]` for a date,
-//! `[number]` for six digits or more with or without separators (telephone numbers, accounts, national
-//! numbers), `[code]` for a word of six characters or more with letters and digits, such as an IBAN,
-//! and `[name]` for each word that one of the row's own identifiers has, whatever its case. A word of
-//! one letter, or of one or two digits, is no name. NULL stays NULL.
+//! In the text, `[mail]` stands for a mail address, `[link]` for a web address, `[date]` for a
+//! date, `[number]` for six digits or more with or without separators (telephone numbers, accounts,
+//! national numbers), `[code]` for a word of six characters or more with letters and digits, such
+//! as an IBAN, and `[name]` for each word that one of the row's own identifiers has, whatever its
+//! case. A word of one letter, or of one or two digits, is no name. NULL stays NULL.
 //!
 //! **No guarantee**: a text can name a person in words that no form and no identifier of the row
 //! shows, such as a nickname, a relative, an employer, or an illness that only one person has.
 //!
 //! Example: `KEEP (comment REDACTED)`
 //!
-//! Reference: 45 CFR 164.514(b)(2)(i), whose identifiers are looked for as far as they have a form
+//! Reference: 45 CFR 164.514(b)(2)(i), whose identifiers are looked for if they have a form
 
 use super::clause::{Clause, MaskKind, Place, Reads};
 use super::text::{texts, unfit};
@@ -66,7 +66,7 @@ const MONTHS: &str = "jan(?:uary|uar|vier)?|ene(?:ro)?|feb(?:ruary|ruar|rero)?|f
      may(?:o)?|mai|june?|juni|juin|junio|july?|juli|juillet|julio|aug(?:ust)?|ao[uû]t|ago(?:sto)?|sept?(?:ember|embre|iembre)?|\
      o[ck]t(?:ober|obre|ubre)?|nov(?:ember|embre|iembre)?|dec(?:ember)?|dez(?:ember)?|d[ée]c(?:embre)?|dic(?:iembre)?";
 
-/// What is looked for in a text in this order, and what is put in its place.
+/// Returns the forms that are replaced in a text, in this order, each with its replacement.
 fn forms() -> [(String, &'static str); 9] {
     let (month, year) = (format!(r"(?:{MONTHS})\b\.?"), r"(?:\d{4}|'?\d{2})");
     [
@@ -109,7 +109,7 @@ fn forms() -> [(String, &'static str); 9] {
 #[derive(Debug)]
 struct Redacted {
     forms: Vec<(Regex, &'static str)>,
-    /// A word, or what stands for something in brackets.
+    /// A word, or a replacement in brackets.
     word: Regex,
 }
 
@@ -124,7 +124,8 @@ impl Redacted {
         })
     }
 
-    /// Returns a text without what has one of the forms, and without these words in lower case.
+    /// Returns a text in which everything with one of the forms, every code, and every word whose
+    /// lower case is in `names` is replaced.
     fn apply(&self, text: &str, names: &HashSet<String>) -> String {
         let mut redacted = text.to_string();
         for (form, stands) in &self.forms {
@@ -155,8 +156,8 @@ impl Redacted {
     }
 }
 
-/// Returns true for a word of six characters or more with two digits and a letter, such as a number of
-/// a case.
+/// Returns true for a word of six characters or more with two digits and a letter, such as a case
+/// number.
 fn is_code(word: &str) -> bool {
     let digits = word.chars().filter(|c| c.is_numeric()).count();
     let all = word.chars().count();
@@ -263,7 +264,7 @@ mod tests {
     }
 
     proptest! {
-        /// No word of an identifier is left, and what is put in its place is not changed again.
+        /// No word of an identifier is left, and a replacement is not changed again.
         #[test]
         fn no_word_of_an_identifier_is_left(name in "[a-zA-Zäöü]{2,8}( [a-zA-Z]{2,8})?", before in "[a-z .,]{0,12}", after in "[a-z .,]{0,12}") {
             let text = format!("{before} {name} {after}");

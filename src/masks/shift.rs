@@ -1,19 +1,20 @@
 //! SHIFT BY: a date or time that is moved by a number of days of its person.
 //!
-//! `SHIFT BY patient 365 DAYS WITH SECRET` moves every value of a row by the same number of days
-//! for all rows of a patient: between 365 days back and 365 days on, and never by none. So the time
-//! between two values of a patient is that of the source, in all columns and tables with the same
-//! number of days and secret. The offset is made by HMAC-SHA-256 of the number of days and the
+//! `SHIFT BY patient 365 DAYS WITH SECRET` moves all values in the rows of a patient by the same
+//! number of days: between 365 days back and 365 days on, and never by 0. So the time between two
+//! values of a patient is that of the source, in all columns and tables with the same number of
+//! days and the same secret. The offset is computed by HMAC-SHA-256 from the number of days and the
 //! patient's value, and is written nowhere.
 //!
-//! The time of day stays as it is, in the time zone of the column where it has one: a day on is the
-//! same time of the clock, and a time that a clock skips is the next one that it shows. There the
-//! interval between two instants may change by the hour that a clock is set. A value of a row
-//! without a patient is NULL, and NULL stays NULL. A date outside the years 1 to 9999, before or
-//! after, is an error.
+//! The time of day stays the same, in the time zone of the column if it has one. A local time that
+//! the clock skips becomes the next one that the clock shows. In such a zone, the interval between
+//! two instants may change by the hour by which the clock is set. A value of a row without a
+//! patient becomes NULL, and NULL stays NULL. A date outside the years 1 to 9999, before or after
+//! the shift, is an error.
 //!
-//! The column after BY is an identifier or the entity, which `SHIFT BY ENTITY` names, too. The offset is that of its raw value, so by a
-//! quasi-identifier it would tell apart the rows of a class.
+//! The column after BY is an identifier or the entity, which `SHIFT BY ENTITY` names, too. The
+//! offset follows from the raw value of this column, so an offset by a quasi-identifier would
+//! distinguish the rows of a class.
 //!
 //! **Interpretation**: published sets of health records move all dates of a patient by one random
 //! offset; here it follows from the secret, so that the next release has the same. An offset of no
@@ -101,7 +102,7 @@ pub(super) const KIND: MaskKind = MaskKind {
     },
 };
 
-/// Dates that are moved by at most so many days.
+/// The mask that moves dates by at most so many days.
 #[derive(Debug)]
 struct Shift {
     days: u32,
@@ -171,8 +172,8 @@ impl Mask for Shift {
     }
 }
 
-/// Moves timestamps of `second` units a second by the days of their rows, at the same time of the
-/// clock of the zone.
+/// Moves timestamps of `second` units a second by the days of their rows. The local time in the
+/// zone stays the same.
 fn at_local_time<T>(
     values: &ArrayRef,
     second: i64,
@@ -202,11 +203,12 @@ fn shown(zone: Tz, local: NaiveDateTime) -> Option<DateTime<Tz>> {
     (0..=24 * 60).find_map(|minutes| zone.from_local_datetime(&later(minutes)?).earliest())
 }
 
-/// The days from 1970-01-01 to the first day of the year 1 and to the first one after the year 9999.
+/// The days from 1970-01-01 to the first day of the year 1 and to the first one after the year
+/// 9999.
 const YEARS: Range<i64> = -719_162..2_932_897;
 
-/// Returns what `to` makes of each value and the days of its row; NULL for a row without days. `day`
-/// is the number of units of a day.
+/// Returns the result of `to` for each value and the days of its row; NULL for a row without days.
+/// `day` is the number of units of a day.
 fn moved<T>(
     values: &ArrayRef,
     day: i64,
@@ -280,8 +282,8 @@ mod tests {
         }
     }
 
-    /// Every patient comes at eight o'clock in Berlin, in winter and in summer. The shifted visits are
-    /// at eight o'clock, too: the hour says nothing of the offset.
+    /// Every patient comes at eight o'clock in Berlin, in winter and in summer. The shifted visits
+    /// are at eight o'clock too, so the hour reveals nothing about the offset.
     #[test]
     fn a_clock_that_is_set_shows_the_same_time() {
         let berlin = |values: Vec<i64>| TimestampSecondArray::from(values).with_timezone("Europe/Berlin");
@@ -316,7 +318,7 @@ mod tests {
     }
 
     proptest! {
-        /// Intervals of a person are those of the source, and no date is its own.
+        /// Intervals of a person are those of the source, and every date is changed.
         #[test]
         fn intervals_stay(days in 1u32..=MOST, one in -100_000i32..100_000, other in -100_000i32..100_000) {
             let people = vec![Some("a"), Some("a"), Some("b")];

@@ -1,4 +1,4 @@
-//! What a drawn mask knows of its column.
+//! The data about a column that a drawn mask uses.
 
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef};
@@ -13,8 +13,9 @@ pub struct Survey {
     /// The number of rows of each value.
     pub counts: Vec<u64>,
     /// The column of the rank of each row, from 1 on. For a mask that reads
-    /// [`Reads::Ranks`](super::Reads::Ranks) it is by the value, NULL after all values, and rows with
-    /// equal values are ranked by their other columns. For any other mask it only tells rows apart.
+    /// [`Reads::Ranks`](super::Reads::Ranks), rows are ranked by the value, with NULL after all
+    /// values, and rows with equal values are ranked by their other columns. For any other mask the
+    /// rank only distinguishes rows.
     pub ranks: String,
 }
 
@@ -24,12 +25,12 @@ impl Survey {
         self.counts.iter().sum()
     }
 
-    /// Returns an error of the data about the column, which says what to do.
+    /// Returns a data error for the column. `why` is the reason, with what to do.
     pub(super) fn unfit(&self, why: &str) -> Error {
         Error::data(format!("column {}: {why}", self.column))
     }
 
-    /// Returns the number of rows that have a value up to each value, which ascends.
+    /// Returns for each value, in ascending order, the number of rows with a value up to it.
     pub(super) fn ends(&self) -> Vec<u64> {
         let sums = self.counts.iter().scan(0, |sum, count| {
             *sum += count;

@@ -1,4 +1,4 @@
-//! Values as texts, for masks that are made of these.
+//! Values as texts, for masks that are made from texts.
 
 use crate::canonical::{one_spelling, plain};
 use crate::error::{Error, Result};
@@ -14,8 +14,8 @@ pub(super) fn texts(values: &ArrayRef) -> Result<StringArray> {
     Ok(texts.as_string::<i32>().clone())
 }
 
-/// Returns the masks of texts. `write` adds the mask of a text to an empty one. It is not called again
-/// for a text that is the one before.
+/// Returns the masks of texts. `write` adds the mask of a text to an empty string. It is not called
+/// again for a text that equals the one before.
 pub(super) fn each(values: &ArrayRef, mut write: impl FnMut(&str, &mut String)) -> Result<ArrayRef> {
     let texts = texts(values)?;
     let mut masks = StringBuilder::with_capacity(texts.len(), texts.value_data().len());

@@ -1,7 +1,7 @@
 //! TOKEN: an encrypted value that the owner of the secret can read again.
 //!
 //! A token is the value's text, encrypted with AES-256-SIV (RFC 5297), in hexadecimal. Without the
-//! secret, nothing can be told of the value but whether two are equal, and its length to within 16
+//! secret, it reveals only whether two values are equal, and the length of the value to within 16
 //! bytes. With the same secret, equal values have equal tokens, across tables too. NULL stays NULL.
 //!
 //! `unmask(token, 'env:NAME')` is the text of the value. A token that was changed, or made with
@@ -25,7 +25,7 @@ use arrow::array::{Array, ArrayRef, StringArray};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// The bytes to a multiple of which a text is padded.
+/// The block size in bytes: a text is padded to a multiple of it.
 const BLOCK: usize = 16;
 /// The byte after a text.
 const END: u8 = 0x80;
@@ -105,7 +105,7 @@ impl Mask for Token {
 /// There is no associated data.
 const NO_HEADERS: [&[u8]; 0] = [];
 
-/// Returns the values of tokens as texts. Fails if one was not made with this secret.
+/// Returns the values of tokens as texts. Fails if a token was not made with this secret.
 pub fn unmask(tokens: &ArrayRef, key: &Key) -> Result<ArrayRef> {
     let mut cipher = cipher(key)?;
     let mut of = |token: &str| -> Option<String> {

@@ -14,7 +14,7 @@ pub trait Mask: fmt::Debug + Send + Sync {
     /// to write if the mask does not take them.
     fn data_type(&self, values: &DataType) -> Result<DataType>;
 
-    /// Returns a regular expression that all of the text of every mask matches, for VERIFY; `None`
+    /// Returns a regular expression that matches the whole text of every mask, for VERIFY; `None`
     /// if any value may be a mask.
     fn form(&self) -> Option<String> {
         None
@@ -29,7 +29,7 @@ pub trait Mask: fmt::Debug + Send + Sync {
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef>;
 }
 
-/// What a mask is made of.
+/// The input of a mask.
 #[derive(Debug)]
 pub struct Unmasked<'a> {
     /// The values.
@@ -46,8 +46,9 @@ impl Unmasked<'_> {
         self.key.ok_or_else(|| Error::internal("a mask without its secret"))
     }
 
-    /// Returns what `place` says of each row and its rank; NULL of a row without a value. Fails with
-    /// `ErrorKind::Data` if it says nothing of a value, because the survey did not have it.
+    /// Returns the result of `place` for each row and its rank; NULL for a row without a value.
+    /// Fails with `ErrorKind::Data` if there is no result for a value, because the survey did not
+    /// have it.
     pub(super) fn places(&self, place: impl Fn(usize, u64) -> Option<u32>) -> Result<UInt32Array> {
         let nulls = self.values.logical_nulls();
         let is_null = |row: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));

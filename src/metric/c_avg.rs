@@ -48,8 +48,8 @@ impl Measure for Prepared {
         view.released as f64 / view.classes as f64 / self.k
     }
 
-    /// No node above has more classes than this one, and an anonymous node releases all rows but
-    /// the suppression limit.
+    /// No node above has more classes than this one, and an anonymous node releases all rows except
+    /// at most as many as the suppression limit.
     fn floor(&self, view: &View) -> f64 {
         let least = self.rows - self.limit.min(self.rows);
         let average = least as f64 / view.set.len().max(1) as f64 / self.k * (1.0 - 1e-12);

@@ -32,7 +32,7 @@ impl Metric for Cm {
         let label = subject
             .label
             .ok_or_else(|| Error::usage("cm needs a class label: write CLASS (column)"))?;
-        // Of combinations in files, the rows of each label are not known at once.
+        // If combinations are in files, the rows of each label are not known at once.
         let minority: u64 = match &subject.base.set {
             BaseSet::Held(set) => (0..set.len()).map(|i| outvoted(set, label, i)).sum(),
             BaseSet::Spilled(_) => 0,

@@ -88,7 +88,7 @@ impl Predicate for Prepared {
     }
 }
 
-/// Returns the model with alpha = 1 and k = 1, which every class holds. Its recount returns the
+/// Returns the model with alpha = 1 and k = 1, which every class satisfies. Its recount returns the
 /// greatest share of a value in a class.
 pub fn weakest() -> Box<dyn PrivacyModel> {
     Box::new(AlphaK {

@@ -1,5 +1,5 @@
-//! The predicate of models that rule out no class: what they promise is kept after the classes are
-//! chosen.
+//! The predicate of models that rule out no class. Such a model keeps its promise after the classes
+//! are chosen.
 
 use super::privacy_model::{Class, Predicate};
 

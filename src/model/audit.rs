@@ -32,7 +32,8 @@ pub struct Relation {
     /// The rows of the population. The quasi-identifiers are generalized as in the release, and
     /// have the names in `group`.
     pub population: Option<String>,
-    /// What the labels of each quasi-identifier in `group` stand for, for a model that reads it.
+    /// The number of leaves under the labels of each quasi-identifier in `group`, for a model that
+    /// reads them.
     pub(crate) labels: Vec<LabelSpans>,
     /// The more general labels of each quasi-identifier in `group`, for a model that reads them.
     pub(crate) ladders: Vec<Ladder>,
@@ -45,26 +46,27 @@ pub struct Ladder {
     pub value: String,
     /// A relation with the columns `value` and `label`, the released label of the value as a text.
     pub labels: String,
-    /// A relation with the columns `label`, `level` and `above`: the label at this level, the
-    /// released level or a more general one, that contains the released label. Both are texts.
+    /// A relation with the columns `label`, `level` and `above`: the released label, a level (the
+    /// released level or a more general one), and the label at this level that contains the
+    /// released label. Both labels are texts.
     pub above: String,
 }
 
-/// What the labels of one quasi-identifier stand for.
+/// The number of leaves under the labels of one quasi-identifier.
 #[derive(Debug, Clone)]
 pub enum LabelSpans {
-    /// Every label has so many of the leaves under it.
+    /// Every label has the same number of leaves under it.
     Equal {
-        /// The leaves under a label.
+        /// The number of leaves under a label.
         leaves: u64,
-        /// All leaves of the hierarchy.
+        /// The number of all leaves of the hierarchy.
         of: u64,
     },
-    /// A relation with the columns `label`, a text, and `leaves`, the leaves under it.
+    /// A relation with the columns `label`, a text, and `leaves`, the number of leaves under it.
     Listed {
         /// The name of the relation.
         relation: String,
-        /// All leaves of the hierarchy.
+        /// The number of all leaves of the hierarchy.
         of: u64,
     },
 }
@@ -216,7 +218,7 @@ const TOLERANCE: f64 = 1e-12;
 
 impl Audit {
     /// Returns true if a release that reaches `one` is farther from the requirement than one that
-    /// reaches `other`. No class at all is better than any number.
+    /// reaches `other`. A release without a class is better than any number.
     pub(crate) fn is_worse(&self, one: Option<f64>, other: Option<f64>) -> bool {
         match (one, other) {
             (Some(one), Some(other)) => match self.comparison {

@@ -59,7 +59,7 @@ impl PrivacyModel for BetaLikeness {
     }
 
     fn audit(&self, relation: &Relation) -> Audit {
-        // A gain above -ln q holds with no b.
+        // No b allows a gain above -ln q.
         let gain = match self.enhanced {
             true => format!(
                 "CASE WHEN (n * t - c * s) / (c * s) > -ln(c / t) + {TOLERANCE:?} THEN CAST('Infinity' AS DOUBLE) \

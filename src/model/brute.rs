@@ -24,7 +24,7 @@ fn value(row: &Row) -> Value {
 }
 
 impl Brute<'_> {
-    /// The number of rows, or of distinct entities.
+    /// Returns the number of rows, or of distinct entities.
     fn size<'b>(&self, rows: impl Iterator<Item = &'b Row>) -> f64 {
         match self.table.per_entity {
             true => rows.map(|r| r.entity).collect::<BTreeSet<_>>().len() as f64,
@@ -36,7 +36,7 @@ impl Brute<'_> {
         self.size(self.rows.iter().copied())
     }
 
-    /// The sensitive values of the table, ascending.
+    /// Returns the sensitive values of the table, ascending.
     fn values(&self) -> Vec<Value> {
         self.table
             .rows
@@ -141,7 +141,7 @@ impl Brute<'_> {
             ("beta_likeness", _) => most(self.gains().map(|(gain, _)| gain).fold(0.0, f64::max)),
             ("enhanced_beta_likeness", _) => {
                 let holds = self.gains().all(|(gain, q)| gain <= a[0].min(-q.ln()) + 1e-12);
-                // What is reached is the least b that holds.
+                // The reached value is the least b that holds.
                 let least = |(gain, q): (f64, f64)| if gain <= -q.ln() + 1e-12 { gain } else { f64::INFINITY };
                 (self.gains().map(least).fold(0.0, f64::max), holds)
             }
@@ -154,7 +154,7 @@ impl Brute<'_> {
             ("max_risk", _) => most(1.0 / self.f()),
             ("average_risk" | "population_uniqueness", _) => (1.0 / self.f(), true),
             ("profitability", _) => {
-                // The ground values that could be meant, as a product over columns, on a
+                // The number of ground values under the labels, as a product over columns, on a
                 // logarithmic scale.
                 let columns = 0..self.table.groups.len();
                 let spans = columns.map(|i| {
@@ -178,8 +178,8 @@ impl Brute<'_> {
     }
 }
 
-/// Returns the least k for (epsilon, delta, beta): no class of n rows may have k or more drawn
-/// rows, which are more than gamma n, with a probability above delta. Classes of more than 400 rows
+/// Returns the least k for (epsilon, delta, beta): for every class size n, the probability that k
+/// or more rows are drawn, and more than gamma n, is at most delta. Classes of more than 400 rows
 /// have no such draws.
 fn least_drawn(a: &[f64]) -> usize {
     let (epsilon, delta, beta) = (a[0], a[1], a[2]);
@@ -206,7 +206,7 @@ fn least_drawn(a: &[f64]) -> usize {
 }
 
 /// Returns the value that the release of some classes of a node reaches under a model of the whole
-/// release, and whether it holds. Any other model holds.
+/// release, and whether the model holds. Any other model holds.
 pub(super) fn overall(table: &Table, node: &Node, released: &Released, (model, a): &(&str, &[f64])) -> (f64, bool) {
     let size = |rows: &[&Row]| {
         let brute = Brute {
@@ -224,8 +224,7 @@ pub(super) fn overall(table: &Table, node: &Node, released: &Released, (model, a
             (risk, sizes.is_empty() || risk <= a[0] + 1e-12)
         }
         "delta_presence" => {
-            // Each person of the population by itself: the believed probability that it is in the
-            // table.
+            // For each person of the population: the believed probability of being in the table.
             let of_person = |person: &Vec<Option<i64>>| {
                 let key = table.key(person, node)?;
                 let alike = table

@@ -48,8 +48,8 @@ impl PrivacyModel for DeltaDisclosure {
         Reads::WHOLE
     }
 
-    /// Where absent values do not count, a class without a value and one with its share of the
-    /// table hold both, and together they have half of that share.
+    /// If absent values do not count, a class without a value and a class with the table's share of
+    /// it both hold, but together they have half of that share.
     fn monotonicity(&self) -> Monotonicity {
         match self.absent_fails {
             true => Monotonicity::WithoutSuppression,
@@ -113,7 +113,7 @@ impl Predicate for Prepared {
     }
 }
 
-/// Returns the model of the values that are present with the greatest d. Its recount returns the
+/// Returns the model that counts only present values, with the greatest d. Its recount returns the
 /// greatest |log2(p / q)| of a class.
 pub fn weakest() -> Box<dyn PrivacyModel> {
     Box::new(DeltaDisclosure {

@@ -1,4 +1,5 @@
-//! Delta-presence: whether a person of a population is in the table stays uncertain within bounds.
+//! Delta-presence: the presence of a person of a population in the table stays uncertain within
+//! bounds.
 //!
 //! Holds if and only if for every class of the population table, generalized as the release is, min
 //! <= n / N <= max, where N is the number of its rows in the population and n the number of its
@@ -6,10 +7,10 @@
 //! N is the probability with which someone who knows the population believes that a person of the
 //! class is in the table. **Interpretation**: the paper asks this of every person of the
 //! population. So a class of the population without a released row has n / N = 0 and breaks any min
-//! above 0, also if its rows were suppressed, and so does a person whose value the hierarchy does
-//! not know. Compared as exact fractions. A check has two numbers: the greatest share is `reached`,
-//! and the least share is a check of its own. Monotone if nothing may be suppressed: n / N of a
-//! merged class lies between those of its parts.
+//! above 0, even if its rows were suppressed. So does a person whose value the hierarchy does not
+//! map. Compared as exact fractions. A check has two numbers: the greatest share is `reached`, and
+//! the least share is a check of its own. Monotone if nothing may be suppressed: n / N of a merged
+//! class lies between those of its parts.
 //!
 //! Example: `delta_presence(0.05, 0.5)`.
 //!
@@ -66,8 +67,8 @@ impl PrivacyModel for DeltaPresence {
                 base.unmapped_people
             ));
         }
-        // No class can have more sizes than rows, and the mean over all classes is the share of the
-        // table.
+        // The size of a class is at most its number of rows, and the mean share over all classes is
+        // the share of the table.
         if people > 0 && prepared.min.compared_with(u128::from(base.rows), u128::from(people)) == Ordering::Less {
             return cannot(format!(
                 "the table is {} of the {people} rows of the population",

@@ -6,9 +6,9 @@
 //! two tables of which one has one row more, and any set of releases, the probability that the
 //! release of one is in the set is at most e^epsilon times that of the other plus delta.
 //!
-//! The sample is drawn before anything is judged, and all that is decided, measured, written and
-//! said later follows from its released classes alone. A recount finds the size of the smallest
-//! class; it cannot find how the rows were drawn. **Interpretation**: the levels are given by the
+//! The sample is drawn before any check. Everything that is decided, measured, written and reported
+//! later follows from its released classes alone. A recount finds the size of the smallest class;
+//! it cannot find how the rows were drawn. **Interpretation**: the levels are given by the
 //! statement. SafePub also finds them, by an exponential mechanism with a part of the budget.
 //!
 //! Example: `differential_privacy(1, 0.000001)`.

@@ -56,7 +56,7 @@ pub(super) struct Ranks {
     all: u64,
     /// By code: the rank, from 0, of the value among the values that occur.
     rank: Vec<usize>,
-    /// By m, from 0: the rows that have one of the first m values.
+    /// By m, from 0: the number of rows that have one of the first m values.
     running: Vec<u64>,
     /// By m, from 0: the sum of the first m running sums.
     summed: Vec<u128>,
@@ -127,7 +127,7 @@ pub(super) struct Tree {
     /// By level from 0, by ground code: the node of the value, identified by the least ground code
     /// under the node.
     nodes: Vec<Vec<u32>>,
-    /// By level from 0, by node: the rows of the table under the node.
+    /// By level from 0, by node: the number of rows of the table under the node.
     counts: Vec<Vec<u64>>,
 }
 
@@ -141,8 +141,7 @@ impl Tree {
                 table.counts.len()
             )));
         }
-        // The values themselves are released, also where a code of the hierarchy hides some of
-        // them.
+        // The values themselves are released, even if a code of the hierarchy hides some of them.
         let values = (0..hierarchy.values().len() as u32).collect();
         let above = hierarchy.levels().iter().skip(1).map(|l| l.representatives.clone());
         let nodes: Vec<Vec<u32>> = std::iter::once(values).chain(above).collect();

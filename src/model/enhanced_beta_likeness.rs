@@ -5,11 +5,11 @@
 //! it; the comparison allows 1e-12. Monotone if nothing may be suppressed, like
 //! [`super::beta_likeness`].
 //!
-//! **Interpretation**: each value has a bound of its own, and a check has one number that is
-//! required and one that is reached. `reached` is the least b with which the release holds: the
-//! greatest gain, or infinite if a gain is above its -ln q, because then no b holds. pycanon 1.3
-//! prints another number: the greatest over all values of min(g, -ln q), where g is the greatest
-//! gain of any value.
+//! **Interpretation**: each value has its own bound, but a check has one required number and one
+//! reached number. `reached` is the least b with which the release holds: the greatest gain, or
+//! infinite if a gain is above its -ln q, because then no b holds. pycanon 1.3 prints another
+//! number: the greatest over all values of min(g, -ln q), where g is the greatest gain of any
+//! value.
 //!
 //! Example: `enhanced_beta_likeness(2) ON diagnosis`.
 //!

@@ -3,9 +3,9 @@
 //! Holds if and only if exp(H) >= l for every released equivalence class, where H is the
 //! natural-log entropy of its sensitive values. l need not be a whole number. H is compared with ln
 //! l within 1e-12, because a uniform class reaches the bound exactly but its logarithms do not.
-//! Monotone if nothing may be suppressed: entropy is concave, so a mixture of distributions that
-//! hold holds. A merge of a class that holds with a class that would be suppressed need not hold,
-//! nor does a merge of classes that share an entity.
+//! Monotone if nothing may be suppressed: entropy is concave, so the model holds for a mixture of
+//! distributions if it holds for each. A merge of a class that holds with a class that would be
+//! suppressed need not hold, nor need a merge of classes that share an entity.
 //!
 //! Example: `entropy_l_diversity(3) ON diagnosis`.
 //!
@@ -81,8 +81,8 @@ impl Predicate for Prepared {
     }
 }
 
-/// Returns the model with l = 1, which every class holds. Its recount returns the least exp(H) of a
-/// class.
+/// Returns the model with l = 1, which every class satisfies. Its recount returns the least exp(H)
+/// of a class.
 pub fn weakest() -> Box<dyn PrivacyModel> {
     Box::new(EntropyLDiversity { l: 1.0 })
 }

@@ -1,19 +1,19 @@
 //! Exact comparison of fractions of counts with a parameter.
 //!
 //! A parameter is the decimal or the fraction that the user wrote: `t_closeness(0.2)` means one
-//! fifth, not the binary number next to it, and `max_risk(1/11)` means one eleventh, which is no
-//! decimal. So a class that reaches exactly the bound is judged as the definition says, at any
-//! table size.
+//! fifth, not the nearest binary number, and `max_risk(1/11)` means one eleventh, which is not a
+//! decimal. So a class that reaches exactly the bound is judged by the definition, at any table
+//! size.
 
 use crate::catalogue::Arguments;
 use crate::error::Result;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// The number that a model is given, as it was written.
+/// The number given to a model, as it was written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bound {
-    /// The floating-point number next to it.
+    /// The nearest floating-point number.
     pub(super) value: f64,
     /// The numerator and the denominator, if it was written as a fraction.
     fraction: Option<(u32, u32)>,

@@ -1,13 +1,13 @@
 //! k^m-anonymity of a column of sets of items.
 //!
 //! Holds if and only if every combination of up to m different labels that is in the set of one
-//! released row is in the sets of at least k released rows. Whoever knows at most m items of a
-//! person therefore finds no fewer than k rows that have them all.
+//! released row is in the sets of at least k released rows. An attacker who knows at most m items
+//! of a person therefore finds at least k rows that have all of them.
 //!
-//! The model is about one column of lists, and about nothing else: the classes of the other models
-//! do not contain the column, and it rules out no class. After the classes are chosen, the items of
-//! the released rows are generalized along the item hierarchy, or removed ([`crate::items`]).
-//! Nothing is promised about somebody who knows items and other quasi-identifiers of a person
+//! The model concerns one column of lists and nothing else. The classes of the other models do not
+//! contain this column, and the model rules out no class. After the classes are chosen, the items
+//! of the released rows are generalized along the item hierarchy, or removed ([`crate::items`]).
+//! Nothing is promised against an attacker who knows items and other quasi-identifiers of a person
 //! together, or who knows that a person does not have an item.
 //!
 //! Example:
@@ -16,8 +16,8 @@
 //! Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data, PVLDB
 //! 2008, doi:10.14778/1453856.1453874.
 //!
-//! **Interpretation.** Sets that are empty or NULL have no combination, and an item that is NULL is
-//! no item. A column without any item holds every k, and reaches none.
+//! **Interpretation.** Sets that are empty or NULL have no combination, and an item that is NULL
+//! does not count. A column without any item satisfies every k, and reaches none.
 
 use super::any_class::AnyClass;
 use super::audit::{Audit, Comparison, Relation};
@@ -43,8 +43,7 @@ impl PrivacyModel for KmAnonymity {
         Ok(Box::new(AnyClass))
     }
 
-    /// Returns SQL that unnests the sets once for each item that is known, in the order of the
-    /// items.
+    /// Returns SQL that unnests the sets once for each known item, in the order of the items.
     fn audit(&self, relation: &Relation) -> Audit {
         let (released, items) = (&relation.released, relation.attribute.as_deref().unwrap_or("NULL"));
         let mut rows = format!("SELECT array_distinct({items}) AS s FROM {released}");
@@ -115,8 +114,8 @@ mod tests {
 
     type Row = Option<Vec<Option<i64>>>;
 
-    /// Returns the smallest number of rows of a combination of 1 to `size` items, by every subset
-    /// of all items.
+    /// Returns the smallest number of rows of a combination of 1 to `size` items, found by trying
+    /// every subset of all items.
     fn least(rows: &[Row], size: usize) -> Option<i64> {
         let sets: Vec<BTreeSet<i64>> = rows
             .iter()

@@ -64,8 +64,8 @@ impl Predicate for Distinct {
     }
 }
 
-/// Returns the model with l = 1, which every class holds. Its recount returns the least number of
-/// distinct values in a class.
+/// Returns the model with l = 1, which every class satisfies. Its recount returns the least number
+/// of distinct values in a class.
 pub fn weakest() -> Box<dyn PrivacyModel> {
     Box::new(Distinct {
         name: ENTRY.info.name,

@@ -39,7 +39,7 @@ impl PrivacyModel for MaxRisk {
         self.min_class_size()
     }
 
-    /// 0.09 is how guidance writes groups of 11, and requires groups of 12.
+    /// Guidance writes 0.09 for groups of 11, but 0.09 requires groups of 12.
     fn note(&self) -> Option<String> {
         let (written, least) = (self.risk.to_string(), self.min_class_size());
         let digits = written.split_once('.')?.1.len();
@@ -131,7 +131,7 @@ mod tests {
             (Value::Real(0.3), 4),
             (Value::Fraction(2, 7), 4),
             (Value::Fraction(1, 3), 3),
-            // Its sixteen digits are below a third.
+            // The sixteen digits of this decimal are below a third.
             (Value::Real(1.0 / 3.0), 4),
             (Value::Integer(1), 1),
         ] {

@@ -1,5 +1,5 @@
-//! Privacy models: the requirements on every released equivalence class. Each file states its
-//! definition and where that was published.
+//! Privacy models: the requirements on every released equivalence class. Each file states the
+//! definition of its model, and where the definition was published.
 //!
 //! A model is a predicate over one class. It declares which details the frequency set must carry,
 //! is prepared once per request, and then judges classes. Beside the predicate, the model states

@@ -6,13 +6,14 @@
 //! of |p - q| / 2, is at most t.
 //!
 //! **Interpretation**: the paper calls a superset natural if it contains the class and is described
-//! by more general values. Here these are the classes of all more general nodes that contain it, up
-//! to the top of each hierarchy and whatever LEVELS allows, the class itself, and the whole table.
-//! All of them are counted over the rows of the whole table, suppressed rows included. So a class
-//! of at least n rows holds, and with n as large as the table this is t-closeness.
+//! by more general values. Here the natural supersets of a class are the class itself, the whole
+//! table, and the classes of all more general nodes that contain it, up to the top of each
+//! hierarchy and whatever LEVELS allows. All of them are counted over the rows of the whole table,
+//! suppressed rows included. So a class of at least n rows holds. With n as large as the table,
+//! this is t-closeness.
 //!
-//! Distances are compared with t as exact fractions. The model is not monotone: the classes that
-//! are merged may have supersets of which none contains the merged class.
+//! Distances are compared with t as exact fractions. The model is not monotone: the supersets of
+//! the classes that are merged need not contain the merged class.
 //!
 //! Example: `n_t_closeness(1000, 0.2) ON disease`.
 //!
@@ -111,8 +112,8 @@ impl Prepared {
     }
 }
 
-/// Returns the categorical distance times s N, where s and N are the sums of the counts of the class
-/// and of the superset: what p has beyond q. Both ascend by value code.
+/// Returns the categorical distance, the surplus of p over q, times s N. s and N are the sums of
+/// the counts of the class and of the superset. Both histograms ascend by value code.
 fn surplus(class: &[(u32, u64)], superset: &[(u32, u64)]) -> u128 {
     let (s, all) = (u128::from(total(class)), u128::from(total(superset)));
     let beyond = class.iter().map(|(value, n)| {
@@ -143,8 +144,8 @@ fn supersets(relation: &Relation, n: u64) -> String {
         .map(|e| format!(", {e} AS e"))
         .unwrap_or_default();
     let e = if relation.entity.is_some() { ", e" } else { "" };
-    // Rows are counted once before they are counted in each of their supersets; entities are not,
-    // because one may be in several classes of a superset.
+    // Rows are counted once before their counts are added up in each of their supersets. Entities
+    // are not, because an entity may be in several classes of a superset.
     let size = match relation.entity {
         Some(_) => "CAST(count(DISTINCT named_struct('e', e)) AS DOUBLE)",
         None => "CAST(sum(c) AS DOUBLE)",
@@ -201,7 +202,7 @@ fn supersets(relation: &Relation, n: u64) -> String {
     )
 }
 
-/// Returns `audit_distances(g.., d)` for `categorical`: what p has beyond q.
+/// Returns `audit_distances(g.., d)` for `categorical`: the surplus of p over q.
 fn categorical(relation: &Relation) -> String {
     let width = relation.ladders.len();
     let (keys, levels, labels) = (relation.keys(), named("n", width), named("h", width));
@@ -280,7 +281,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The shares of all values of a table, by the definition.
+    /// Returns the shares of all values of a table, by the definition.
     fn shares(counts: &[u64]) -> Vec<f64> {
         let all: u64 = counts.iter().sum();
         counts.iter().map(|n| *n as f64 / all as f64).collect()
@@ -295,7 +296,7 @@ mod tests {
         fn distances_are_as_defined(
             counts in prop::collection::vec((0u64..5, 0u64..5), 1..8),
         ) {
-            // What a class has, its superset has too.
+            // A superset contains every row of the class.
             let class: Vec<u64> = counts.iter().map(|(n, _)| *n).collect();
             let superset: Vec<u64> = counts.iter().map(|(n, more)| n + more).collect();
             prop_assume!(class.iter().sum::<u64>() > 0);

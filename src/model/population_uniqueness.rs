@@ -4,11 +4,11 @@
 //! Holds if and only if the estimated share of released rows (entities under ENTITY) that are alone
 //! with their generalized quasi-identifiers in the population is at most the threshold. The
 //! estimate is that of RISK OF by Dankar's rule: Pitman's, Zayatz' or the slide negative binomial
-//! estimator, by sampling fraction. Where no released row is alone in its class, the estimate is 0.
-//! A release without rows holds. **Interpretation**: of a random sample, the share of rows that are
-//! unique in the population is expected to be the share of the uniques in the population, which is
-//! what the estimators return. The sampling fraction is that of the released rows: either as given,
-//! or as released rows / population. Not monotone: the estimators use other formulas for other
+//! estimator, by sampling fraction. If no released row is alone in its class, the estimate is 0. A
+//! release without rows holds. **Interpretation**: the expected share of the rows of a random
+//! sample that are unique in the population is the share of uniques in the population, which the
+//! estimators return. The sampling fraction is the fraction of the released rows: it is given, or
+//! it is released rows / population. Not monotone: the estimators use other formulas for other
 //! class sizes. The recount counts the class sizes by SQL, and estimates from these; the estimators
 //! are tested against published figures.
 //!
@@ -29,7 +29,7 @@ struct PopulationUniqueness {
     sample: Sample,
 }
 
-/// What is known of the sampling.
+/// The sampling, by its fraction or by the size of the population.
 #[derive(Debug, Clone, Copy)]
 enum Sample {
     /// The share of the population that is released.
@@ -43,12 +43,11 @@ impl PopulationUniqueness {
     fn share(&self, sizes: &Histogram) -> f64 {
         let fraction = match self.sample {
             Sample::Fraction(fraction) => fraction,
-            // A person of several classes is counted in each, but no sample is larger than its
-            // population.
+            // A person in several classes is counted in each, but no sample exceeds its population.
             Sample::Of(population) => (sizes.rows() as f64 / population as f64).min(1.0),
         };
         let estimate = Uniqueness::of(sizes, fraction, ClassEstimate::default()).dankar;
-        // What cannot be estimated is not promised.
+        // A share that cannot be estimated satisfies no threshold.
         estimate.map_or(f64::INFINITY, |estimate| estimate.share)
     }
 }

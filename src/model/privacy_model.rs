@@ -52,7 +52,7 @@ pub struct Reads {
     /// True if the model reads the population table.
     pub population: bool,
     /// True if the model reads how many classes have which size ([`Overall`]). Its audit then
-    /// returns no number but the size of each class, in a column `f`.
+    /// returns the size of each class, in a column `f`, instead of a number.
     pub sizes: bool,
     /// True if the model reads how many ground values the labels of a class stand for
     /// ([`Class::labels`]).
@@ -245,23 +245,23 @@ pub trait PrivacyModel: Debug + Send + Sync {
         Reads::default()
     }
 
-    /// Returns the column that contains the limit of each row, for a model that promises something
-    /// to each row instead of to each class. Such a promise is kept when the rows are written, and
+    /// Returns the column that contains the limit of each row, for a model that makes a promise to
+    /// each row instead of to each class. Such a promise is kept when the rows are written, and
     /// rules out no class.
     #[doc(hidden)]
     fn limit_column(&self) -> Option<&str> {
         None
     }
 
-    /// Returns the promise about a column of sets of items, for a model that is about such a column
-    /// alone. It is kept after the classes are chosen, and rules out no class.
+    /// Returns the promise about a column of sets of items, for a model that concerns only such a
+    /// column. The promise is kept after the classes are chosen, and rules out no class.
     #[doc(hidden)]
     fn item_bound(&self) -> Option<ItemBound> {
         None
     }
 
-    /// Returns how the rows of a release are drawn, for a model that promises something of a
-    /// sample. Rows that are not drawn are then nowhere after the scan.
+    /// Returns how the rows of a release are drawn, for a model that makes a promise about a
+    /// sample. Rows that are not drawn are absent after the scan.
     #[doc(hidden)]
     fn sampling(&self) -> Option<&Sampling> {
         None
@@ -271,8 +271,8 @@ pub trait PrivacyModel: Debug + Send + Sync {
     fn monotonicity(&self) -> Monotonicity;
 
     /// Returns the monotonicity of the model if classes count entities. One entity can then be in
-    /// two classes, so the distribution of a merged class is no mixture of the distributions of its
-    /// parts. Only [`Monotonicity::Always`] survives.
+    /// two classes, so the distribution of a merged class is not a mixture of the distributions of
+    /// its parts. Only [`Monotonicity::Always`] survives.
     fn monotonicity_per_entity(&self) -> Monotonicity {
         match self.monotonicity() {
             Monotonicity::Always => Monotonicity::Always,
@@ -286,8 +286,8 @@ pub trait PrivacyModel: Debug + Send + Sync {
         1
     }
 
-    /// Returns the least number of entities of a class that holds under ENTITY, as far as the model
-    /// bounds entities alone.
+    /// Returns the least number of entities of a class that holds under ENTITY, or 1 if the model
+    /// has no bound on entities alone.
     fn min_class_entities(&self) -> u64 {
         1
     }
@@ -295,17 +295,17 @@ pub trait PrivacyModel: Debug + Send + Sync {
     /// Prepares the model for one table. Fails as infeasible if no class of the table can hold.
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>>;
 
-    /// Returns the guarantee as SQL, which is counted again on released rows.
+    /// Returns the guarantee as SQL for the recount on released rows.
     fn audit(&self, relation: &Relation) -> Audit;
 
-    /// Returns the second bound of a model that has two, with what its number is:
-    /// `the size of the smallest class`. The model holds if both audits do.
+    /// Returns the second audit of a model that has two bounds, with the name of its number:
+    /// `the size of the smallest class`. The model holds if both audits hold.
     fn second_audit(&self, relation: &Relation) -> Option<(&'static str, Audit)> {
         let _ = relation;
         None
     }
 
-    /// Returns a note about a parameter that is often meant otherwise than it is defined.
+    /// Returns a note about a parameter that is often understood differently from its definition.
     fn note(&self) -> Option<String> {
         None
     }
@@ -339,7 +339,7 @@ pub trait Predicate: Debug + Send + Sync {
     fn holds(&self, class: &Class) -> bool;
 
     /// Returns the bound that the class just meets: a model with this bound holds for the class.
-    /// Returns `None` for a model that is no objective of a Pareto front.
+    /// Returns `None` for a model that is not an objective of a Pareto front.
     fn reached(&self, class: &Class) -> Option<f64> {
         let _ = class;
         None
@@ -350,9 +350,9 @@ pub trait Predicate: Debug + Send + Sync {
         self.reached(class).filter(|reached| *reached > least)
     }
 
-    /// Returns true if a class that does not hold by itself may be released because of `superset`, a
-    /// class of a more general node that contains it. Asked only of a model that reads supersets
-    /// ([`Reads::supersets`]).
+    /// Returns true if a class that does not hold by itself may be released because of `superset`,
+    /// a class of a more general node that contains it. Called only for a model that reads
+    /// supersets ([`Reads::supersets`]).
     fn holds_within(&self, class: &Class, superset: &Class) -> bool {
         let _ = superset;
         self.holds(class)

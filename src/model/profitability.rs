@@ -8,10 +8,11 @@
 //! 1: the sum over quasi-identifiers of ln(leaves under the label), divided by the sum of ln(leaves
 //! of the hierarchy). With `attacks => none` no attack may pay either: gain / f <= cost.
 //! **Interpretation**: the attacker knows who is in the table (prosecutor). The paper leaves the
-//! measure of information open, and its own measure is this entropy of the labels where all values
-//! are equally frequent. A payout that is 0 but for rounding (below 1e-12 of benefit and loss) is
-//! not above 0. Leaves are the values of the hierarchy, or those of the table if the hierarchy is a
-//! rule. Not monotone: a merged class is larger, and its labels say less.
+//! measure of information open, and its own measure is this entropy of the labels if all values are
+//! equally frequent. A payout that differs from 0 only by rounding (below 1e-12 of benefit and
+//! loss) is not above 0. Leaves are the values of the hierarchy, or the values of the table if the
+//! hierarchy is a rule. Not monotone: a merged class is larger, but its labels carry less
+//! information.
 //!
 //! Example: `profitability(benefit => 1200, loss => 300, gain => 300, cost => 4)`.
 //!
@@ -30,7 +31,7 @@ struct Profitability {
     loss: f64,
     gain: f64,
     cost: f64,
-    /// Whether an attack may pay.
+    /// True if an attack may pay.
     allows_attacks: bool,
 }
 

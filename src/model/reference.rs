@@ -1,4 +1,5 @@
-//! The models against optima that others found on Adult by brute force (ANONSQL_SHARED/reference).
+//! Tests of the models against optima that others found on Adult by brute force
+//! (ANONSQL_SHARED/reference).
 
 use super::*;
 use crate::catalogue::{Argument, Value};
@@ -36,7 +37,7 @@ fn hierarchy(shared: &Path, column: &str) -> Hierarchy {
     Hierarchy::new(column, Arc::new(table), OnUnmapped::Error, OnNull::Value).unwrap()
 }
 
-/// Adult with all columns but the sensitive one as quasi-identifiers, in the order of the file.
+/// Returns Adult with all columns but the sensitive one as quasi-identifiers, in file order.
 fn adult(shared: &Path) -> (Vec<String>, Base) {
     let text = std::fs::read_to_string(shared.join("data/adult_arx.csv")).unwrap();
     let mut lines = text.lines();
@@ -99,7 +100,7 @@ impl Line {
         self.given[field].as_u64().unwrap()
     }
 
-    /// The discernibility, the suppressed rows and the number of classes of a node.
+    /// Returns the discernibility, the suppressed rows and the number of classes of a node.
     fn evaluate(&self, base: &Base, set: &FrequencySet) -> (u128, u64, u64) {
         let (mut squares, mut suppressed, mut classes) = (0, 0, 0);
         for (i, n) in set.counts().iter().enumerate() {

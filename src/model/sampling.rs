@@ -1,22 +1,22 @@
 //! Samples that make a release differentially private: the share of rows that is drawn, and the
 //! least rows of a class.
 //!
-//! Each row is drawn by itself with probability beta, and a class is released if at least k of its
-//! rows were drawn. How a row is generalized depends on the row alone. Two tables of which one has
-//! one row more then differ in the size n of one class. With f(j; n) the probability that j of its
-//! n rows are drawn, f(j; n) / f(j; n - 1) is at most e^epsilon if and only if j <= gamma n, with
-//! gamma = 1 - (1 - beta) e^-epsilon, and the inverse always is if epsilon >= -ln(1 - beta). So
-//! delta only has to cover the draws of more than gamma n rows:
+//! Each row is drawn independently with probability beta, and a class is released if at least k of
+//! its rows were drawn. How a row is generalized depends on the row alone. Two tables of which one
+//! has one row more then differ in the size n of one class. With f(j; n) the probability that j of
+//! its n rows are drawn, f(j; n) / f(j; n - 1) is at most e^epsilon if and only if j <= gamma n,
+//! with gamma = 1 - (1 - beta) e^-epsilon. If epsilon >= -ln(1 - beta), the inverse ratio is always
+//! at most e^epsilon. So delta only has to cover the draws of more than gamma n rows:
 //!
 //! d(k) = max over n >= k / gamma - 1 of the sum of f(j; n) over j > gamma n
 //!
-//! For the smaller n, a sum starts at k and grows with n, so the last n of them covers all. The k
-//! of a delta is the least with d(k) <= delta.
+//! For the smaller n, the sum starts at k and grows with n, so the last of these n covers all of
+//! them. The k of a delta is the least with d(k) <= delta.
 //!
-//! Beta is a multiple of 2^-32 and gamma one of 2^-64, both rounded down, so that a draw and the
-//! comparison of j with gamma n are exact: whatever holds for a lower gamma, or a lower epsilon,
-//! holds for the one that was asked for. The probabilities are computed with numbers whose every
-//! rounding error is added on top.
+//! Beta is a multiple of 2^-32 and gamma is a multiple of 2^-64. Both are rounded down, so that a
+//! draw and the comparison of j with gamma n are exact. A statement that holds for a lower gamma,
+//! or a lower epsilon, also holds for the requested one. Every rounding error of the probabilities
+//! is added on top.
 //!
 //! Li, Qardaji and Su, On sampling, anonymization, and differential privacy, ASIACCS 2012,
 //! doi:10.1145/2414456.2414474. Bild, Kuhn and Prasser, SafePub, PoPETs 2018(1),
@@ -24,38 +24,38 @@
 
 use crate::error::{Error, Result};
 
-/// The budgets that may be asked for. Within them the least class is found at once, and beyond them
-/// nothing is hidden.
+/// The allowed range of epsilon. Within it the least class is found at once, and beyond it nothing
+/// is hidden.
 pub const EPSILON: (f64, f64) = (0.01, 5.0);
-/// The deltas that may be asked for.
+/// The allowed range of delta.
 pub const DELTA: (f64, f64) = (1e-15, 0.001);
 
 /// The denominator of the shares of rows.
 const WHOLE: u64 = 1 << 32;
 
-/// How the rows of a differentially private release are drawn, and which of its classes are
-/// released.
+/// The rule by which the rows of a differentially private release are drawn, and by which its
+/// classes are released.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sampling {
-    /// The bound of the ratio of probabilities, as its logarithm.
+    /// The logarithm of the bound on the ratio of probabilities.
     pub epsilon: f64,
     /// The probability beyond that bound.
     pub delta: f64,
     /// The probability with which a row is drawn, in units of 2^-32.
     pub share: u32,
-    /// The least drawn rows of a released class.
+    /// The least number of drawn rows of a released class.
     pub k: u64,
-    /// What the draws follow from.
+    /// The source of the draws.
     pub key: SampleKey,
 }
 
-/// What the draws of a sample follow from.
+/// The source of the draws of a sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SampleKey {
-    /// Random bytes of the operating system, others in each run.
+    /// Random bytes of the operating system, different in each run.
     Fresh,
-    /// The secret at this place (`env:NAME` or `file:PATH`), and the table itself: the same table
-    /// has the same sample.
+    /// The secret at this location (`env:NAME` or `file:PATH`), and the table itself: the same
+    /// table has the same sample.
     Secret(String),
     /// These bytes alone.
     #[cfg(test)]
@@ -102,8 +102,8 @@ impl Sampling {
     }
 }
 
-/// Returns the largest share that epsilon allows, 1 - e^-epsilon, rounded down by far more than an
-/// exponential is inexact.
+/// Returns the largest share that epsilon allows, 1 - e^-epsilon, rounded down by far more than the
+/// error of an exponential.
 fn most(epsilon: f64) -> u64 {
     ((-(-epsilon).exp_m1() * WHOLE as f64) as u64).saturating_sub(1)
 }
@@ -141,7 +141,7 @@ impl Odds {
         gamma * (excess / beta).ln_1p() + (1.0 - gamma) * (-most).ln_1p()
     }
 
-    /// Returns at least the probability that more than gamma n of n rows are drawn.
+    /// Returns an upper bound on the probability that more than gamma n of n rows are drawn.
     fn tail(&self, n: u64) -> f64 {
         let (beta, first) = (self.beta(), self.beyond(n));
         let (missed, mut left) = (1.0 - beta, n - first);
@@ -164,7 +164,7 @@ impl Odds {
             term *= ratio;
             sum += term;
             steps += 1;
-            // Ratios fall, so what follows is less than a geometric series.
+            // The ratios fall, so the remaining terms sum to less than a geometric series.
             if ratio < 1.0 && term * ratio <= sum * 1e-18 * (1.0 - ratio) {
                 sum *= 1.0 + 1e-15;
                 break;
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The probability of each number of drawn rows.
+    /// Returns the probability of each number of drawn rows.
     fn binomial(n: u64, beta: f64) -> Vec<f64> {
         let mut drawn = vec![1.0];
         for _ in 0..n {
@@ -206,7 +206,7 @@ mod tests {
         drawn
     }
 
-    /// What is released of a class: the number of drawn rows, or nothing, which is 0 here.
+    /// Returns the probability of each released number of rows of a class; 0 stands for no release.
     fn released(n: u64, beta: f64, k: u64) -> Vec<f64> {
         let mut released = binomial(n, beta);
         for j in 1..released.len().min(k as usize) {
@@ -215,8 +215,8 @@ mod tests {
         released
     }
 
-    /// The probability by which the outcomes of one table exceed e^epsilon times those of another,
-    /// at the worst.
+    /// Returns the greatest probability by which the outcomes of one table exceed e^epsilon times
+    /// those of another.
     fn excess(one: &[f64], other: &[f64], epsilon: f64) -> f64 {
         let of = |table: &[f64], j: usize| table.get(j).copied().unwrap_or(0.0);
         let outcomes = 0..one.len().max(other.len());
@@ -225,7 +225,7 @@ mod tests {
             .sum()
     }
 
-    /// The delta that releases of at least k rows need for classes of up to `most` rows.
+    /// Returns the delta that releases of at least k rows need for classes of up to `most` rows.
     fn needed(k: u64, sampling: &Sampling, most: u64) -> f64 {
         let releases: Vec<_> = (0..=most).map(|n| released(n, sampling.beta(), k)).collect();
         let pairs = releases.windows(2);
@@ -236,8 +236,9 @@ mod tests {
         pairs.map(both).fold(0.0, f64::max)
     }
 
-    /// Computed with 60 decimal digits, by another program. Of ln 2 and ln 1.5, whose gammas are
-    /// short fractions (3/4, 5/9), rounding gamma down costs two rows and one.
+    /// The expected values were computed with 60 decimal digits by another program. For the
+    /// epsilons ln 2 and ln 1.5, whose gammas are short fractions (3/4, 5/9), rounding gamma down
+    /// costs two rows and one row.
     #[test]
     fn the_least_class_is_that_of_exact_arithmetic() {
         for (epsilon, delta, k) in [
@@ -276,7 +277,7 @@ mod tests {
         assert!(Sampling::new(1.0, 1e-6, Some(1e-12)).is_err());
     }
 
-    /// At the ends of what may be asked for, the search for k ends soon, and smaller deltas need
+    /// At the ends of the allowed ranges, the search for k ends soon, and smaller deltas need
     /// larger classes.
     #[test]
     fn all_budgets_have_a_least_class() {
@@ -296,8 +297,8 @@ mod tests {
         }
     }
 
-    /// The bound is an upper one: of small epsilons it is ten times above what is needed. Half of k
-    /// is too few here.
+    /// The bound is an upper bound: for small epsilons it is ten times the needed one. In the cases
+    /// here, half of k is too few.
     #[test]
     fn half_of_the_least_class_is_too_few() {
         for (epsilon, delta) in [(0.1, 1e-6), (0.5, 1e-6), (1.0, 1e-4), (1.0, 1e-6), (2.0, 1e-5)] {
@@ -312,7 +313,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
 
-        /// The definition itself, for classes up to twice the size from which all are covered.
+        /// Tests the definition, for classes up to twice the size from which all are covered.
         #[test]
         fn releases_are_differentially_private(epsilon in 0.05f64..2.5, digits in 3.0f64..7.0, part in 0.05f64..1.0, whole in any::<bool>()) {
             let delta = 10f64.powf(-digits);
@@ -323,7 +324,7 @@ mod tests {
             let size = (2 * all).min(500);
             prop_assert!(needed(sampling.k, &sampling, size) <= delta * (1.0 + 1e-9));
             prop_assert!(needed(1, &sampling, size) > delta, "no threshold keeps no promise, so the check above can fail");
-            // The published bound is not kept by one row less.
+            // One row fewer breaks the published bound.
             let below = (1..all).map(|n| {
                 let from = odds.beyond(n).max(sampling.k - 1) as usize;
                 binomial(n, sampling.beta())[from.min(n as usize + 1)..].iter().sum::<f64>()
@@ -331,7 +332,7 @@ mod tests {
             prop_assert!(below.fold(0.0, f64::max) > delta * (1.0 - 1e-9));
         }
 
-        /// The upper bound is one, and a close one.
+        /// The upper bound holds, and it is close.
         #[test]
         fn tails_are_bounded_from_above(epsilon in 0.05f64..4.0, n in 1u64..300) {
             let most = most(epsilon);
@@ -342,8 +343,8 @@ mod tests {
             prop_assert!(found <= (-(n as f64) * odds.divergence()).exp() * (1.0 + 1e-9));
         }
 
-        /// Every sample of every table of a few rows in three classes, against every table with one
-        /// row more.
+        /// Tests every sample of every table of a few rows in three classes, against every table
+        /// with one row more.
         #[test]
         fn whole_tables_are_differentially_private(rows in prop::collection::vec(0usize..3, 0..9), more in 0usize..3, beta in 0.02f64..0.3) {
             let sampling = Sampling::new(0.6, 1e-3, Some(beta)).unwrap();

@@ -10,7 +10,7 @@
 //!   height times the smaller of its children's total surplus and total deficit of p over q.
 //!
 //! All are compared with t as exact fractions. Monotone as long as nothing may be suppressed: each
-//! distance is convex in p, so a mixture of distributions that hold holds.
+//! distance is convex in p, so the model holds for a mixture of distributions if it holds for each.
 //!
 //! Example: `t_closeness(0.2, ordered) ON income`.
 //!
@@ -35,8 +35,8 @@ pub const HIERARCHICAL: &str = "hierarchical";
 
 const DISTANCES: &[&str] = &[CATEGORICAL, ORDERED, HIERARCHICAL];
 
-/// Returns the model with t = 1, which every class holds. Its recount returns the greatest distance
-/// of a class from the table.
+/// Returns the model with t = 1, which every class satisfies. Its recount returns the greatest
+/// distance of a class from the table.
 pub fn weakest(distance: &str) -> Box<dyn PrivacyModel> {
     Box::new(TCloseness {
         t: Bound::of(1.0),
@@ -122,7 +122,7 @@ impl Predicate for Prepared {
 
     fn reached_above(&self, class: &Class, least: f64) -> Option<f64> {
         let reached = self.distance.of(class.histogram);
-        // Rounding up by far less than this takes longer than all else.
+        // Rounding up adds far less than this factor, but takes longer than all else.
         if reached.numerator as f64 / reached.denominator as f64 * 1.000_001 < least {
             return None;
         }
@@ -135,8 +135,7 @@ impl Predicate for Prepared {
 }
 
 /// Returns the audit for `categorical`. Both distributions add up to 1, so the surplus of p is half
-/// of the sum of all
-/// |p - q|.
+/// of the sum of all |p - q|.
 fn categorical(relation: &Relation) -> String {
     format!(
         "{} SELECT max(d) FROM (SELECT sum(CASE WHEN n / s > c / t THEN n / s - c / t ELSE 0.0 END) AS d \

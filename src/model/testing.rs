@@ -11,8 +11,8 @@ use arrow::datatypes::Float64Type;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// A session with these tables: the released rows of some classes of a node, the whole table, the
-/// population, the tree.
+/// Returns a session with these tables: the released rows of some classes of a node, the whole
+/// table, the population, the tree.
 pub(super) fn session(table: &Table, node: &Node, released: &Released) -> SessionContext {
     let session = SessionContext::new();
     let numbers = |values: Vec<Option<i64>>| Arc::new(Int64Array::from(values)) as ArrayRef;
@@ -59,7 +59,7 @@ pub(super) fn session(table: &Table, node: &Node, released: &Released) -> Sessio
     session
 }
 
-/// The column names are names that audits use themselves, but with another meaning.
+/// Returns the relation of a table. Audits use the same column names, but with another meaning.
 pub(super) fn relation(table: &Table) -> Relation {
     Relation {
         released: "released".into(),
@@ -81,7 +81,7 @@ pub(super) fn relation(table: &Table) -> Relation {
     }
 }
 
-/// What the labels of a node stand for, as relations of the session.
+/// Returns the number of leaves under the labels of a node, as relations of the session.
 pub(super) fn labels(session: &SessionContext, table: &Table, node: &Node) -> Vec<LabelSpans> {
     let column = |i: usize| {
         let values: Vec<Option<i64>> = table.groups[i].values().map(Some).chain([None]).collect();

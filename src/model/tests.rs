@@ -21,12 +21,12 @@ struct Case {
 }
 
 impl Case {
-    /// The case as brute force reads it.
+    /// Returns the case in the form that brute force reads.
     fn judged(&self) -> (&str, &[f64]) {
         (self.name, &self.numbers)
     }
 
-    /// Whether the model judges more than its classes one by one.
+    /// Returns true if the model judges the release as a whole, not only its classes one by one.
     fn is_about_whole_releases(&self) -> bool {
         ["average_risk", "delta_presence", "population_uniqueness"].contains(&self.name)
     }
@@ -46,11 +46,11 @@ impl Case {
     }
 }
 
-/// Every model of the registry with random parameters. Small classes reach many of these parameters
-/// exactly.
+/// Returns every model of the registry with random parameters. Small classes reach many of these
+/// parameters exactly.
 fn case() -> impl Strategy<Value = Case> {
-    // personal_privacy promises something to rows, and requires nothing of classes; the attribute
-    // of individual_risk is a weight, and n_t_closeness reads supersets, which their own tests have.
+    // personal_privacy makes a promise to rows, and requires nothing of classes. The attribute of
+    // individual_risk is a weight, and n_t_closeness reads supersets; their own tests have these.
     let apart = ["personal_privacy", "km_anonymity", "individual_risk", "n_t_closeness"];
     let of_classes = (0..MODELS.len()).filter(|i| !apart.contains(&MODELS[*i].info.name));
     let entry = prop::sample::select(of_classes.collect::<Vec<_>>());
@@ -102,7 +102,7 @@ fn histogram(base: &Base, set: &FrequencySet, class: usize) -> Vec<(u32, u64)> {
     values.into_iter().collect()
 }
 
-/// The classes of a node by their keys; true if the predicate holds.
+/// Returns the classes of a node by their keys; true if the predicate holds.
 fn judged(table: &Table, base: &Base, predicate: &dyn Predicate, node: &Node) -> BTreeMap<Vec<Option<String>>, bool> {
     let (set, _) = base.held().unwrap().roll_up(&base.key_schema, node);
     let mut judged = BTreeMap::new();
@@ -128,7 +128,7 @@ fn judged(table: &Table, base: &Base, predicate: &dyn Predicate, node: &Node) ->
     judged
 }
 
-/// What the labels of a class stand for.
+/// Returns the number of leaves under the labels of a class.
 fn spans(table: &Table, key: &[Option<String>], node: &Node) -> Vec<Span> {
     let column = |i: usize| Span {
         leaves: leaves(table, i, node.level(i), &key[i]),
@@ -149,7 +149,7 @@ fn prepared(table: &Table, base: &Base, model: &dyn PrivacyModel) -> Result<Box<
     })
 }
 
-/// Returns what models of the whole release are told of the release of some classes of a node.
+/// Returns the input of models of the whole release, for the release of some classes of a node.
 fn release(table: &Table, node: &Node, released: &Released) -> Overall {
     let sizes = released.iter().map(|(_, rows)| {
         let brute = Brute {
@@ -193,7 +193,7 @@ proptest! {
                     let classes: Vec<_> = table.classes(&node).into_iter().collect();
                     let reached = |(key, rows): &(Vec<Option<String>>, Vec<&Row>)| truth_at(rows, people(&table, &node, key), &node);
                     let feasible = match case.is_about_whole_releases() {
-                        // A release without a class holds what no class can.
+                        // A release without a class also satisfies requirements that no class can.
                         true => !classes.is_empty() && classes.iter().all(reached) && overall(&table, &node, &classes, &case.judged()).1,
                         false => classes.iter().any(reached),
                     };
@@ -298,14 +298,14 @@ proptest! {
             _ => (reached.fold(f64::NEG_INFINITY, f64::max), judged.iter().all(|j| j.1)),
         };
         let found = found.unwrap();
-        // What a model allows for rounding may be part of what it reaches.
+        // The rounding allowance of a model may be part of the reached value.
         prop_assert!(found == worst || (found - worst).abs() <= 1e-9 * worst.abs().max(1.0), "{:?}: {} is not {}", case, found, worst);
         prop_assert_eq!(audit.holds(Some(found)) && second, ok, "{:?} reaches {}", case, found);
     }
 }
 
 proptest! {
-    /// A model says that it reads the whole table if and only if its audit differs without the
+    /// A model declares that it reads the whole table if and only if its audit differs without the
     /// whole table.
     #[test]
     fn audits_read_the_whole_table_where_the_model_says_so(table in table(), case in case()) {

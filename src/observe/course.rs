@@ -57,7 +57,7 @@ impl Course {
 }
 
 impl Observer for Course {
-    /// Ends the current phase, unless it is the same, which then goes on.
+    /// Begins a phase and ends the current one. If the current phase is the same, it goes on.
     fn begin(&self, phase: Phase) -> Arc<AtomicU64> {
         let mut state = self.state.lock();
         match &state.current {

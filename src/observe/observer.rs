@@ -98,8 +98,8 @@ pub trait Observer: Send + Sync {
         let _ = warning;
     }
 
-    /// Called for each drift from the release of USING MANIFEST, as soon as it is found. If it
-    /// `stops` the statement, the statement then fails with it.
+    /// Called for each drift from the release of USING MANIFEST, as soon as it is found. If `stops`
+    /// is true, the statement then fails with the drift.
     fn drifted(&self, drift: &Drift, stops: bool) {
         let _ = (drift, stops);
     }
@@ -111,14 +111,14 @@ pub trait Observer: Send + Sync {
         let _ = advice;
     }
 
-    /// Called for each worker of a cluster that a statement goes on without: the worker was lost,
-    /// or is distrusted because it reported something other than what it was asked for.
+    /// Called when a statement goes on without a worker of a cluster: the worker was lost, or is
+    /// distrusted because it reported something other than what it was asked for.
     fn worker_failed(&self, worker: &str, is_distrusted: bool) {
         let _ = (worker, is_distrusted);
     }
 
-    /// Called when the target of a release is open, with the paths and URLs of the files that are
-    /// read, as far as they are known.
+    /// Called when the target of a release is open, with the known paths and URLs of the files that
+    /// are read.
     fn releasing(&self, target: &Path, sources: &[String]) {
         let _ = (target, sources);
     }

@@ -35,7 +35,7 @@ pub struct Release {
     pub reached_k: Option<u64>,
     /// The search or partitioning algorithm that found the release; `None` if the node was given.
     pub search: Option<String>,
-    /// The algorithms that RECODING LOCAL chose from; empty for all else.
+    /// The algorithms that RECODING LOCAL chose from; empty for any other release.
     pub tried: Vec<Tried>,
     /// The chosen node by column, or the number of labels by column for a partition.
     pub node: String,
@@ -65,8 +65,8 @@ pub struct Release {
     pub budget: Option<Budget>,
     /// How the node of an earlier release was used, with the drift since then (USING MANIFEST).
     pub replay: Option<ReplaySummary>,
-    /// The figures of the whole release, if the rows were added to one (APPEND). All other figures
-    /// are of these rows alone, and suppressed rows wait.
+    /// The figures of the whole release, if the rows were added to a release (APPEND). All other
+    /// figures are about the added rows alone, and suppressed rows wait.
     pub growth: Option<Growth>,
 }
 

@@ -28,12 +28,12 @@ pub(crate) fn next<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
     Ok(part)
 }
 
-/// Returns the error of bytes that are not all there.
+/// Returns the error of incomplete bytes.
 pub(super) fn damaged() -> Error {
     Error::internal("an operator from another machine is incomplete")
 }
 
-/// Returns the error of a header that is not JSON as it was written.
+/// Returns the error of a header that cannot be written or read as JSON.
 pub(crate) fn unpackable(e: serde_json::Error) -> Error {
     // The text of such an error may quote a value.
     Error::internal(format!(

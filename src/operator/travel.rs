@@ -1,8 +1,8 @@
-//! Operators that travel: how they are written into a plan for another machine, and read from it
+//! Operators that travel: they are written into a plan for another machine, and read from the plan
 //! there.
 //!
-//! What an operator consists of is a [`Parcel`]: a header in JSON, and arrays in Arrow's format, so
-//! that millions of keys are no text.
+//! An operator is sent as a [`Parcel`]: a header in JSON, and arrays in Arrow's format, so that
+//! millions of keys are not written as text.
 
 use super::bytes::{damaged, next, put, stream, unpackable};
 use super::frame::Operator;
@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::io::Cursor;
 use std::sync::Arc;
 
-/// What an operator consists of, to be sent.
+/// The parts of an operator, to be sent.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Parcel {
     header: Vec<u8>,

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
     use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
 
-    /// Level 1 has the group `a` of the single value `a`, as level 0 has.
+    /// Level 1 has a group `a` with the single value `a`, as does level 0.
     fn lookup() -> Lookup {
         let rows = [["a", "a", "*"], ["b", "bc", "*"], ["c", "bc", "*"]];
         let rows: Vec<Vec<Option<String>>> = rows

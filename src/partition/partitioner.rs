@@ -32,8 +32,8 @@ pub trait Partitioner: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns true if the algorithm keeps labels within the levels of LEVELS by itself, and
-    /// divides no strata.
+    /// Returns true if the algorithm itself keeps labels within the levels of LEVELS, so that it is
+    /// not run on each stratum.
     fn keeps_levels(&self) -> bool {
         false
     }
@@ -44,8 +44,8 @@ pub trait Partitioner: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns true if the algorithm labels columns of numbers and dates by ranges where they have
-    /// them.
+    /// Returns true if the algorithm labels numbers and dates by ranges in columns that have
+    /// ranges.
     fn makes_ranges(&self) -> bool {
         false
     }
@@ -56,9 +56,9 @@ pub trait Partitioner: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns about how many bytes a run needs to divide this many combinations of this many
-    /// columns. By default, the algorithm holds and sorts the combinations, and keeps one label per
-    /// column for every group, of which there may be as many as combinations.
+    /// Returns the approximate number of bytes that a run needs to divide this many combinations of
+    /// this many columns. By default, the algorithm holds and sorts the combinations, and keeps one
+    /// label per column for every group, of which there may be as many as combinations.
     fn bytes(&self, combinations: usize, columns: usize) -> usize {
         combinations * (32 + 16 * columns)
     }

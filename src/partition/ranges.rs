@@ -7,11 +7,11 @@ use crate::error::Result;
 /// How numbers and dates are labelled.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ranges {
-    /// Whether they are labelled by their hierarchy, and not by ranges at all.
+    /// Whether numbers and dates are labelled by their hierarchy, and never by ranges.
     pub(super) by_hierarchy: bool,
-    /// Whether they are labelled by ranges where a hierarchy has labels for them, too.
+    /// Whether numbers and dates are labelled by ranges even if a hierarchy has labels for them.
     pub(super) asked: bool,
-    /// Whether a range ends at values of its group, and not at round numbers.
+    /// Whether a range ends at values of its group instead of at round numbers.
     pub(super) exact: bool,
 }
 

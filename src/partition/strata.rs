@@ -1,13 +1,14 @@
 //! Strata: the parts of a table that LEVELS keeps apart.
 //!
-//! Where LEVELS ends a column below the top of its hierarchy, a group has one label of the highest
-//! of these levels there. So the combinations with one such label in every column are a table of
-//! their own, and any algorithm that divides them keeps to LEVELS. `region LEVELS 0 TO 0` divides
-//! within each region. Columns without LEVELS are labelled as ever.
+//! If LEVELS ends a column below the top of its hierarchy, all rows of a group have the same label
+//! at the highest of these levels. So the combinations that share these labels in every such column
+//! are a table of their own, and every algorithm that divides such a table keeps to LEVELS. With
+//! `region LEVELS 0 TO 0`, each region is divided by itself. Columns without LEVELS are labelled as
+//! usual.
 //!
-//! What may be suppressed is shared out: strata that do not hold as a whole come first, because
-//! nothing else can become of their rows. The others have the rest, each by its rows, and what one
-//! leaves is for the next.
+//! The strata share the rows that may be suppressed. Strata that do not hold as a whole come first,
+//! because their rows can only be suppressed. The other strata share the rest in proportion to
+//! their rows. The share that one stratum does not use goes to the next.
 
 use super::groups::Partition;
 use super::partitioner::{Found, Partitioner};
@@ -16,7 +17,7 @@ use crate::error::Result;
 use crate::search::Context;
 use std::collections::BTreeMap;
 
-/// Has an algorithm divide a table, within its strata.
+/// Divides a table by an algorithm, within the strata of the table.
 pub fn divided(partitioner: &dyn Partitioner, table: &dyn Table, context: &mut Context) -> Result<Found> {
     let strata = strata(table);
     // The groups of some columns have rows of several strata.
@@ -73,8 +74,8 @@ pub fn divided(partitioner: &dyn Partitioner, table: &dyn Table, context: &mut C
     })
 }
 
-/// Returns the combinations by their labels of the highest level that LEVELS allows, where that is
-/// below the top.
+/// Returns the combinations grouped by their labels at the highest level that LEVELS allows, in the
+/// columns where this level is below the top.
 fn strata(table: &dyn Table) -> Vec<Vec<u32>> {
     let is_bound = |(_, column): &(usize, &Column)| column.top < column.lookup.top();
     let bound: Vec<(usize, &Column)> = table.columns().iter().enumerate().filter(is_bound).collect();
@@ -168,8 +169,8 @@ mod tests {
     use std::sync::Arc;
 
     proptest! {
-        /// Every algorithm keeps to LEVELS, and suppresses no more than may be where each stratum
-        /// holds.
+        /// Every algorithm keeps to LEVELS. If each stratum holds, no more rows are suppressed than
+        /// allowed.
         #[test]
         fn labels_are_of_the_levels_and_strata_hold(
             rows in prop::collection::btree_map((0u32..5, 0u32..4), 1u64..5, 1..20),
@@ -204,7 +205,8 @@ mod tests {
                     for (combination, group) in found.groups().iter().enumerate() {
                         let (code, label) = (toy.code(i, combination as u32), found.cells(i)[*group as usize]);
                         prop_assert!(cover.covers(code, label));
-                        // A label says which of the highest level's labels it is under.
+                        // A released label covers no value under another label of the highest
+                        // level.
                         let others = (0..highest.len() as u32).filter(|other| highest[*other as usize] != highest[code as usize]);
                         let is_released = groups[*group as usize].1 >= k;
                         prop_assert!(!is_released || others.into_iter().all(|other| !cover.covers(other, label)), "{}", name);

@@ -3,14 +3,14 @@
 use crate::hierarchy::Lookup;
 use std::sync::Arc;
 
-/// What values of a column with an order are labelled by.
+/// The kind of labels for the values of a column with an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbers {
-    /// By the labels of the hierarchy.
+    /// The labels of the hierarchy.
     Hierarchy,
-    /// By ranges, whose ends lie on those of the hierarchy's groups where these are intervals.
+    /// Ranges. If the groups of the hierarchy are intervals, ranges end where these end.
     Ranges,
-    /// By ranges that are not released: one value of each class takes their place.
+    /// Ranges that are not released: one value of each class takes their place.
     Values,
 }
 
@@ -25,7 +25,7 @@ pub struct Column {
     pub top: u8,
     /// The weight of a loss in this column; 1 if none was given.
     pub weight: f64,
-    /// What the values are labelled by, if they have an order.
+    /// The kind of labels for the values, if they have an order.
     pub numbers: Numbers,
 }
 
@@ -52,12 +52,12 @@ impl Column {
     }
 }
 
-/// Columns whose groups must have so many rows: `k_anonymity(k) ON (a, b)`.
+/// Columns whose groups must each have a minimum number of rows: `k_anonymity(k) ON (a, b)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grouping {
     /// The positions of the columns, ascending.
     pub columns: Vec<usize>,
-    /// The least rows of each group.
+    /// The least number of rows of each group.
     pub least: u64,
 }
 
@@ -71,8 +71,9 @@ pub trait Table {
     /// Returns the number of combinations.
     fn len(&self) -> usize;
 
-    /// Returns the number of combinations of the table that this one is a stratum of, so that the
-    /// strata of a large table take no more time than it would; by default, of this one.
+    /// Returns the number of combinations of the whole table of which this table is a stratum; by
+    /// default, the number of combinations of this table. With this number the strata of a large
+    /// table take no more time than the whole table would.
     fn whole(&self) -> usize {
         self.len()
     }
@@ -94,13 +95,13 @@ pub trait Table {
     /// of rows matters.
     fn rows_suffice(&self) -> bool;
 
-    /// Returns what must hold for the groups of some columns. [`Table::holds`] does not judge
-    /// these, because such a group has rows of many classes.
+    /// Returns the groupings that must hold for some of the columns. [`Table::holds`] does not
+    /// judge them, because such a group has rows of many classes.
     fn groupings(&self) -> &[Grouping] {
         &[]
     }
 
-    /// Returns true if rows have limits of their own, which are kept after the table is divided
+    /// Returns true if rows have limits of their own, which are enforced after the table is divided
     /// (personal privacy).
     fn rows_have_limits(&self) -> bool {
         false

@@ -15,12 +15,13 @@ pub(super) struct Toy {
     pub(super) combinations: Vec<(Vec<u32>, Vec<u64>)>,
     pub(super) k: u64,
     pub(super) suppressible: u64,
-    /// True if the table must be asked group by group, as for models that depend on more than rows.
+    /// True if each group must be judged by the table, as for models that depend on more than the
+    /// number of rows.
     pub(super) asks: bool,
 }
 
 /// Returns a column over the values `0..groups.len()`, with one level between the values and the
-/// top: the group of each.
+/// top: the group of each value.
 pub(super) fn column(groups: &[&str], numbers: bool) -> Column {
     let row = |(value, group): (usize, &&str)| [&value.to_string(), *group, "*"].map(|t| Some(t.to_string())).to_vec();
     let rows: Vec<_> = groups.iter().enumerate().map(row).collect();

@@ -1,9 +1,9 @@
 //! Labels that cover all values under coarser combinations.
 //!
-//! An algorithm sees a combination by one ground value of each of its labels. If combinations start
-//! above the ground, other values are under the label as well. Algorithms that are held to the
-//! levels of LEVELS label by levels no lower than these, so their labels cover all values. The
-//! others label single values and ranges of values, which this module widens.
+//! An algorithm reads one ground value for each label of a combination. If combinations start above
+//! the ground, other values are under the label as well. Algorithms that must keep to the levels of
+//! LEVELS use labels of no lower level, so their labels cover all values. Other algorithms label
+//! single values and ranges of values, which this module widens.
 
 use super::groups::Partition;
 use super::table::{Column, Table};
@@ -45,7 +45,8 @@ fn under(column: &Column) -> Vec<(u32, u32)> {
     least.iter().map(|code| (*code, greatest[*code as usize])).collect()
 }
 
-/// Returns a label that covers what `label` covers, and the values of the codes between these ends.
+/// Returns a label that covers the values of `label`, and those of the codes from `least` to
+/// `greatest`.
 fn wide(label: Label, column: &Column, (least, greatest): (u32, u32)) -> Label {
     let lookup = &column.lookup;
     match label {

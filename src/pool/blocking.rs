@@ -51,8 +51,8 @@ mod tests {
         );
     }
 
-    /// The work ends on every thread of the pool that takes part in it. Without the cancellation it
-    /// never would.
+    /// The work ends on every thread of the pool that takes part in it. Without cancellation, it
+    /// would never end.
     #[tokio::test(flavor = "current_thread")]
     async fn dropped_work_ends_on_all_threads() {
         for threads in [1, 2, 3] {
@@ -77,7 +77,7 @@ mod tests {
     }
 
     /// A thread of the pool that takes up other work does not confuse the waiter of that work with
-    /// the one before.
+    /// the waiter of its earlier work.
     #[tokio::test(flavor = "current_thread")]
     async fn work_that_is_waited_for_is_not_cancelled_with_other_work() {
         let pool = Pool::new(2);

@@ -24,7 +24,7 @@ impl Waiter {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Makes this the waiter of all work of this thread that has no other.
+    /// Makes this the waiter of all work of this thread that has no other waiter.
     pub(crate) fn adopt(self) {
         CURRENT.set(Some(self));
     }

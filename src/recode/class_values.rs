@@ -84,7 +84,7 @@ fn of_runs<T: Clone>(
     Ok(found)
 }
 
-/// Returns the most frequent code, the least of several. Codes ascend, and one code may stand
+/// Returns the most frequent code, the least of several. Codes ascend, and one code may occur
 /// several times.
 fn mode(run: &[Counted]) -> Option<u32> {
     let codes = run.chunk_by(|a, b| a.code == b.code);
@@ -122,8 +122,8 @@ fn too_large() -> Error {
     )
 }
 
-/// Returns the two values in the middle of ascending values, which are the same value if their
-/// number is odd.
+/// Returns the two values in the middle of ascending values, which are the same value if the number
+/// of values is odd.
 fn middle<T: Copy>(weighted: &[(T, u64)]) -> Option<(T, T)> {
     let rows: u64 = weighted.iter().map(|(_, n)| n).sum();
     let at = |place: u64| {
@@ -144,18 +144,18 @@ fn whole_median(weighted: &[(i128, u64)]) -> Result<Option<i128>> {
     }
 }
 
-/// A power of two, which changes no digit of a number that is not tiny.
+/// A power of two: multiplying by it changes no digit of a number that is not tiny.
 const SCALE: f64 = 1.0 / (1u128 << 100) as f64;
 
-/// Returns the number nearest to the mean of ascending values with their counts; the even one of
-/// two.
+/// Returns the number nearest to the mean of ascending values with their counts. Of two numbers
+/// that are equally near, returns the even one.
 fn mean(weighted: &[(f64, u64)]) -> Option<f64> {
     let ((least, _), (greatest, _)) = (weighted.first()?, weighted.last()?);
     let rows: u64 = weighted.iter().map(|(_, n)| n).sum();
-    // A sum may be beyond the numbers that there are.
+    // A sum may be beyond the greatest floating-point number.
     let is_large = !(least.abs().max(greatest.abs()) * 4.0 * rows as f64).is_finite();
     let scale = if is_large { SCALE } else { 1.0 };
-    // What the sum is above that of as many rows of `mean`.
+    // The difference between the sum and that of as many rows of `mean`.
     let above = |mean: f64| {
         let mut sum = ExactSum::default();
         weighted.iter().for_each(|(value, n)| sum.add(value * scale, *n));

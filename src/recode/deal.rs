@@ -1,10 +1,10 @@
 //! Dealing rows out by bucket. A bucket is a range of classes in the order of the release.
 //!
-//! What a row is compared by is its *place*: the positions of its labels among those of their
-//! columns, of the columns of PARTITIONED BY first, and then the words of the order key. Places are
-//! in the order of the release, as far as the quasi-identifiers decide it. A class at the end of a
-//! bucket may be the first of the next, and its rows then go to both: only all of its rows, in
-//! order, tell which of them are whose.
+//! Rows are compared by their *place*: first the positions of their labels in the columns of
+//! PARTITIONED BY, and then the words of the order key. Places are in the order of the release, to
+//! the extent that the quasi-identifiers determine it. The last class of a bucket may also be the
+//! first class of the next. The rows of this class then go to both buckets, because only all of its
+//! rows, in order, show which of them belong to which bucket.
 
 use super::order_key::ORDER_PREFIX;
 use super::recoding_plan::{ColumnTreatment, RecodingPlan};
@@ -35,11 +35,11 @@ pub(crate) struct Range {
     pub(crate) high: Place,
 }
 
-/// The place of a class in the order of a release: of each column that is compared first its own,
-/// then the words of the order key.
+/// The place of a class in the order of a release: the position of its label in each column that is
+/// compared first, then the words of the order key.
 pub(crate) type Place = Vec<u64>;
 
-/// Adds the bucket to rows that have the order key. Rows of no bucket are left out.
+/// Adds the bucket to rows that have the order key. Rows that are in no bucket are left out.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Deal {
     /// The bits of each column of the order key, the last quasi-identifier first.
@@ -51,7 +51,8 @@ pub(crate) struct Deal {
 }
 
 impl RecodingPlan {
-    /// Returns the quasi-identifiers with these names; `None` if one is something else.
+    /// Returns the quasi-identifiers with these names; `None` if a name is not that of a
+    /// quasi-identifier.
     fn numbers_of(&self, names: &[String]) -> Option<Vec<usize>> {
         let number = |name: &String| {
             let released = self.columns.iter().find(|c| c.name == *name)?;
@@ -65,7 +66,7 @@ impl RecodingPlan {
 
     /// Returns the places of these classes, and of rows that are `*` in every quasi-identifier, if
     /// the plan has them. The columns of `first` are compared before the others. Returns `None` if
-    /// one of them is no quasi-identifier.
+    /// a column of `first` is not a quasi-identifier.
     pub(crate) fn places(
         &self,
         classes: &FrequencySet,
@@ -198,7 +199,8 @@ impl Travels for Deal {
 mod tests {
     use super::*;
 
-    /// A row of a class that two buckets share goes to both, and one of no bucket to none.
+    /// A row of a class that two buckets share goes to both. A row that is in no bucket is left
+    /// out.
     #[test]
     fn rows_go_to_the_buckets_of_their_place() {
         let range = |bucket, low, high| Range {

@@ -11,7 +11,7 @@ use arrow::compute::{cast, nullif};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// The labels that were chosen for a column, by their number.
+/// The labels that were chosen for a column, by number.
 pub(super) enum Chosen<'a> {
     /// The labels of a level.
     Level(u8),
@@ -52,7 +52,7 @@ pub(super) struct Computed {
     pub(super) labels: Labels,
     /// In a computed form: the check that a chosen label covers a value.
     pub(super) chosen: Option<Arc<Cover>>,
-    /// The check that a released value covers a value; `None` if a value does not tell by itself
+    /// The check that a released value covers a value; `None` if a value alone does not determine
     /// what it covers.
     pub(super) released: Option<Arc<Cover>>,
 }
@@ -97,8 +97,8 @@ pub(super) fn computed(
     })
 }
 
-/// Returns the value of each class. Classes that are suppressed, or whose label says nothing, are
-/// NULL.
+/// Returns the value of each class. Classes that are suppressed, or whose label is NULL or that of
+/// the top, are NULL.
 fn of_classes(
     form: LabelForm,
     key_schema: &KeySchema,

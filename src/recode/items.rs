@@ -1,8 +1,8 @@
 //! Sets of items: every item of a list becomes its label, and the labels of a list become a set.
 //!
 //! A released list ascends by the bytes of its labels and has each label once, so that neither the
-//! order nor the number of equal items is released. An item that is NULL is no item. A list that is
-//! NULL, and that of a suppressed row, is NULL; a list without items stays a list.
+//! order nor the number of equal items is released. NULL items are left out. A NULL list, and the
+//! list of a suppressed row, is released as NULL. A list without items stays a list without items.
 
 use crate::error::{Error, Result};
 use crate::frequency::Encoder;
@@ -82,7 +82,8 @@ impl ItemRecoding {
 pub(crate) struct Items {
     /// The items that are not NULL.
     pub(crate) items: ArrayRef,
-    /// By row: how many of them are its own; `None` if the list is NULL or not read.
+    /// By row: the number of these items that are in its list; `None` if the list is NULL or not
+    /// read.
     pub(crate) counts: Vec<Option<usize>>,
     /// The number of items that are NULL.
     pub(crate) nulls: u64,
@@ -116,7 +117,7 @@ impl Items {
     }
 }
 
-/// Returns the type of the items of a type of lists.
+/// Returns the type of the items in lists of this type.
 pub(crate) fn item_type(lists: &DataType) -> Result<DataType> {
     use DataType::{FixedSizeList, LargeList, LargeListView, List, ListView};
     match lists {
@@ -133,8 +134,8 @@ mod tests {
     use arrow::array::{FixedSizeListArray, Int64Array, LargeListArray};
     use arrow::datatypes::Int64Type;
 
-    /// Returns the released lists of these rows under a recoding of 1 and 2 to `a`, of 3 to `b`,
-    /// without 4.
+    /// Returns the released lists of these rows under a recoding of 1 and 2 to `a` and of 3 to `b`,
+    /// which removes 4.
     fn recoded(lists: &ArrayRef, suppressed: &[bool]) -> Vec<Option<Vec<String>>> {
         let items: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3, 4]));
         let labels = StringArray::from(vec!["a", "b"]);

@@ -22,7 +22,7 @@ pub(super) struct Labels {
     pub(super) values: ArrayRef,
     /// Whether the values are released as a dictionary of texts, and not in the column's own type.
     pub(super) is_text: bool,
-    /// The form of the labels. In another form than TEXT, the value of a row is one of `values`,
+    /// The form of the labels. In a form other than TEXT, the value of a row is one of `values`,
     /// and not its own.
     pub(super) form: LabelForm,
     /// The position of each label among the values, by the label's number; `None` if the two are

@@ -49,7 +49,7 @@ pub struct Released {
 pub struct QuasiIdentifierRule {
     /// The name of the column.
     pub column: String,
-    /// The treatment of values that the hierarchy does not know.
+    /// The treatment of values that the hierarchy does not map.
     pub on_unmapped: OnUnmapped,
     /// The form in which labels are released.
     pub form: LabelForm,
@@ -269,8 +269,8 @@ impl RecodingPlan {
         (labels.form != LabelForm::Text).then(|| (&labels.values, of.iter().map(place).collect()))
     }
 
-    /// Returns true if a column is released in another form than TEXT, in which labels that differ
-    /// may be alike.
+    /// Returns true if a column is released in a form other than TEXT, in which different labels
+    /// may be released as the same value.
     pub(crate) fn has_computed_values(&self) -> bool {
         self.labels.iter().any(|labels| labels.form != LabelForm::Text)
     }
@@ -357,12 +357,12 @@ fn own(labels: Labels, key_schema: &KeySchema, column: usize) -> Result<Computed
     })
 }
 
-/// Returns the number of the class of each combination, if there are any.
+/// Returns the class number of each combination; empty if there are no combinations.
 fn numbers(labelling: &Labelling, key_schema: &KeySchema, combinations: Option<&FrequencySet>) -> Result<Vec<u32>> {
     combinations.map_or(Ok(vec![]), |set| labelling.numbers(key_schema, set))
 }
 
-/// Returns what a form of the class is computed from; `None` for another form.
+/// Returns the classes from which a form of the class is computed; `None` for another form.
 fn members<'a>(
     form: LabelForm,
     combinations: Option<&'a FrequencySet>,

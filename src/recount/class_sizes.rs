@@ -21,7 +21,8 @@ const CLASSES: &str = "kept_classes";
 
 impl ReleasedTable {
     /// Describes the table called `name` with these roles, or with the roles in the release's
-    /// `manifest` if it is known. Rows that the manifest says are starred do not form a class.
+    /// `manifest` if it is known. Rows that are starred according to the manifest do not form a
+    /// class.
     pub fn of(name: &str, quasi_identifiers: &[String], sensitive: &[String], manifest: Option<&Manifest>) -> Self {
         let starred = manifest.filter(|m| m.suppressed_rows == SuppressedRows::Starred);
         Self {

@@ -37,7 +37,7 @@ impl Generalized {
     /// `empty_is_null`.
     async fn ladder(&self, session: &SessionContext, whole: &str, empty_is_null: bool) -> Result<Ladder> {
         let (values, lookup) = bind(session, whole, &self.column, &self.hierarchy).await?;
-        // Rows with these values are suppressed whatever the node, and are in no class.
+        // Rows with unmapped values are suppressed at every node, and are in no class.
         let suppresses = self.hierarchy.on_unmapped() == OnUnmapped::Suppress;
         let is_in = |code| !(suppresses && lookup.is_unmapped(code));
         let is_in: BooleanArray = (0..values.len()).map(|code| Some(is_in(code))).collect();
@@ -52,7 +52,7 @@ impl Generalized {
         let data_type = type_of(session, whole, &self.column).await?;
         let value = match plain_type(&data_type) {
             same if *same == data_type => quote(&self.column),
-            // Not every dictionary can be joined by.
+            // Not every dictionary type can be joined on.
             plain => format!("arrow_cast({}, {})", quote(&self.column), literal(&plain.to_string())),
         };
         Ok(Ladder {

@@ -93,7 +93,7 @@ pub struct ReleasedTable {
     /// The session's table of the population, generalized like the release, if a model counts in
     /// it.
     pub population: Option<String>,
-    /// The hierarchy and level of each generalized quasi-identifier, as far as they are known.
+    /// The hierarchy and level of each generalized quasi-identifier, if they are known.
     pub generalized: Vec<Generalized>,
     /// The quasi-identifiers in files that spell NULL and the empty text alike, as CSV does. No
     /// column of such a file has both, and both are read as NULL.
@@ -314,8 +314,7 @@ impl ReleasedTable {
     }
 
     /// Returns the entity as an SQL expression that makes the two zeros of floating point one
-    /// value. SQL says that they are equal, but they would differ inside the struct that models
-    /// count.
+    /// value. SQL treats them as equal, but they would differ inside the struct that models count.
     async fn entity_key(&self, session: &SessionContext) -> Result<Option<String>> {
         let Some(entity) = &self.entity else {
             return Ok(None);

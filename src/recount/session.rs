@@ -41,12 +41,12 @@ pub(crate) struct Elsewhere {
     pub(crate) counts_itself: Option<fn(&dyn ExecutionPlan) -> bool>,
 }
 
-/// Returns such a session, with a part of its queries computed elsewhere.
+/// Returns a session for recounting, with a part of its queries computed elsewhere.
 pub(crate) fn session_with(state: &SessionState, progress: Arc<AtomicU64>, elsewhere: Elsewhere) -> SessionContext {
     let mut config = state.config().clone().with_create_default_catalog_and_schema(true);
     // The statements of the recount quote names with ", which begins a text in some dialects.
     config.options_mut().sql_parser.dialect = Dialect::Generic;
-    // A session of the library may have been set differently since.
+    // The settings of a session of the library may have been changed since.
     answer_rightly(&mut config);
     let own = SessionStateBuilder::new()
         .with_config(config)
@@ -70,9 +70,9 @@ pub(crate) fn session_with(state: &SessionState, progress: Arc<AtomicU64>, elsew
     session
 }
 
-/// Returns the plan of a query of such a session that reads columns of text as dictionaries, where the
-/// files store them so, in so many partitions. The rows that it reads are not counted for the progress
-/// bar.
+/// Returns the plan of a query of such a session, in `partitions` partitions. The plan reads
+/// columns of text as dictionaries if the files store them so. The rows that it reads are not
+/// counted for the progress bar.
 pub(crate) async fn coded_plan(
     session: &SessionContext,
     partitions: usize,
@@ -84,7 +84,7 @@ pub(crate) async fn coded_plan(
     };
     let rules = state.physical_optimizers().iter().filter(is_left).cloned().collect();
     let config = state.config().clone().with_target_partitions(partitions);
-    // The tables stay those of the session: another catalog would take their place there, too.
+    // The tables stay those of the session. A new default catalog would replace them.
     let config = config.with_create_default_catalog_and_schema(false);
     let bare = SessionStateBuilder::new_from_existing(state.clone()).with_physical_optimizer_rules(rules);
     let bare = bare.with_config(config);

@@ -36,8 +36,8 @@ impl ReleasedTable {
             .ok_or_else(|| Error::usage(format!("{} counts the {counted}: say AGAINST source", promise.name)))
     }
 
-    /// Returns the hierarchy and the level of a quasi-identifier. Fails with a usage error if its
-    /// labels do not tell them.
+    /// Returns the hierarchy and the level of a quasi-identifier. Fails with a usage error if they
+    /// are not known.
     pub(super) fn known_level(&self, column: &str, promise: &Promise<'_>) -> Result<&Generalized> {
         if self.null_labels.iter().any(|c| c == column) {
             return Err(Error::usage(format!(

@@ -6,7 +6,7 @@ use crate::error::Result;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-/// Where bars begin, and the length of the longest bar, in pixels.
+/// The left end of bars, and the length of the longest bar, in pixels.
 const BARS: (i32, i32) = (124, 190);
 const BAR: i32 = 11;
 
@@ -78,8 +78,8 @@ impl Bars<'_> {
         })
     }
 
-    /// Draws one bar of one or more parts, and the sum of the parts beside it. The last part is of
-    /// `color`.
+    /// Draws one bar of one or more parts, and the sum of the parts beside it. The last part has
+    /// the colour `color`.
     fn bar(&self, area: &Area, top: i32, parts: &[Option<f64>], color: RGBColor) -> Drawn {
         let total: f64 = parts.iter().flatten().sum();
         let known = parts.iter().any(Option::is_some);

@@ -44,8 +44,8 @@ pub fn class_sizes(before: &Histogram, after: &Histogram, required: Option<u64>)
     bins
 }
 
-/// Returns the risks by attacker. A risk is `None` if there is no class; a journalist's also
-/// without a population.
+/// Returns the risks by attacker. A risk is `None` if there is no class. The risk of a journalist
+/// is also `None` without a population.
 pub fn risks(before: &risk::Risk, after: &risk::Risk) -> Vec<Risk> {
     let known = |risk: &risk::Risk, value: f64| risk.smallest_class.map(|_| value);
     let mut risks = vec![];

@@ -16,7 +16,7 @@ pub struct Report {
     pub report_version: u32,
     /// The program that made the report.
     pub software: String,
-    /// The statement and what it read.
+    /// The statement and its inputs.
     #[serde(default)]
     pub record: Record,
     /// The source and the release.
@@ -36,7 +36,7 @@ pub struct Report {
     pub disclosure: Vec<Disclosure>,
     /// The suppressed rows.
     pub suppression: Suppression,
-    /// What the release still says of the source; `None` if it was not measured.
+    /// The utility that the release keeps; `None` if it was not measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub utility: Option<Utility>,
     /// How the generalization was chosen.
@@ -52,7 +52,7 @@ pub struct Report {
     pub not_covered: Vec<Gap>,
 }
 
-/// The statement and what it read.
+/// The statement and its inputs.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Record {
     /// The statement, with `?` for the literals of its queries.
@@ -83,8 +83,8 @@ pub struct Input {
     pub name: String,
     /// The size in bytes.
     pub bytes: u64,
-    /// What tells its content from another: SHA-256 of a file, the tag of an object, the version of
-    /// a table.
+    /// The identity of its content: SHA-256 of a file, the tag of an object, the version of a
+    /// table.
     pub content: String,
 }
 
@@ -107,10 +107,11 @@ pub struct Released {
     pub required_class_size: Option<u64>,
     /// The column whose distinct values are the persons; if `None`, each row is a person.
     pub entity: Option<String>,
-    /// The number of persons in the source, if `entity` is named; rows of nobody are one person.
+    /// The number of persons in the source, if `entity` is named; rows without a person are one
+    /// person.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub persons_in: Option<u64>,
-    /// The number of persons in the classes of the release, likewise.
+    /// The number of persons in the classes of the release, counted in the same way.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub persons_out: Option<u64>,
     /// The population table in which classes were counted.
@@ -140,7 +141,7 @@ pub enum Role {
     QuasiIdentifier,
     /// The column contains lists whose items can identify a person, also alone. It is in no class.
     ItemSet,
-    /// The column is what the data is about, and nobody should learn its value of a person.
+    /// The column is what the data is about, and its value should not be learned for any person.
     Sensitive,
     /// The column is the target of a classifier.
     ClassLabel,
@@ -192,13 +193,13 @@ pub struct Generalization {
     pub loss_by_generalization: f64,
     /// The loss by suppressing: the share of suppressed rows, each of which loses its whole value.
     pub loss_by_suppression: f64,
-    /// The number of labels in the classes of the release; `None` if every class has labels of its own
-    /// (local recoding), or every item of a set.
+    /// The number of labels in the classes of the release; `None` if every class has labels of its
+    /// own (local recoding), or every item of a set.
     #[serde(default)]
     pub labels: Option<u64>,
-    /// The records of each of these labels, in the order of what they stand for; empty for more than
-    /// [`Generalization::MOST_SHARES`] labels, and for fewer than [`Generalization::LEAST_RECORDS`]
-    /// records.
+    /// The records of each of these labels, in the order of the values that they stand for; empty
+    /// for more than [`Generalization::MOST_SHARES`] labels, and for fewer than
+    /// [`Generalization::LEAST_RECORDS`] records.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub shares: Vec<LabelShare>,
 }
@@ -206,18 +207,18 @@ pub struct Generalization {
 /// The records of a label, which is not named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelShare {
-    /// The share of the source's records that have the label, in whole percents: an exact count would
-    /// say what labels the suppressed records have.
+    /// The share of the source's records that have the label, in whole percents. An exact count
+    /// would reveal the labels of the suppressed records.
     pub before: u8,
     /// The share of the records in the classes of the release, in whole percents.
     pub after: u8,
 }
 
 impl Generalization {
-    /// The most labels whose shares are told: more are no picture.
+    /// The most labels whose shares are reported: more do not make a picture.
     pub const MOST_SHARES: usize = 30;
-    /// The least records of a source whose shares are told: of fewer, a percent is so few that it would say
-    /// what label a suppressed record has.
+    /// The least records of a source whose shares are reported. With fewer records, a percent is so
+    /// few records that it would reveal the label of a suppressed record.
     pub const LEAST_RECORDS: u64 = 1_000;
 
     /// Returns the column's general loss metric (Iyengar), from 0 to 1.
@@ -225,7 +226,7 @@ impl Generalization {
         self.loss_by_generalization + self.loss_by_suppression
     }
 
-    /// Returns true if no released value of the column says anything.
+    /// Returns true if no released value of the column contains information.
     pub(super) fn is_lost(&self) -> bool {
         (self.top > 0 && self.level == Some(self.top)) || self.loss() >= 1.0
     }
@@ -374,8 +375,8 @@ pub struct Choice {
     pub value: f64,
     /// What the search proves about the alternatives.
     pub proof: String,
-    /// The number of combinations of levels, in decimal digits (it may not fit 64 bits), or that it
-    /// is over 3.4e38; `None` for local recoding, which chooses no levels.
+    /// The number of combinations of levels in decimal digits (it may not fit 64 bits), or the text
+    /// that it is over 3.4e38; `None` for local recoding, which chooses no levels.
     pub alternatives: Option<String>,
     /// The number of combinations that were assessed.
     pub assessed: u64,

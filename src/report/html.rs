@@ -1,5 +1,4 @@
-//! A page as one HTML file: the style is embedded, and there is no script and nothing that is
-//! loaded.
+//! A page as one HTML file. The style is embedded. There is no script, and nothing is loaded.
 
 use super::block::{Answer, Block, Figure, Line, Page, Section, Span, Table, Tile, Tone, escaped};
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! The lattice around the released node: what a change of one level would have given.
+//! The lattice around the released node: the results of a change of one level.
 
 use super::block::Figure;
 use super::drawing::{self, Area, Drawn, FIRST, INK, SECOND, font, legend, shortened};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 const ROW: i32 = 34;
 /// The height of the legend, in pixels.
 const LEGEND: i32 = 30;
-/// Where the released node and its neighbours stand, from the left in pixels.
+/// The places of the released node and of its neighbours, from the left in pixels.
 const RELEASED: i32 = 46;
 const NEIGHBOUR: i32 = 150;
 
@@ -31,7 +31,7 @@ pub struct Neighbour {
     pub k: u64,
     /// The number of rows that would be suppressed there.
     pub suppressed: u64,
-    /// The value of the metric there; `None` if it has none.
+    /// The value of the metric there; `None` if there is no value.
     pub value: Option<f64>,
 }
 

@@ -7,7 +7,7 @@ use crate::error::Result;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-/// Where the labels of a column begin and end, in pixels.
+/// The left and the right end of the labels of a column, in pixels.
 const ACROSS: (i32, i32) = (124, WIDTH as i32 - 8);
 /// The height of the highest bar, and the distance from one column to the next.
 const HIGH: i32 = 28;
@@ -40,7 +40,8 @@ impl Shares<'_> {
     }
 }
 
-/// Draws the two bars of each label of a column side by side. The highest bar is of the largest share.
+/// Draws the two bars of each label of a column side by side. The largest share has the highest
+/// bar.
 fn column(area: &Area, top: i32, name: &str, shares: &[LabelShare]) -> Drawn {
     let base = top + HIGH;
     let most = shares.iter().map(|share| share.before.max(share.after)).max();

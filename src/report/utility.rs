@@ -12,7 +12,7 @@ impl Utility {
         rendered(format, || page(self), self)
     }
 
-    /// Returns the figures that are of this kind of measure.
+    /// Returns the figures with this kind of measure.
     pub(super) fn of(&self, is_asked: impl Fn(&Measure) -> bool) -> impl Iterator<Item = &Figure> {
         self.figures.iter().filter(move |f| is_asked(&f.measure))
     }

@@ -1,4 +1,4 @@
-//! The histogram of class sizes: everything that the sample says about risk.
+//! The histogram of class sizes, from which the risk figures of a sample follow.
 
 use serde::Serialize;
 use std::collections::BTreeMap;

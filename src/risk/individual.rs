@@ -122,7 +122,7 @@ mod tests {
         for (found, published) in found.iter().zip(published) {
             assert!((found - published).abs() < 1e-8, "{found} {published}");
         }
-        // Its method "approx" for f > 2 is close: 0.01369863.
+        // sdcMicro's method "approx" for f > 2 is close: 0.01369863.
         let p: f64 = 3.0 / 108.0;
         assert!((p / (3.0 - (1.0 - p)) - 0.013_698_63).abs() < 1e-8);
     }

@@ -34,11 +34,12 @@ use std::collections::HashMap;
 /// The most columns: larger factorials have no exact sum.
 pub const MOST_COLUMNS: usize = 30;
 
-/// The minimal sample uniques of a table, by class of equal rows. A class of several rows has none.
+/// The minimal sample uniques of a table, by class of equal rows. A class of several rows has no
+/// MSU.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpecialUniques {
-    /// By class: its MSUs, each as a set of columns with one bit a column, in the order of their
-    /// size.
+    /// The MSUs of each class in the order of their size, each as a set of columns with one bit per
+    /// column.
     minimal: Vec<Vec<u32>>,
     columns: usize,
     /// The number of rows in classes of one and in classes of two.
@@ -49,7 +50,7 @@ pub struct SpecialUniques {
 impl SpecialUniques {
     /// Finds the MSUs of up to `largest` columns. `columns` has the code of each class's value, by
     /// column; `sizes` has the number of rows of each class. No two classes are equal. Fails only
-    /// if nobody waits for the answer any more.
+    /// if the caller does not wait for the answer any more.
     pub fn of(columns: &[Vec<u32>], sizes: &[u64], largest: usize) -> Result<Self> {
         let mut minimal: Vec<Vec<u32>> = vec![vec![]; sizes.len()];
         for set in sets(columns.len(), largest) {
@@ -77,10 +78,10 @@ impl SpecialUniques {
         self.minimal.iter().map(score).collect()
     }
 
-    /// Returns, by column, what it contributes to the score of the rows of each class: the share of
-    /// the score that is of MSUs with the column; `None` for a class without a score. An MSU of
-    /// several columns counts for each of them, so the shares of a row add up to 1 only if each of
-    /// its MSUs has one column.
+    /// Returns the contribution of each column to the score of the rows of each class: the share of
+    /// the score from MSUs with the column; `None` for a class without a score. An MSU of several
+    /// columns counts for each of them, so the shares of a row add up to 1 only if each of its MSUs
+    /// has one column.
     pub fn contributions(&self) -> Vec<Vec<Option<f64>>> {
         let of_set = |set: &u32| factorial(self.columns - set.count_ones() as usize);
         let sum = |sets: &[u32], with: u32| {
@@ -95,7 +96,7 @@ impl SpecialUniques {
         (0..self.columns).map(of_column).collect()
     }
 
-    /// Returns the DIS-SUDA score of the rows of each class, of a sample that is this share of its
+    /// Returns the DIS-SUDA score of the rows of each class, for a sample that is this share of its
     /// population.
     pub fn dis(&self, fraction: f64) -> Vec<f64> {
         let scores = self.scores();
@@ -201,7 +202,7 @@ mod tests {
     }
 
     /// The example of the guide to statistical disclosure control of the International Household
-    /// Survey Network, which sdcMicro tests its suda2 with.
+    /// Survey Network, with which sdcMicro tests its suda2.
     const HOUSEHOLD: [[&str; 4]; 10] = [
         ["urban", "female", "secondary incomplete", "employed"],
         ["urban", "female", "secondary incomplete", "employed"],

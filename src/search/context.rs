@@ -30,7 +30,7 @@ pub enum Stop {
     TimeLimit,
     /// The node limit was reached.
     NodeLimit,
-    /// The user pressed Ctrl-C, or nobody waits for the statement any more.
+    /// The user pressed Ctrl-C, or no caller waits for the statement any more.
     Interrupted,
     /// The oracle failed.
     Failed(Error),
@@ -67,14 +67,14 @@ pub struct Budget {
 pub struct Progress {
     /// The number of distinct nodes assessed so far.
     pub nodes: u64,
-    /// The number of nodes of the lattice; `None` if the table is divided and no node is looked
-    /// for.
+    /// The number of nodes of the lattice; `None` if the algorithm divides the table and searches
+    /// for no node.
     pub of: Option<u128>,
     /// The best value of the metric so far; `None` before the first anonymous node.
     pub best: Option<f64>,
-    /// The value that no anonymous node is better than, as far as that is proven.
+    /// The proven bound on the metric: no anonymous node has a better value.
     pub bound: Option<f64>,
-    /// Whether the search ends by a time limit or a node limit at the latest.
+    /// True if the search has a time limit or a node limit.
     pub limited: bool,
 }
 
@@ -170,8 +170,9 @@ impl Context {
         Ok(found)
     }
 
-    /// Reports the progress: of a search over the lattice of `oracle`, or of an algorithm that
-    /// divides the table. Values are costs, which the caller turns into those of the metric.
+    /// Reports the progress of a search over the lattice of `oracle`, or without an oracle of an
+    /// algorithm that divides the table. The values are costs, which the caller turns into values
+    /// of the metric.
     pub(crate) fn tell(&self, oracle: Option<&dyn Oracle>) {
         let Some(f) = &self.on_progress else {
             return;
@@ -218,7 +219,7 @@ impl Context {
     /// Returns true if no node that costs at least `bound` and does not come before `node` can
     /// replace the incumbent. Given a bound on the cost of `node`, this holds for `node` itself.
     /// Given a bound on all nodes above, it holds for them, because they come later. An incumbent
-    /// that keeps nothing loses to whatever costs as much and keeps a row.
+    /// that keeps no row loses to any node that costs as much and keeps a row.
     pub fn cannot_win(&self, bound: f64, node: &Node) -> bool {
         match &self.incumbent {
             None => bound == f64::INFINITY,
@@ -289,8 +290,8 @@ impl Context {
     }
 }
 
-/// Compares anonymous nodes by cost. Where suppressing every row costs as much as `*` for every
-/// row, the latter comes first, because it keeps more; then the order of nodes decides.
+/// Compares anonymous nodes by cost. If suppressing every row costs as much as `*` for every row,
+/// the latter comes first, because it keeps more. Other ties go by the order of nodes.
 pub(super) fn by_cost((a, node): (&Assessment, &Node), (b, other): (&Assessment, &Node)) -> Order {
     let order = a.cost().total_cmp(&b.cost());
     order

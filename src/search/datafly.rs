@@ -1,9 +1,9 @@
 //! Datafly: greedy generalization of the quasi-identifier with the most distinct values.
 //!
-//! From the bottom node: as long as more rows would have to be suppressed than the statement
-//! allows, the quasi-identifier that now has the most distinct values goes up one level (ties: the
-//! first named; those at their top are skipped). The rows that still fail are suppressed. Sweeney
-//! allows k rows, which is `SUPPRESSING AT MOST k ROWS` here.
+//! Datafly starts at the bottom node. As long as more rows would have to be suppressed than the
+//! statement allows, the quasi-identifier that now has the most distinct values goes up one level
+//! (ties: the first named; those at their top are skipped). The rows that still fail are
+//! suppressed. Sweeney allows k rows, which is `SUPPRESSING AT MOST k ROWS` here.
 //!
 //! **Guarantee**: an anonymous node after at most as many steps as the lattice is high, if the walk
 //! meets one. The metric is not used, and nothing is proven about the distance to the optimum. With

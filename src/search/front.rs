@@ -84,8 +84,7 @@ impl Front {
                 || (discrete && *old_cell == cell && !dominates(costs, old.1))
                 || old_node == node
             {
-                // Members do not dominate each other, so a node that a member hides hides no
-                // member.
+                // Members do not dominate each other, so a dominated node dominates no member.
                 return;
             }
             if box_dominates(new, old) {

@@ -1,9 +1,9 @@
 //! A genetic algorithm on the lattice.
 //!
-//! A population of nodes drawn uniformly; generation by generation, parents are drawn by roulette
-//! wheel with fitness 1 / cost, pairs of them exchange their tails at a random cut between two
-//! attributes, and every child undergoes a single-step mutation. The children replace the
-//! population; the best anonymous node ever seen is the answer.
+//! The population starts as nodes drawn uniformly. In each generation, parents are drawn by
+//! roulette wheel with fitness 1 / cost, pairs of parents exchange their tails at a random cut
+//! between two attributes, and every child undergoes a single-step mutation. The children replace
+//! the population. The result is the best anonymous node ever seen.
 //!
 //! **Interpretation**: the paper gives no mutation rate; each attribute moves by one level with
 //! probability 1 / attributes, the rate of the property-based generalization paper. Nodes that are

@@ -4,9 +4,9 @@
 //! subset, from the smallest on, the lattice of its levels is walked breadth-first from the bottom.
 //! A node whose projection to a smaller subset failed is left out, and a node above an anonymous
 //! node is anonymous. The projection to a subset is the node with every other quasi-identifier at
-//! the top of its range. What remains are all anonymous nodes.
+//! the top of its range. The nodes that remain are all anonymous nodes.
 //!
-//! **Guarantee**: the paper finds every anonymous node. Here the nodes whose bounds leave it open
+//! **Guarantee**: the paper finds every anonymous node. Here the nodes that may win by their bounds
 //! are assessed, which gives the optimum for any metric and any models. If anonymity is not
 //! monotone nothing can be pruned a priori, and all nodes are walked with the bounds alone.
 //!

@@ -9,7 +9,7 @@ use crate::lattice::{Node, Tags};
 /// new bounds exclude.
 const BATCH: usize = 16;
 
-/// What is known of the nodes during one run.
+/// The knowledge about the nodes during one run.
 pub(super) struct Known<'a> {
     pub(super) oracle: &'a dyn Oracle,
     pub(super) context: &'a mut Context,
@@ -31,7 +31,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Assesses nodes, stores what follows from the assessments, and returns which nodes are
+    /// Assesses nodes, stores the conclusions from the assessments, and returns which nodes are
     /// anonymous.
     pub(super) fn assess(&mut self, nodes: &[Node]) -> Result<Vec<bool>, Stop> {
         let best = self.context.incumbent().map(|(n, _)| n.clone());
@@ -59,8 +59,7 @@ impl<'a> Known<'a> {
         Ok(found.iter().map(|a| a.anonymous).collect())
     }
 
-    /// Assesses those of `nodes`, all of one height, that may win and of which it is not known
-    /// whether they are anonymous.
+    /// Assesses those of `nodes`, all of one height, that may win and whose anonymity is not known.
     pub(super) fn classify(&mut self, nodes: impl Iterator<Item = Node>) -> Result<(), Stop> {
         self.assess_if(nodes, |known, node| !known.is_settled(node))
     }
@@ -103,7 +102,7 @@ impl<'a> Known<'a> {
         self.tags.get(node)
     }
 
-    /// Returns true if it is known whether `node` is anonymous, or if it does not matter.
+    /// Returns true if it is known whether `node` is anonymous, or if `node` can no longer win.
     pub(super) fn is_settled(&self, node: &Node) -> bool {
         self.tags.get(node).is_some() || self.is_lost(node)
     }

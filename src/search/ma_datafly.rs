@@ -2,8 +2,8 @@
 //!
 //! As long as the table is not anonymous, the quasi-identifier that now has the most distinct
 //! values goes up one level; those at their top are skipped (ties: the first named). This is the
-//! loop of Datafly. The paper differs in that it never suppresses: that is the suppression limit 0,
-//! which the statement sets. Both stop when the rows that fail are within the limit.
+//! loop of Datafly. The paper differs in that it never suppresses. The statement sets this by the
+//! suppression limit 0. Both stop when the rows that fail are within the limit.
 //!
 //! **Guarantee**: as for Datafly.
 //!

@@ -1,7 +1,7 @@
 //! Search algorithms over the lattice.
 //!
 //! An algorithm sees an [`Oracle`], which assesses nodes, and a [`Context`], which holds the
-//! budget, the incumbent and the random numbers. An algorithm knows nothing of data, models or
+//! budget, the incumbent and the random numbers. An algorithm has no access to data, models or
 //! metrics, so it can be tested on a lattice made up in a test. A new algorithm is one file and one
 //! line in [`SEARCHES`].
 

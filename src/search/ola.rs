@@ -3,12 +3,12 @@
 //! The lattice between two nodes is searched at its middle height: each node there that is not
 //! known yet is assessed. If the node is anonymous, all nodes above it are too, and the part from
 //! the lower node to it is searched. If not, no node below it is anonymous, and the part from it to
-//! the upper node is searched. That leaves the lowest anonymous node of every path (the k-minimal
+//! the upper node is searched. The lowest anonymous node of every path remains (the k-minimal
 //! nodes). Of these the paper takes the one with the least loss.
 //!
 //! **Guarantee**: as in the paper, the optimum if cost never falls along generalization. Here it is
 //! the optimum for any metric and any models: nodes above the k-minimal ones are assessed too if
-//! their bounds leave it open. If anonymity is not monotone all nodes are walked, with the bounds
+//! they may win by their bounds. If anonymity is not monotone all nodes are walked, with the bounds
 //! alone.
 //!
 //! Example: `SEARCH USING ola`.

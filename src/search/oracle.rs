@@ -106,8 +106,8 @@ pub trait Oracle: Send + Sync {
     /// suppressed row no less than a kept one (dm, glm, entropy).
     ///
     /// The floor must then be the cost with nothing suppressed (dm: the sum over all classes of
-    /// f^2). It must not be raised by what is known of kept classes, and `bound(node, 0)` must be
-    /// at most this floor.
+    /// f^2). Knowledge about kept classes must not raise it, and `bound(node, 0)` must be at most
+    /// this floor.
     #[doc(hidden)]
     fn excess_is_monotone(&self) -> bool {
         false

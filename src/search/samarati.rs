@@ -6,8 +6,8 @@
 //! (k-minimal generalization; the paper leaves the choice among them to the user).
 //!
 //! **Guarantee**: a node of the least height of all anonymous nodes. This is the optimum for the
-//! metric height, and nothing more for others. If anonymity is not monotone the heights are tried
-//! from the lowest, with the same guarantee.
+//! metric height; for other metrics nothing more is guaranteed. If anonymity is not monotone the
+//! heights are tried from the lowest, with the same guarantee.
 //!
 //! Example: `SEARCH USING samarati`.
 //!

@@ -1,12 +1,12 @@
 //! Tabu search on the lattice.
 //!
-//! Start: from the top, step to the anonymous lower neighbour that costs least until no lower
-//! neighbour is anonymous. Then, round by round: the neighbours of the current node that are not in
-//! the tabu list are assessed (all of them, or `candidates` drawn at random), and the next node is
-//! drawn: the anonymous candidates share probability 0.7, the others 0.3, within each group by
-//! fitness (1 / cost) or equally. A node enters the tabu list when it is drawn and leaves it after
-//! its living time, or as the oldest when the list is full. The best anonymous node ever seen is
-//! the answer.
+//! The search starts at the top and steps to the anonymous lower neighbour that costs least, until
+//! no lower neighbour is anonymous. In each round, the neighbours of the current node that are not
+//! in the tabu list are assessed (all of them, or `candidates` drawn at random). Then the next node
+//! is drawn: the anonymous candidates share probability 0.7, the others 0.3, within each group by
+//! fitness (1 / cost) or equally. A node enters the tabu list when it is drawn. It leaves the list
+//! after its living time, or as the oldest when the list is full. The result is the best anonymous
+//! node ever seen.
 //!
 //! **Interpretation**: neighbours differ in exactly one attribute by any amount; the lower
 //! neighbours of the start differ by one level. Lower DM is better. If one group of candidates is
@@ -125,7 +125,7 @@ impl Walk {
         Ok(best.1)
     }
 
-    /// Draws the candidate to go to.
+    /// Draws the next node from the candidates.
     fn draw(&self, context: &mut Context, found: &[Assessment]) -> Option<usize> {
         let (anonymous, others): (Vec<usize>, Vec<usize>) = (0..found.len()).partition(|&i| found[i].anonymous);
         let from_anonymous = context.rng.random::<f64>() < self.anonymous_share;
@@ -160,7 +160,7 @@ impl Walk {
     }
 }
 
-/// The sort key: anonymous nodes first, then by cost, then by the order of nodes.
+/// Returns the sort key: anonymous nodes first, then by cost, then by the order of nodes.
 fn rank<'a>(assessment: &Assessment, node: &'a Node) -> (bool, TotalCost, &'a Node) {
     (!assessment.anonymous, TotalCost(assessment.cost()), node)
 }

@@ -6,8 +6,8 @@
 //!
 //! **Interpretation**: the rounds of the tabu search draw among 20 candidates. Within the anonymous
 //! candidates and within the others the draw is equal, as this paper says; the tabu paper draws by
-//! quality (`draw => quality`). The best node of a tabu search is its best anonymous one, or the
-//! one that costs least if it met none.
+//! quality (`draw => quality`). The best node of a tabu search is its best anonymous node, or the
+//! node that costs least if it met no anonymous one.
 //!
 //! **Guarantee**: the result is anonymous; nothing is proven about the optimum. Works for any
 //! metric and models, monotone or not. The same seed gives the same result.

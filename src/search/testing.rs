@@ -31,7 +31,7 @@ pub enum Metric {
 pub enum Model {
     /// The class has at least k rows: monotone, whatever the limit.
     Size,
-    /// The class has at least k rows and its size is no multiple of 3: not monotone at all.
+    /// The class has at least k rows and its size is not a multiple of 3: not monotone at all.
     OddSize,
 }
 
@@ -96,8 +96,8 @@ impl Toy {
         size >= self.k && (self.model == Model::Size || !size.is_multiple_of(3))
     }
 
-    /// Returns the least class size after the rows of the smallest classes are suppressed, as far
-    /// as the limit allows (k of a node under eta).
+    /// Returns the least class size after the rows of the smallest classes are suppressed within
+    /// the limit (k of a node under eta).
     fn reached_k(&self, node: &Node) -> u64 {
         let mut sizes: Vec<u64> = self.classes(node).iter().map(|c| c.len() as u64).collect();
         sizes.sort_unstable();
@@ -145,8 +145,8 @@ impl Toy {
         }
     }
 
-    /// Returns a table of so many columns with two levels each, in which a row shares a value with
-    /// one other row.
+    /// Returns a table of `columns` columns with two levels each, in which each row shares each
+    /// value with one other row.
     pub fn wide(columns: usize) -> Self {
         let rows: Vec<Vec<u8>> = (0..8usize)
             .map(|row| (0..columns).map(|i| ((row + i) / 2 % 4) as u8).collect())
@@ -282,8 +282,8 @@ impl Oracle for Toy {
     }
 }
 
-/// Levels over `values` ground values that nest: every level merges groups of the level below; some
-/// levels change nothing.
+/// Returns levels over `values` ground values that nest: every level merges groups of the level
+/// below; some levels change nothing.
 fn hierarchy() -> impl Strategy<Value = Vec<Vec<u8>>> {
     (1usize..6)
         .prop_flat_map(|values| prop::collection::vec(prop::collection::vec(0u8..4, values), 0..3))
@@ -304,7 +304,7 @@ fn hierarchy() -> impl Strategy<Value = Vec<Vec<u8>>> {
         })
 }
 
-/// Random tables and requests, monotone or not.
+/// Returns random tables and requests, monotone or not.
 pub fn toy() -> impl Strategy<Value = Toy> {
     let metric = prop_oneof![
         4 => Just(Metric::Dm), 4 => Just(Metric::Loss), 1 => Just(Metric::Height), 1 => Just(Metric::Arbitrary)
@@ -388,7 +388,7 @@ pub fn check_heuristic(toy: &Toy, call: &Call, seed: u64) -> Result<(), TestCase
 }
 
 proptest! {
-    /// Checks the contract of [`Oracle`], without which the tests over the toy mean nothing.
+    /// Checks the contract of [`Oracle`], on which all tests over the toy depend.
     #[test]
     fn the_toy_keeps_its_promises(toy in toy(), pick in any::<u64>()) {
         let node = toy.lattice.node_at(u128::from(pick) % toy.lattice.size());

@@ -7,15 +7,15 @@ use crate::plain::acts;
 
 /// The least number of bytes of a secret.
 const LEAST: usize = 16;
-/// The least number of bytes of what repeats in it.
+/// The minimum length of the part that repeats in a secret, in bytes.
 const LEAST_REPEATED: usize = 8;
 /// The least number of different bytes. Of 16 random decimal digits, 9 in 100,000 have fewer.
 const LEAST_DIFFERENT: usize = 5;
-/// Characters that show nothing, besides white space and those that act on the text beside them.
+/// Invisible characters, besides white space and characters that act on the text beside them.
 const FILLERS: [char; 6] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}', '\u{200d}'];
 
-/// Returns what is wrong with a secret, as what it has: `has fewer than 16 bytes`. A secret that is
-/// no text may have any bytes.
+/// Returns the fault of a secret as a predicate, such as `has fewer than 16 bytes`. A secret that
+/// is not text may have any bytes.
 pub(super) fn fault(secret: &[u8]) -> Option<&'static str> {
     let shown = match std::str::from_utf8(secret) {
         Ok(text) => text
@@ -37,7 +37,7 @@ pub(super) fn fault(secret: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Returns the length of the shortest beginning that, again and again, is all of these bytes.
+/// Returns the length of the shortest prefix that, repeated, gives all of these bytes.
 fn repeated(bytes: &[u8]) -> usize {
     let is_period = |n: &usize| bytes[*n..].iter().zip(bytes).all(|(a, b)| a == b);
     (1..bytes.len()).find(is_period).unwrap_or(bytes.len())

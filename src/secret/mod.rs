@@ -1,4 +1,4 @@
-//! The place of a secret, which statements name in its stead.
+//! The place of a secret, which statements name instead of the secret.
 
 mod fault;
 
@@ -16,7 +16,7 @@ pub enum Secret {
 }
 
 impl Secret {
-    /// Returns the secret at a place, `env:NAME` or `file:PATH`; `None` if it is no place.
+    /// Returns the secret at a place, `env:NAME` or `file:PATH`; `None` if the text is not a place.
     pub(crate) fn at(place: &str) -> Option<Self> {
         let (kind, name) = place.split_once(':').filter(|(_, name)| !name.is_empty())?;
         match kind {
@@ -38,7 +38,7 @@ impl Secret {
         }
     }
 
-    /// Reads what is at the place, without blanks at its end.
+    /// Reads the bytes at the place, without blanks at their end.
     pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
         let read = match self {
             Self::Environment(name) => std::env::var(name).map_err(|_| not_set(name))?.into_bytes(),
@@ -61,8 +61,8 @@ impl Secret {
     }
 }
 
-/// Returns the error for an environment variable that is not set. A name that no variable has by
-/// custom may be the secret itself, and is not shown.
+/// Returns the error for an environment variable that is not set. A name that is unusual for a
+/// variable may be the secret itself, and is not shown.
 fn not_set(name: &str) -> Error {
     let is_usual = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     let name = if name.chars().all(is_usual) {

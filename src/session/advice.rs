@@ -1,5 +1,5 @@
-//! What to write instead, where DataFusion refuses a statement: its own words name its settings and
-//! its own forms.
+//! Advice on what to write instead when DataFusion refuses a statement: DataFusion's own messages
+//! name its settings and its forms.
 
 use crate::error::{Error, Result};
 use crate::settings::Settings;
@@ -23,8 +23,9 @@ pub(super) fn advised(refused: &DataFusionError, written: &str) -> Option<Error>
     }
 }
 
-/// An unknown column. DataFusion names a file's columns with its path before each of them. `None`
-/// if the name is that of a column, and the table before it is wrong.
+/// Returns the error for an unknown column. DataFusion writes a file's path before the name of each
+/// of its columns. Returns `None` if there is a column of that name, and the table before it is
+/// wrong.
 fn no_column(field: &Column, valid: &[Column], written: &str) -> Option<Error> {
     let name = field.name.as_str();
     let names: Vec<&str> = valid.iter().map(Column::name).collect();
@@ -43,7 +44,7 @@ fn no_column(field: &Column, valid: &[Column], written: &str) -> Option<Error> {
     })
 }
 
-/// A function over a file, as other databases have it.
+/// Returns the error for a function over a file, as other databases have it.
 fn not_a_table(said: &str) -> Option<Error> {
     let name = said.to_lowercase();
     let name = name.strip_prefix("table function '")?.strip_suffix("' not found")?;
@@ -67,7 +68,7 @@ pub(super) fn check_variables(query: &LogicalPlan) -> Result<()> {
     }
 }
 
-/// An option of ours without its prefix.
+/// Returns the error for an option of ours without its prefix.
 fn setting(said: &str) -> Option<Error> {
     let name = said
         .trim_start_matches(['C', 'c'])

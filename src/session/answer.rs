@@ -37,7 +37,8 @@ pub struct Answer {
     /// The names of the VERIFY checks that failed, as in the `check` column of the answer; empty
     /// for other statements.
     pub failed: Vec<String>,
-    /// Whether the answer says what was done, and is no result: CREATE HIERARCHY, COPY, INSERT.
+    /// Whether the answer only reports what was done, and is no result: CREATE HIERARCHY, COPY,
+    /// INSERT.
     pub(crate) is_note: bool,
 }
 
@@ -65,7 +66,7 @@ impl Answer {
         Ok(Self::of(RecordBatch::try_from_iter([("result", column)])?)?.noted(true))
     }
 
-    /// Returns the answer, which says what was done if `is_note`.
+    /// Returns the answer, marked as a report of what was done if `is_note` is true.
     pub(super) fn noted(self, is_note: bool) -> Self {
         Self { is_note, ..self }
     }
@@ -82,8 +83,8 @@ impl Answer {
         })
     }
 
-    /// Returns the answer with errors and names of columns that show none of these values. Errors
-    /// show none of those `seen` before, either.
+    /// Returns the answer without these values in its errors and the names of its columns. The
+    /// errors do not show the values `seen` before, either.
     pub(super) fn hiding(self, hidden: &Hidden, seen: Hidden) -> Self {
         if hidden.is_empty() && seen.is_empty() {
             return self;
@@ -111,8 +112,8 @@ impl Answer {
         }
     }
 
-    /// Returns the answer with what was written in place of each of these values, in its texts. It
-    /// is for answers that list settings: a value that a user selects is shown.
+    /// Returns the answer with each of these values in its texts replaced by what was written for
+    /// the value. This is for answers that list settings: a value that a user selects is shown.
     pub(super) fn hiding_in_texts(self, values: Hidden) -> Self {
         if values.is_empty() {
             return self;

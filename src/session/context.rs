@@ -50,9 +50,10 @@ pub struct AnonContext {
     pub(super) variables: Arc<RwLock<Variables>>,
     /// The values of the running statement that nothing may show.
     pub(super) hidden: Hidden,
-    /// Those of all statements so far: a hierarchy may have them from its own.
+    /// The hidden values of all statements so far: a hierarchy may have some from its own
+    /// statement.
     pub(super) seen: Arc<RwLock<Hidden>>,
-    /// The tables that were made of rows that depend on others.
+    /// The tables that were made of rows that depend on other rows.
     pub(super) made: Made,
     /// The tables whose definition has a value that nothing may show.
     pub(super) hiding_tables: HidingTables,
@@ -90,10 +91,10 @@ impl AnonContext {
     }
 
     /// Returns the context with a cluster: workers (`anonsql worker`) that read and write parts of
-    /// its releases. `addresses` are their URLs with commas between them. For those at `https://`,
-    /// `SET anonsql.cluster_tls = 'folder'` says which certificate they are shown. Fails with
-    /// [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if one is on another machine and at
-    /// `http://`, or if this crate was built without the feature `cluster`.
+    /// its releases. `addresses` are their URLs with commas between them. For workers at
+    /// `https://`, `SET anonsql.cluster_tls = 'folder'` names the certificate that they are shown.
+    /// Fails with [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if a worker is on another
+    /// machine and at `http://`, or if this crate was built without the feature `cluster`.
     pub fn with_cluster(self, addresses: &str) -> Result<Self> {
         let state = self.session.state_ref();
         let set = state
@@ -115,7 +116,7 @@ impl AnonContext {
         Stores::traffic(&self.session.copied_config())
     }
 
-    /// Returns what waits until the runs of the session are cleaned up.
+    /// Returns the keeper, which waits until the runs of the session are cleaned up.
     pub(crate) fn keeper(&self) -> Keeper {
         Keeper::of(&self.session.copied_config())
     }
@@ -135,7 +136,7 @@ impl AnonContext {
         self.seen.read().clone()
     }
 
-    /// Returns true if what is only a warning is an error in the session.
+    /// Returns true if warnings are errors in the session.
     pub(super) fn is_strict(&self) -> bool {
         self.settings().strict
     }

@@ -1,5 +1,5 @@
-//! Tables of a session whose definition has a value that nothing may show. Whoever reads such a
-//! view is told nothing of it, and EXPLAIN would print it as a part of the plan, also where the
+//! Tables of a session whose definition has a value that nothing may show. The user who reads such
+//! a view may not know of the value. EXPLAIN would print it as a part of the plan, even if the
 //! statement itself has no such value.
 
 use datafusion::common::TableReference;

@@ -15,7 +15,7 @@ use arrow::array::ArrayRef;
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
-/// The most bytes of an object with a hierarchy.
+/// The largest size of an object with a hierarchy, in bytes.
 const LARGEST: u64 = 1 << 30;
 
 impl AnonContext {
@@ -62,7 +62,7 @@ impl AnonContext {
             let names = schema.schema().fields().iter().map(|f| f.name().as_str());
             return Err(Error::unknown("column", column, names));
         }
-        // Alone in the query, the column cannot decide others, whatever the table declares.
+        // The column is alone in the query, so no key that the table declares has an effect.
         let rows = format!("(SELECT {} AS value FROM {table})", quote(column));
         distinct_values(&self.session, "value", &rows).await
     }

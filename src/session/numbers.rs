@@ -7,9 +7,10 @@
 //! and `1e-100` is an error. Here a number is a decimal where it is compared with a decimal or a
 //! whole number, with all of its digits, and a double everywhere else.
 //!
-//! The types are known only when a statement is planned, and the digits only before. So a number
-//! that is compared becomes `CAST('1234567.89' AS DECIMAL(9, 2))` before, and a literal of its type
-//! after. Numbers with an exponent are approximate, as in the standard, and stay doubles.
+//! The types are known only when a statement is planned, and the digits only before that. So a
+//! number that is compared becomes `CAST('1234567.89' AS DECIMAL(9, 2))` before planning, and a
+//! literal of its type afterwards. Numbers with an exponent are approximate, as in the standard,
+//! and stay doubles.
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -90,7 +91,7 @@ fn mark_in(part: &mut impl ast::VisitMut) {
     debug_assert!(marked.is_continue());
 }
 
-/// Returns what an expression compares with each other.
+/// Returns the operands that an expression compares with each other.
 fn operands_of_ast(expr: &mut ast::Expr) -> Vec<&mut ast::Expr> {
     use ast::BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq, Spaceship};
     match expr {
@@ -203,7 +204,7 @@ fn typed_in(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     Ok(Transformed::yes(expr))
 }
 
-/// Returns what an expression compares with each other.
+/// Returns the operands that an expression compares with each other.
 fn operands(expr: &mut Expr) -> Vec<&mut Expr> {
     use Operator::{Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq};
     match expr {

@@ -27,9 +27,9 @@ pub struct OptionInfo {
     pub clause: &'static str,
     /// The name of the option.
     pub name: String,
-    /// The values that the option takes; `None` if the summary says it.
+    /// The values that the option takes; `None` if the summary describes them.
     pub value: Option<String>,
-    /// The value without the option; `None` if it has no effect then.
+    /// The value if the option is not given; `None` if it has no effect then.
     pub default: Option<String>,
     /// The effect of the option, in half a line.
     pub summary: &'static str,

@@ -1,5 +1,5 @@
-//! The way of a statement of DataFusion's from its text to its plan, and what a session remembers
-//! of the tables that it makes.
+//! Plans statements of DataFusion from their text, and notes what a session remembers of the tables
+//! that they make.
 
 use super::context::AnonContext;
 use super::numbers::planned;
@@ -19,9 +19,9 @@ use datafusion::sql::sqlparser::ast::Statement;
 use std::sync::Arc;
 
 impl AnonContext {
-    /// Parses a text that this crate's parser has accepted. The text is read in the same dialect as
-    /// then, whatever the session's settings say, so that what runs is what was checked: in another
-    /// dialect a quote may end elsewhere.
+    /// Parses a text that this crate's parser has accepted. The text is read in the dialect of that
+    /// parser, whatever the settings of the session, so that the statement that runs is the one
+    /// that was checked: in another dialect a quote may end elsewhere.
     pub(super) fn parsed(&self, sql: &str) -> DfResult<DfStatement> {
         let state = self.session.state();
         let mut statement = state.sql_to_statement(&with_versions(sql), &Dialect::Generic)?;
@@ -37,7 +37,7 @@ impl AnonContext {
 
     /// Plans a statement, with the frames of its windows as SQL defines them, and without the keys
     /// that it declares. No column is named after a value that nothing may show. Fails with a usage
-    /// error if EXPLAIN would show one.
+    /// error if EXPLAIN would show such a value.
     pub(super) async fn planned(&self, mut statement: DfStatement) -> DfResult<LogicalPlan> {
         self.check_explain(&statement)?;
         self.hidden.name_columns(&mut statement);
@@ -67,8 +67,8 @@ impl AnonContext {
         }
     }
 
-    /// Registers the tables of a statement that declare keys again without them: while SQL is
-    /// turned into a plan, GROUP BY gets the columns that a key is said to decide.
+    /// Registers the tables of a statement that declare keys again without the keys: the planner
+    /// would otherwise extend GROUP BY by the columns that a key is said to decide.
     async fn forget_keys(&self, statement: &DfStatement) -> DfResult<()> {
         let state = self.session.state();
         for table in state.resolve_table_references(statement)? {
@@ -81,7 +81,7 @@ impl AnonContext {
         Ok(())
     }
 
-    /// Plans a text, and executes what is no query.
+    /// Plans a text, and executes the statement unless it is a query.
     pub(super) async fn frame(&self, sql: &str) -> DfResult<DataFrame> {
         let statement = self.parsed(sql)?;
         let hides = self.hides(&statement);
@@ -89,8 +89,8 @@ impl AnonContext {
         self.executed(plan, hides).await
     }
 
-    /// Executes a plan that is no query, and returns the rows of one that is. The session remembers
-    /// tables that are made of rows that depend on others, and those whose definition `hides` a
+    /// Executes a plan that is not a query, or returns the rows of a query. The session remembers
+    /// tables that are made of rows that depend on others, and tables whose definition `hides` a
     /// value.
     pub(super) async fn executed(&self, plan: LogicalPlan, hides: bool) -> DfResult<DataFrame> {
         let (mut made, mut defined) = (None, None);
@@ -100,7 +100,7 @@ impl AnonContext {
                 made = why.map(|why| (name.clone(), why));
             }
             LogicalPlan::Ddl(DdlStatement::CreateView(view)) => defined = Some(view.name.clone()),
-            // IF NOT EXISTS may keep a table whose definition has a value.
+            // IF NOT EXISTS may keep a table whose definition has a hidden value.
             LogicalPlan::Ddl(DdlStatement::CreateExternalTable(table)) if hides || !table.if_not_exists => {
                 defined = Some(table.name.clone());
             }

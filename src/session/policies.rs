@@ -1,6 +1,6 @@
-//! Statements under a policy. None of them can weaken it: a statement says neither roles nor models
-//! nor limits of its own, its hierarchies are those that the policy was made with, and its query only
-//! leaves out rows and columns.
+//! Statements under a policy. No statement can weaken its policy: the statement has no roles,
+//! models or limits of its own, its hierarchies are those that the policy was made with, and its
+//! query only leaves out rows and columns.
 
 use super::context::AnonContext;
 use super::policy::Policy;
@@ -22,7 +22,7 @@ impl AnonContext {
         found.ok_or_else(|| Error::unknown("policy", name, policies.keys().map(String::as_str)))
     }
 
-    /// Fails with a usage error if a hierarchy that a policy was made with is another one now.
+    /// Fails with a usage error if a hierarchy that a policy was made with has changed since.
     pub(super) fn is_unchanged(&self, hierarchy: &Arc<Hierarchy>) -> Result<()> {
         let today = self.hierarchy(hierarchy.name())?;
         match Arc::ptr_eq(&today, hierarchy) || today.digest(&[])? == hierarchy.digest(&[])? {
@@ -35,9 +35,9 @@ impl AnonContext {
         }
     }
 
-    /// Returns a statement with the clauses of the policy that it uses, as if it said them itself,
-    /// and the policy. Fails with a usage error if it says what is for the policy to say, or if a
-    /// hierarchy of the policy is another one now.
+    /// Returns a statement with the clauses of its policy, as if they were its own, and the policy.
+    /// Fails with a usage error if the statement has a clause that only the policy may have, or if
+    /// a hierarchy of the policy has changed since.
     pub(super) fn under_policy(&self, statement: &AnonymizeSpec) -> Result<(AnonymizeSpec, Option<Arc<Policy>>)> {
         let Some(name) = &statement.using else {
             return Ok((statement.clone(), None));
@@ -57,8 +57,8 @@ impl AnonContext {
 }
 
 /// Fails with a usage error if a source that a statement under the policy `name` reads does more
-/// than leave out rows and columns: what computes, joins or repeats rows can change what the roles
-/// and the models of the policy mean.
+/// than leave out rows and columns: computed, joined or repeated rows can change the meaning of the
+/// roles and the models of the policy.
 pub(super) fn check_selects(plan: &LogicalPlan, name: &str) -> Result<()> {
     let Some(does) = more_than_selects(plan) else {
         return Ok(());
@@ -69,8 +69,8 @@ pub(super) fn check_selects(plan: &LogicalPlan, name: &str) -> Result<()> {
     )))
 }
 
-/// Fails with a usage error if a file that a statement under the policy `name` reads is read with other
-/// columns than it has.
+/// Fails with a usage error if a statement under the policy `name` reads a file with other columns
+/// than the file has.
 pub(super) fn check_reads(plan: &LogicalPlan, name: &str) -> Result<()> {
     let mut found = None;
     plan.apply(|plan| {
@@ -89,7 +89,7 @@ pub(super) fn check_reads(plan: &LogicalPlan, name: &str) -> Result<()> {
     }
 }
 
-/// Returns what a plan does beside leaving out rows and columns, if it does more.
+/// Describes what a plan does besides leaving out rows and columns; `None` if it does no more.
 fn more_than_selects(plan: &LogicalPlan) -> Option<String> {
     let input = match plan {
         LogicalPlan::TableScan(scan) => {
@@ -125,12 +125,12 @@ fn more_than_selects(plan: &LogicalPlan) -> Option<String> {
     more_than_selects(input)
 }
 
-/// The functions that the readers of files put around a column: it keeps its values. No statement can
-/// name them.
+/// The functions that the readers of files put around a column, and that keep its values. No
+/// statement can name them.
 const OF_READERS: [&str; 2] = ["one_spelling", "typed"];
 
-/// Returns true if a plan reads files that have no name in the session, so that what stands above it
-/// is of their reader.
+/// Returns true if a plan reads files that have no name in the session, so that the operators above
+/// it are those of the files' reader.
 fn is_of_files(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::TableScan(scan) => scan.table_name.table() == UNNAMED_TABLE,
@@ -139,7 +139,7 @@ fn is_of_files(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// Returns true for a column under its own name, as it is read.
+/// Returns true if the expression is a column under its own name, with the values that are read.
 fn is_column(expr: &Expr, is_read: bool) -> bool {
     match expr {
         Expr::Column(_) => true,
@@ -148,12 +148,12 @@ fn is_column(expr: &Expr, is_read: bool) -> bool {
     }
 }
 
-/// Returns the column whose values an expression has, if it has those of one.
+/// Returns the column whose values an expression has; `None` if it has other values.
 fn column(expr: &Expr, is_read: bool) -> Option<&Column> {
     match expr {
         Expr::Column(column) => Some(column),
         Expr::ScalarFunction(call) if OF_READERS.contains(&call.name()) => column(call.args.first()?, is_read),
-        // A reader gives the names of folders their types.
+        // A reader casts the names of folders to their types.
         Expr::Cast(cast) if is_read => column(&cast.expr, is_read),
         _ => None,
     }

@@ -54,7 +54,7 @@ impl AnonContext {
         Ok(batches)
     }
 
-    /// Parses a text into its statements, each with its own result and with the variables of now.
+    /// Parses a text into its statements, each with its own result and with the current variables.
     /// CREATE HIERARCHY accepts every registered kind. A variable that the text itself sets is not
     /// known yet: [`AnonContext::sql`] reads a statement when those before it have run.
     pub fn parse(&self, text: &str) -> Result<Vec<Result<Statement>>> {
@@ -80,8 +80,8 @@ impl AnonContext {
         })
     }
 
-    /// Sets what every statement relies on: a program that has the session may have set it
-    /// otherwise.
+    /// Sets the settings that every statement relies on: a program that has the session may have
+    /// set them otherwise.
     pub(super) fn settle(&self) {
         answer_rightly(self.session.state_ref().write().config_mut());
         read_in_microseconds(self.session.state_ref().write().config_mut());
@@ -89,15 +89,15 @@ impl AnonContext {
         Stores::follow(&self.session.copied_config());
     }
 
-    /// Returns the context of one statement: the phases that its observer is told of follow each
-    /// other without a gap.
+    /// Returns the context of one statement: its observer sees phases that follow each other
+    /// without a gap.
     pub(super) fn on_course(&self) -> Self {
         let course = Course::new(Arc::clone(&self.observer));
         self.clone().with_observer(Arc::new(course))
     }
 
     /// Runs `work` for a statement, on separate threads with larger stacks if the statement is
-    /// deeply nested, and passes on what was noted of its sources.
+    /// deeply nested. Passes the notes on its sources to the observer.
     pub(super) async fn with_room<T: Send + 'static>(
         &self,
         is_deep: bool,

@@ -103,8 +103,7 @@ impl AnonContext {
     }
 
     /// Runs one VERIFY, of a release or of two side by side. A check that does not hold is not an
-    /// error here: call
-    /// [`Verification::holds`].
+    /// error here: call [`Verification::holds`].
     pub async fn verify(&self, statement: &str) -> Result<Verification> {
         if let Some((asked, is_deep, context)) = self.only::<Beside>(statement)? {
             let hidden = context.hidden.clone();
@@ -125,8 +124,9 @@ impl AnonContext {
         Ok(searched.await.map_err(|e| hidden.in_error(e))?.0.1)
     }
 
-    /// Parses `text` as exactly one statement of type `T`, and returns it with whether it is deep
-    /// and the context that it runs in. Fails with a usage error if it is anything else.
+    /// Parses `text` as exactly one statement of type `T`. Returns the statement, whether it is
+    /// deep, and the context that it runs in. Fails with a usage error if the text is anything
+    /// else.
     fn one<T: Run + Clone>(&self, text: &str, what: &str) -> Result<(T, bool, Self)> {
         self.only(text)?.ok_or_else(|| {
             Error::usage(format!(
@@ -135,7 +135,7 @@ impl AnonContext {
         })
     }
 
-    /// Parses `text` like [`AnonContext::one`]; `None` if it is anything else.
+    /// Parses `text` like [`AnonContext::one`]; `None` if the text is anything else.
     fn only<T: Run + Clone>(&self, text: &str) -> Result<Option<(T, bool, Self)>> {
         let mut statements = self.script(text)?;
         let only = Some(statements.len() == 1)

@@ -40,15 +40,15 @@ impl AnonContext {
         self.variables.write().environment = true;
     }
 
-    /// Sets a variable in the name of the running statement: its value is hidden if one in the
-    /// statement is.
+    /// Sets a variable for the running statement. Its value is hidden if a value in the statement
+    /// is.
     pub(super) fn keep(&self, name: &str, value: Literal) -> Result<()> {
         let hidden = !self.hidden.is_empty();
         self.variables.write().set(name, Variable { value, hidden })
     }
 
-    /// Splits a text into its statements. Each is read when it is asked for, with the variables of
-    /// that moment, which those before it may have set.
+    /// Splits a text into its statements. Each statement is read when it is asked for, with the
+    /// variables of that moment, which earlier statements may have set.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]

@@ -32,7 +32,7 @@ impl Addresses {
         &self.0
     }
 
-    /// Returns the URL of the scheduler, if this is one of Ballista.
+    /// Returns the URL of the scheduler, if the address is that of a scheduler of Ballista.
     pub(crate) fn scheduler(&self) -> Option<&Url> {
         self.0
             .iter()

@@ -1,4 +1,4 @@
-//! The envelope of what is signed: DSSE (Dead Simple Signing Envelope) 1.0.2.
+//! The envelope of a signed text: DSSE (Dead Simple Signing Envelope) 1.0.2.
 
 use super::key::{PublicKey, SigningKey};
 use base64::Engine;
@@ -60,8 +60,8 @@ impl Envelope {
         }
     }
 
-    /// Returns a text of JSON whose last field is this envelope, `signature`, without that field;
-    /// `None` if it does not end so.
+    /// Returns the JSON `text` without its last field, `signature`, which must be this envelope;
+    /// `None` if the text does not end with that field.
     pub(crate) fn cut_from(&self, text: &str) -> Option<String> {
         #[derive(Serialize)]
         struct Last<'a> {
@@ -85,7 +85,7 @@ impl Envelope {
     }
 }
 
-/// Returns what is signed for a text of a type: the pre-authentication encoding.
+/// Returns the bytes that are signed for a text of a type: the pre-authentication encoding.
 fn signed(kind: &str, text: &[u8]) -> Vec<u8> {
     let head = format!("DSSEv1 {} {kind} {} ", kind.len(), text.len());
     [head.as_bytes(), text].concat()

@@ -10,14 +10,14 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// What stands before the 32 bytes of a public key of Ed25519 in its SubjectPublicKeyInfo
-/// (RFC 8410, section 4).
+/// The bytes before the 32 bytes of a public key of Ed25519 in its SubjectPublicKeyInfo (RFC 8410,
+/// section 4).
 const BEFORE: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
-/// The most bytes of a file with a key.
+/// The largest size of a file with a key, in bytes.
 const LARGEST: u64 = 64 << 10;
 
-/// A private key. It is in no statement, log, manifest or error.
+/// A private key. It appears in no statement, log, manifest or error.
 pub(crate) struct SigningKey {
     pair: Ed25519KeyPair,
 }
@@ -31,7 +31,7 @@ impl fmt::Debug for SigningKey {
 impl SigningKey {
     /// Reads the key at a place, `env:NAME` or `file:PATH`: PKCS#8 as PEM.
     pub(crate) fn at(place: &str) -> Result<Self> {
-        // What is no place may be the key itself, and is not shown.
+        // A text that is not a place may be the key itself, and is not shown.
         let secret = Secret::at(place).ok_or_else(|| {
             Error::usage("option sign: write the place of the private key, as in sign 'env:NAME' or sign 'file:PATH'")
         })?;

@@ -1,14 +1,15 @@
-//! The signature of a release: who holds the key vouches for its manifest, and so for its files.
+//! The signature of a release: the holder of the key vouches for its manifest, and so for its
+//! files.
 //!
-//! A manifest has the checksum of every file and of its own text. Whoever changes a file and the
-//! manifest computes them again, and only the source tells. With `OPTIONS (sign 'env:KEY')` the
-//! manifest also has a signature of its checksum, made with a private key (Ed25519, RFC 8032).
-//! `VERIFY ... SIGNED BY 'key.pub'` checks it with the public key. Without the private key no
-//! manifest with other content has a signature that holds.
+//! A manifest has the checksum of every file and of its own text. Anybody who changes a file and
+//! the manifest can compute these again; only a comparison with the source then shows the change.
+//! With `OPTIONS (sign 'env:KEY')` the manifest also has a signature of its checksum, made with a
+//! private key (Ed25519, RFC 8032). `VERIFY ... SIGNED BY 'key.pub'` checks it with the public key.
+//! Without the private key, no manifest with other content can have a valid signature.
 //!
-//! What is signed is an in-toto statement, version 1: its subjects are the files of the release,
-//! and its predicate has the checksum of the manifest. It is in an envelope of DSSE, which signs
-//! its type too. Both are formats of the tools that sign software.
+//! The signed text is an in-toto statement, version 1: its subjects are the files of the release,
+//! and its predicate has the checksum of the manifest. The statement is in a DSSE envelope, whose
+//! signature also covers the type of the text. Both are formats of the tools that sign software.
 
 mod envelope;
 mod key;

@@ -1,4 +1,4 @@
-//! What is signed: an in-toto statement about a manifest and its files.
+//! The signed text: an in-toto statement about a manifest and its files.
 
 use super::envelope::Envelope;
 use super::key::{PublicKey, SigningKey};
@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 /// The type of in-toto statements, version 1.
 const TYPE: &str = "https://in-toto.io/Statement/v1";
-/// The type of what a statement says of a release.
+/// The type of a statement's predicate, which is about a release.
 const RELEASE: &str = "https://github.com/anonsql/anonsql/release/v1";
 
-/// What is signed of a release.
+/// The signed statement about a release.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Signed {
@@ -33,7 +33,7 @@ pub(crate) struct Subject {
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Predicate {
-    /// The checksum that the manifest has of its own text.
+    /// The checksum of the manifest's text, as it is in the manifest.
     manifest_sha256: String,
 }
 

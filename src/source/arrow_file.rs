@@ -90,8 +90,9 @@ fn opens(path: &Path) -> bool {
 struct Sizes(File);
 
 impl Sizes {
-    /// Some readers use the signature at the end, others that at the start, and read the rest as a
-    /// stream.
+    /// Returns true if no buffer claims an impossible size, for both ways to read a file: some
+    /// readers use the signature at the end; others use the one at the start, and read the rest as
+    /// a stream.
     fn possible(&mut self) -> Option<bool> {
         let end = self.0.seek(SeekFrom::End(0)).ok()?;
         let begins = self.read(0, 6).is_some_and(|head| head == SIGNATURE);

@@ -1,12 +1,12 @@
-//! What is said of rows and checked by nobody: keys, dependencies between columns, and orders.
+//! Claims about rows that nothing checks: keys, dependencies between columns, and orders.
 //!
 //! DataFusion believes a declared PRIMARY KEY or UNIQUE, and it keeps dependencies where they no
-//! longer hold: of `SELECT a, unnest(array_agg(b)) AS b ... GROUP BY a` it says that `a` decides
-//! `b`. It then leaves columns out of GROUP BY and ORDER BY, a DISTINCT, or a join. It also
-//! believes WITH ORDER, takes the order of the first row group of a Parquet file for the order of
-//! the whole file, and the name of a nested column for that of a column. An aggregation of rows
+//! longer hold: from `SELECT a, unnest(array_agg(b)) AS b ... GROUP BY a` it concludes that `a`
+//! decides `b`. It then leaves columns out of GROUP BY and ORDER BY, a DISTINCT, or a join. It also
+//! believes WITH ORDER. It takes the order of the first row group of a Parquet file for the order
+//! of the whole file, and the name of a nested column for that of a column. An aggregation of rows
 //! that are in another order has several groups for one value. Each of these is a wrong count, and
-//! none can be disabled by a setting. The plans of a session therefore forget what they are told.
+//! no setting disables any of them. The plans of a session therefore forget these claims.
 
 use crate::error::Result;
 use datafusion::catalog::{MemTable, TableProvider};
@@ -31,7 +31,7 @@ const NAME: &str = "forget_claims";
 type LogicalRules = Vec<Arc<dyn OptimizerRule + Send + Sync>>;
 type PhysicalRules = Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>;
 
-/// Makes every later plan of the session forget what is said of its rows.
+/// Makes every later plan of the session forget the claims about its rows.
 pub(crate) fn forget_claims(session: &SessionContext) {
     let state = session.state();
     let has_both = state.optimizers().first().is_some_and(|rule| rule.name() == NAME)
@@ -51,8 +51,8 @@ pub(crate) fn forget_claims(session: &SessionContext) {
         .build();
 }
 
-/// Returns these rules with one before each of them that removes dependencies: a rule makes nodes
-/// anew, which are told again what their tables declare.
+/// Returns these rules, each after a rule that removes dependencies. A rule creates new nodes,
+/// which get the dependencies that their tables declare again.
 pub(crate) fn forgetting(rules: &[Arc<dyn OptimizerRule + Send + Sync>]) -> LogicalRules {
     let others = rules.iter().filter(|rule| rule.name() != NAME);
     others
@@ -60,7 +60,7 @@ pub(crate) fn forgetting(rules: &[Arc<dyn OptimizerRule + Send + Sync>]) -> Logi
         .collect()
 }
 
-/// Returns these rules after one that removes keys and orders of what is read.
+/// Returns these rules after a rule that removes the keys and orders of readers.
 pub(crate) fn forgetting_first(rules: &[Arc<dyn PhysicalOptimizerRule + Send + Sync>]) -> PhysicalRules {
     let others = rules.iter().filter(|rule| rule.name() != NAME);
     std::iter::once(Arc::new(ForgetClaims) as _)
@@ -68,9 +68,9 @@ pub(crate) fn forgetting_first(rules: &[Arc<dyn PhysicalOptimizerRule + Send + S
         .collect()
 }
 
-/// Returns a statement without the keys that it declares. A table that has them says so to every
-/// plan over it, also while SQL is turned into a plan: the frame of a window, and which columns a
-/// GROUP BY may leave out, follow from them.
+/// Returns a statement without the keys that it declares. A table with keys passes them to every
+/// plan over it, also while SQL is turned into a plan. The frame of a window, and the columns that
+/// a GROUP BY may leave out, follow from the keys.
 pub(crate) fn without_keys(plan: LogicalPlan) -> LogicalPlan {
     match plan {
         LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(mut table)) => {
@@ -85,9 +85,9 @@ pub(crate) fn without_keys(plan: LogicalPlan) -> LogicalPlan {
     }
 }
 
-/// Returns a table with the same rows that declares no key; `None` if it declares none, or is of a
-/// kind that cannot be made again. A program can register such a table, which no statement has to
-/// declare.
+/// Returns a table with the same rows that declares no key; `None` if the table declares none, or
+/// is of a kind that cannot be created again. A program can register such a table without a
+/// statement that declares its keys.
 pub(crate) fn keyless(table: &Arc<dyn TableProvider>) -> Option<Arc<dyn TableProvider>> {
     if table.constraints().is_none_or(|constraints| constraints.is_empty()) {
         return None;
@@ -109,8 +109,8 @@ pub(crate) fn keyless(table: &Arc<dyn TableProvider>) -> Option<Arc<dyn TablePro
     Some(Arc::new(again))
 }
 
-/// Returns the rows of a plan that says nothing of them. SQL over a table of such rows counts what
-/// it names, and does not group by what a key decides as well.
+/// Returns the same rows from a plan without claims. SQL over a table of such rows groups only by
+/// what it names, and not also by what a key decides.
 pub(crate) fn claimless(rows: DataFrame) -> Result<DataFrame> {
     let (state, plan) = rows.into_parts();
     Ok(DataFrame::new(state, forgotten(plan)?.data))
@@ -147,7 +147,7 @@ fn forgotten(plan: LogicalPlan) -> DfResult<Transformed<LogicalPlan>> {
     })
 }
 
-/// Returns the schema of a node that has one of its own. All others have that of their input.
+/// Returns the schema of a node that has its own. All other nodes have the schema of their input.
 fn schema_of(plan: &mut LogicalPlan) -> Option<&mut DFSchemaRef> {
     Some(match plan {
         LogicalPlan::Projection(node) => &mut node.schema,
@@ -195,7 +195,8 @@ impl PhysicalOptimizerRule for ForgetClaims {
     }
 }
 
-/// Returns the reader of a plan without keys and orders; `None` for what is no reader, or has none.
+/// Returns the reader of a plan without keys and orders; `None` if the plan is not a reader, or has
+/// neither.
 fn unordered(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let Some(reader) = plan.downcast_ref::<DataSourceExec>() else {
         return Ok(None);

@@ -18,8 +18,8 @@ pub(crate) fn select_columns(rows: &DataFrame, names: &[&str]) -> Result<DataFra
 }
 
 /// Casts the population's columns to the sample's types, so that equal values have equal codes.
-/// Reading the rows fails with `ErrorKind::Data` if a value is none of the sample's type: a person
-/// of 1.4 is nobody of 1.
+/// Reading the rows fails with `ErrorKind::Data` if a value is not of the sample's type, because a
+/// person with 1.4 is not a person with 1.
 pub(crate) fn same_types(sample: &DataFrame, population: DataFrame, names: &[&str]) -> Result<DataFrame> {
     let casts = names.iter().map(|name| {
         let (_, field) = sample.schema().qualified_field_with_unqualified_name(name)?;

@@ -1,8 +1,8 @@
-//! Checking decimals that have more digits than their type, and times of day that are not within a
-//! day. A damaged file can contain such values, and so can what a query computes. Parquet's writer
-//! would cut off the first digits of such a decimal, and other formats would show digits that the
-//! type has no room for. Readers show such a time of day as another one, or as NULL, so values that
-//! were counted as different would look alike.
+//! Checks for decimals that have more digits than their type, and for times of day that are not
+//! within a day. A damaged file can contain such values, and so can the result of a query.
+//! Parquet's writer would cut off the first digits of such a decimal, and other formats would show
+//! digits that the type has no room for. Readers show such a time of day as another one, or as
+//! NULL, so values that were counted as different would look alike.
 
 use crate::error::{Error, Result};
 use crate::operator::{Operator, OperatorExec, Rows};
@@ -60,8 +60,8 @@ pub(crate) fn checked_digits(rows: DataFrame) -> Result<DataFrame> {
     Ok(rows.select(columns)?)
 }
 
-/// The function that returns its first argument, or the error for a value of it. The second is the
-/// name of the column.
+/// The function that returns its first argument, or the error for one of its values. The second
+/// argument is the name of the column.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct CheckedDigits {
     signature: Signature,

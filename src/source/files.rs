@@ -1,10 +1,10 @@
-//! A table of the files that a path names, which are listed anew at each scan.
+//! A table of the files that a path names. The files are listed again at each scan.
 //!
-//! It stands in for DataFusion's `ListingTable`, which reads other files than the path names: its
-//! patterns pass over folders called `column=value`, match `/` with `*`, or are compared with the
-//! first name only; it passes over files in plain folders; it takes hidden files for data; and it
-//! rules out folders by filters that it does not apply to the rows again, though a folder that
-//! stands for NULL is neither in nor out.
+//! It replaces DataFusion's `ListingTable`, which reads other files than the path names. The
+//! patterns of a `ListingTable` skip folders called `column=value`, match `/` with `*`, or are
+//! compared with the first name only. A `ListingTable` skips files in plain folders, and reads
+//! hidden files as data. It excludes folders by filters that it does not apply to the rows again,
+//! although a folder that stands for NULL is neither included nor excluded.
 
 use super::types::Types;
 use crate::error::Result;
@@ -38,13 +38,13 @@ pub(crate) struct FileTable {
     folders: DFSchema,
     /// The folder name that stands for NULL.
     null: &'static str,
-    /// Where the types are from.
+    /// The origin of the types.
     types: Types,
 }
 
 impl FileTable {
-    /// Creates the table of files that have this schema. `folders` are the columns that are names
-    /// of folders, outermost first, as texts, of which `null` stands for NULL.
+    /// Creates the table of files that have this schema. `folders` are the columns that are folder
+    /// names, outermost first. They are texts, and the name `null` stands for NULL.
     pub(crate) fn new(
         places: Vec<Files>,
         format: Arc<dyn FileFormat>,
@@ -66,12 +66,12 @@ impl FileTable {
         })
     }
 
-    /// Returns the table with a note of where its types are from.
+    /// Returns the table with this origin of its types.
     pub(crate) fn with_types(self, types: Types) -> Self {
         Self { types, ..self }
     }
 
-    /// Returns where the types are from.
+    /// Returns the origin of the types.
     pub(super) fn types(&self) -> Types {
         self.types
     }
@@ -118,7 +118,7 @@ impl TableProvider for FileTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
-        // What rules out files is applied to the rows again.
+        // A filter that excludes files is applied to the rows again.
         Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
     }
 

@@ -88,7 +88,7 @@ struct Files {
     called: String,
     /// The local files in Arrow's format by partition, which are checked before they are read.
     arrow: Vec<Vec<PathBuf>>,
-    /// The local files in CSV, which are read again to say in which line one is wrong.
+    /// The local CSV files, which are read again to find the line of an error.
     csv: Option<Arc<CsvFiles>>,
 }
 
@@ -137,7 +137,8 @@ fn csv_files(config: &FileScanConfig) -> Option<CsvFiles> {
 }
 
 impl Files {
-    /// Returns the error of a reader, with the file and the line if it is CSV and a line is wrong.
+    /// Returns the error of a reader, with the file and the line if the file is CSV and a line is
+    /// wrong.
     fn told(&self, error: DataFusionError) -> DataFusionError {
         let is_of_data = matches!(
             error.find_root(),
@@ -175,10 +176,10 @@ impl PhysicalOptimizerRule for GuardReaders {
     }
 }
 
-/// Returns the whole plan that reads a table, as one reader: the crate of a table format relies on
-/// what is below its own operators, so no rule of the optimizer may look into it or change it.
-/// Nothing of what the crate knows of the rows goes out, such as their number, their bounds and
-/// their order: it comes from metadata that others wrote. `called` is the table in errors.
+/// Returns the whole plan that reads a table, as one reader. The crate of a table format relies on
+/// the operators below its own, so no rule of the optimizer may look into the plan or change it.
+/// What the crate knows about the rows, such as their number, their bounds and their order, stays
+/// hidden, because it comes from metadata that others wrote. `called` is the table in errors.
 pub(super) fn closed(reader: Arc<dyn ExecutionPlan>, called: String) -> Arc<dyn ExecutionPlan> {
     let files = Files {
         called,
@@ -202,7 +203,7 @@ pub(super) fn closed(reader: Arc<dyn ExecutionPlan>, called: String) -> Arc<dyn 
 struct Guarded {
     reader: Arc<dyn ExecutionPlan>,
     files: Files,
-    /// What may be known of a reader that is closed.
+    /// The properties that a closed reader shows.
     closed: Option<Arc<PlanProperties>>,
 }
 
@@ -241,7 +242,8 @@ impl ExecutionPlan for Guarded {
     }
 
     fn reset_state(self: Arc<Self>) -> DfResult<Arc<dyn ExecutionPlan>> {
-        // What is below a closed reader is hidden, and has handed out its files, too.
+        // The operators below a closed reader are hidden, and they have handed out their files,
+        // too.
         let reader = match &self.closed {
             Some(_) => reset_plan_states(Arc::clone(&self.reader))?,
             None => Arc::clone(&self.reader).reset_state()?,

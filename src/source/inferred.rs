@@ -1,4 +1,4 @@
-//! What was looked at to find the types of a table of files.
+//! The data from which the types of a table of files were inferred.
 
 use super::files::FileTable;
 use super::types::Types;
@@ -8,7 +8,7 @@ use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::listing::ListingTable;
 use std::any::Any;
 
-/// What was looked at for the types of a table.
+/// The data from which the types of a table were inferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Inferred {
     /// The rows of CSV files.
@@ -19,8 +19,8 @@ pub(crate) enum Inferred {
     Folders,
 }
 
-/// Returns what was looked at for the types of a table of files; `None` if nothing was, or if it is
-/// no table of files.
+/// Returns the data from which the types of a table of files were inferred; `None` if no type was
+/// inferred, or if the table is not a table of files.
 pub(crate) fn inferred(provider: &dyn TableProvider) -> Option<Inferred> {
     let provider = provider as &dyn Any;
     if let Some(files) = provider.downcast_ref::<FileTable>() {
@@ -31,8 +31,8 @@ pub(crate) fn inferred(provider: &dyn TableProvider) -> Option<Inferred> {
     looked_at(types, listing.options().format.as_ref())
 }
 
-/// Returns what a statement decides of the columns of a table of files, which then have names and types
-/// that its files need not have; `None` if they are those of the files.
+/// Returns a description of a table of files whose columns a statement decides, so that their names
+/// and types need not be in the files; `None` if the columns are those of the files.
 pub(crate) fn has_columns_of_its_own(provider: &dyn TableProvider) -> Option<&'static str> {
     let any = provider as &dyn Any;
     if let Some(files) = any.downcast_ref::<FileTable>() {
@@ -47,8 +47,8 @@ pub(crate) fn has_columns_of_its_own(provider: &dyn TableProvider) -> Option<&'s
 
 const HEADLESS: &str = "reads CSV files without the names in their first line";
 
-/// Returns true for CSV that is read without its header. A comment may begin like one, and a session may
-/// read all CSV so: the first column is then called column_1.
+/// Returns true for CSV that is read without its header. A header may begin like a comment, and a
+/// session may read all CSV without headers: the first column is then called column_1.
 fn is_headless(provider: &dyn TableProvider, format: &dyn FileFormat) -> bool {
     let csv = (format as &dyn Any).downcast_ref::<CsvFormat>();
     csv.is_some_and(|csv| {

@@ -1,15 +1,15 @@
 //! Times of Parquet's oldest type, INT96, which Spark, Hive and Impala write: a day and the
 //! nanoseconds of the day.
 //!
-//! Arrow has no such type. Read as nanoseconds since 1970, which is DataFusion's default, a time
-//! after 2262 becomes another one without a word: 9999-12-31 is 1816-03-29. A session therefore
-//! reads them in microseconds. What these cannot hold is an error: digits below a microsecond and
-//! times beyond 64 bits. The check reads the columns once more, below all that reads them, where a
-//! value still has its 96 bits.
+//! Arrow has no such type. By default, DataFusion reads these times as nanoseconds since 1970, and
+//! a time after 2262 silently becomes another one: 9999-12-31 is 1816-03-29. A session therefore
+//! reads them in microseconds. Digits below a microsecond and times beyond 64 bits are errors. The
+//! check reads the columns once more, below all other readers of them, where a value still has its
+//! 96 bits.
 //!
-//! Old versions of Spark, and newer ones that are asked to, write times of any type in the calendar
-//! that was in use before 1582, and say so in the file. Such a file is read, and an error if a time
-//! has another name in that calendar.
+//! Old versions of Spark, and newer ones on request, write times of any type in the calendar that
+//! was in use before 1582, and note this in the file. Such a file is read, but it is an error if a
+//! time has another name in that calendar.
 
 use super::times::{Fault, Stored, first_fault};
 use crate::error::{Error, Result};
@@ -46,7 +46,7 @@ use std::sync::Arc;
 /// The unit as DataFusion's options call it.
 const MICROSECONDS: &str = "us";
 
-/// Makes a session read these times in microseconds, unless it was told otherwise.
+/// Makes a session read these times in microseconds, unless it already has another unit.
 pub(crate) fn read_in_microseconds(config: &mut SessionConfig) {
     let parquet = &mut config.options_mut().execution.parquet;
     parquet.coerce_int96.get_or_insert_with(|| MICROSECONDS.to_string());
@@ -63,8 +63,8 @@ pub(super) fn with_checked_times(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn Execut
 }
 
 /// Checks the times of all files that a plan reads, before it reads them. This is for a plan whose
-/// readers may not be changed: that of a Delta table with deletion vectors, whose operator takes no
-/// other reader for its own.
+/// readers may not be changed: that of a Delta table with deletion vectors, whose operator accepts
+/// no other reader.
 pub(super) async fn check_times(plan: &Arc<dyn ExecutionPlan>) -> DfResult<()> {
     let mut readers = vec![];
     plan.apply(|plan| {
@@ -100,18 +100,18 @@ fn checked_reader(plan: &Arc<dyn ExecutionPlan>) -> Option<(&FileScanConfig, Par
 /// What is read of the files, and how.
 #[derive(Debug)]
 struct What {
-    /// What goes before the path of a file in errors.
+    /// The prefix of a file's path in errors.
     root: String,
     schema: SchemaRef,
     /// The columns of `schema` that are read; `None` for all.
     read: Option<HashSet<String>>,
     unit: Option<TimeUnit>,
     zone: Option<Arc<str>>,
-    /// What was found right.
+    /// The parts that were found correct.
     checked: Mutex<HashSet<Part>>,
 }
 
-/// A part of a file at a time.
+/// A part of a file: the path, the time of the last change, and the range of bytes.
 type Part = (String, DateTime<Utc>, Option<(i64, i64)>);
 
 impl What {
@@ -149,8 +149,8 @@ impl What {
         }
     }
 
-    /// Returns true if a column of a file is read. One that the table does not know by its name may
-    /// be.
+    /// Returns true if a column of a file is read. A column whose name the table does not have may
+    /// be read.
     fn has(&self, column: &str) -> bool {
         let Some(read) = &self.read else { return true };
         read.contains(column) || self.schema.column_with_name(column).is_none()
@@ -252,7 +252,8 @@ struct Reader {
 }
 
 impl Reader {
-    /// Fails if the part has a time that its type cannot hold, or its file two columns of one name.
+    /// Fails if the part has a time that its type cannot hold, or if its file has two columns of
+    /// one name.
     async fn check(&mut self, metadata: &ParquetMetaData) -> ParquetResult<()> {
         if self.what.checked.lock().contains(&self.part) {
             return Ok(());
@@ -352,13 +353,13 @@ fn told(column: &str, stored: Stored, fault: &Fault) -> Error {
     })
 }
 
-/// What Spark calls the old calendar of times of 96 bits, in a file.
+/// The key by which Spark marks times of 96 bits in the old calendar, in a file.
 const LEGACY_INT96: &str = "org.apache.spark.legacyINT96";
-/// What Spark calls the old calendar of other dates and times.
+/// The key by which Spark marks other dates and times in the old calendar.
 const LEGACY_TIMES: &str = "org.apache.spark.legacyDateTime";
 
-/// Returns true if Spark says in the file that such times are in the old calendar, or has a version
-/// that knew no other.
+/// Returns true if Spark marked such times in the file as in the old calendar, or if its version
+/// had no other calendar.
 fn has_old_calendar(metadata: &ParquetMetaData, key: &str, versions: &[&str]) -> bool {
     let entries = metadata.file_metadata().key_value_metadata();
     entries.into_iter().flatten().any(|entry| match entry.key.as_str() {

@@ -1,4 +1,4 @@
-//! What reading a source found that its reader may not expect, for the observer of the statement.
+//! Findings in a source that its reader may not expect, for the observer of the statement.
 
 use datafusion::prelude::SessionConfig;
 use parking_lot::Mutex;

@@ -1,4 +1,4 @@
-//! The rows of one version of a table of whatever format.
+//! The rows of one version of a table of any format.
 
 use super::bounds::without_bounds_of_floats;
 use super::guard::{closed, reading};
@@ -15,8 +15,8 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
-/// A table of the rows of one version. The files of a version are never changed, so it reads the
-/// same each time.
+/// A table of the rows of one version. The files of a version are never changed, so the table reads
+/// the same rows each time.
 #[derive(Debug)]
 pub(crate) struct PinnedRows {
     rows: Arc<dyn TableProvider>,
@@ -85,7 +85,7 @@ impl TableProvider for PinnedRows {
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
         use TableProviderFilterPushDown::{Inexact, Unsupported};
         let schema = self.rows.schema();
-        // What rules out files is applied to the rows again.
+        // A filter that excludes files is applied to the rows again.
         let supported = filters.iter().map(|filter| match self.table.decides(filter, &schema) {
             true => Inexact,
             false => Unsupported,

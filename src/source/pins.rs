@@ -67,7 +67,7 @@ impl fmt::Debug for Folder {
 struct File {
     meta: ObjectMeta,
     path: Option<PathBuf>,
-    /// The time of the last change of a local file or its metadata, which nobody can set back.
+    /// The time of the last change of a local file or its metadata, which cannot be set back.
     changed: Option<(i64, i64)>,
 }
 
@@ -139,8 +139,8 @@ impl Pins {
         files
     }
 
-    /// Returns the URLs of the files that are not local, with what tells each from another of its
-    /// name, sorted.
+    /// Returns the URLs of the files that are not local, with the metadata that distinguishes each
+    /// file from another of the same name, sorted.
     pub(crate) fn objects(&self) -> impl Iterator<Item = (&str, &ObjectMeta)> {
         let objects = self.files.iter().filter(|(_, file)| file.path.is_none());
         objects.map(|(name, file)| (name.as_str(), &file.meta))
@@ -249,8 +249,8 @@ impl Folder {
         Ok(found.into_iter().filter(|meta| self.is_read(&meta.location)).collect())
     }
 
-    /// Returns the place of a file by the name that the folder was given: a local folder may have
-    /// been named by a symbolic link. `None` if the file is not inside the folder.
+    /// Returns the place of a file under the name that was given for the folder, because a local
+    /// folder may have been named by a symbolic link; `None` if the file is not inside the folder.
     fn place_of(&self, file: &Path) -> Option<Path> {
         let prefix = self.url.prefix();
         let of_link = || {

@@ -1,10 +1,10 @@
-//! What the rows of a text may be refused for.
+//! The reasons for which the rows of a text may be refused.
 
 use crate::error::Error;
 use arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
 
-/// Why texts are not turned into rows.
+/// The reason why texts are not turned into rows.
 #[derive(Debug)]
 pub(crate) enum Refused<U> {
     /// The reader failed.
@@ -14,7 +14,7 @@ pub(crate) enum Refused<U> {
 }
 
 impl<U> Refused<U> {
-    /// Returns the error; `say` writes the one of a text.
+    /// Returns the error; `say` writes the error for a text.
     pub(crate) fn error(self, say: impl FnOnce(U) -> Error) -> DataFusionError {
         match self {
             Self::Failed(error) => error.into(),

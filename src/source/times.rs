@@ -1,4 +1,4 @@
-//! The first time of a column of a Parquet file that would be read as another one.
+//! Finds the first time of a column of a Parquet file that would be read as another one.
 
 use crate::error::Result;
 use crate::pool::check_cancelled;
@@ -24,18 +24,19 @@ const BATCH: usize = 8192;
 /// Why a time is not read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// It has digits that the unit has not.
+    /// The time has digits that the unit does not have.
     Digits,
-    /// It is too far from 1970 for the unit.
+    /// The time is too far from 1970 for the unit.
     Range,
-    /// It is of the time in which two calendars differ, in a file that has the old one.
+    /// The time is from the period in which the two calendars differ, in a file that has the old
+    /// one.
     Calendar,
 }
 
 /// How a column stores times that have to be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stored {
-    /// 96 bits, which are read in a unit; in the old calendar, if the file says so.
+    /// 96 bits, which are read in a unit. They are in the old calendar if the file states so.
     Int96 { unit: TimeUnit, is_old: bool },
     /// Days since 1970 in the old calendar.
     OldDays,
@@ -107,7 +108,7 @@ fn fault(value: &Int96, unit: TimeUnit, is_old: bool) -> Option<Fault> {
     (is_old && time < i128::from(YEAR_1900) * 1_000_000_000).then_some(Fault::Calendar)
 }
 
-/// The bytes of a column chunk, where they are in their file.
+/// The bytes of a column chunk, at their position in the file.
 struct Chunk {
     start: u64,
     bytes: Bytes,

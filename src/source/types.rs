@@ -1,24 +1,24 @@
-//! Where the types of a table of files are from.
+//! The origin of the types of a table of files.
 //!
-//! A reader of CSV or JSON finds columns and types by looking at the rows, and one of folders by
-//! looking at all their names. Most statements may use what it found. A promise that no single row
-//! shows may not: `abc` in one row turns a column of numbers into one of texts, also where that row
-//! is not released.
+//! A reader of CSV or JSON infers columns and types from the rows, and a reader of folders infers
+//! types from all their names. Most statements may use these types. A promise that hides each
+//! single row may not: `abc` in one row turns a column of numbers into a column of texts, even if
+//! that row is not released.
 //!
-//! A table of a path remembers it. DataFusion's `ListingTable`, which CREATE EXTERNAL TABLE makes,
-//! does not; there it is told by the definition of the table.
+//! The table of a path stores this origin. DataFusion's `ListingTable`, which CREATE EXTERNAL TABLE
+//! makes, does not, so the definition of the table contains it there.
 
-/// What the definition of a table begins with if the statement gives its columns or their types.
+/// The beginning of a table's definition if the statement gives its columns or their types.
 const GIVEN: &str = "-- types given";
-/// What it begins with if types were found by looking at the names of folders.
+/// The beginning of a table's definition if types were inferred from the names of folders.
 const OF_FOLDERS: &str = "-- types of folder names found";
 
-/// Where the types of a table of files are from.
+/// The origin of the types of a table of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Types {
     /// From the statement.
     Given,
-    /// From the format: files of some formats have types, and of others, rows are looked at.
+    /// From the format: files of some formats have types, and for other formats the rows are read.
     OfFormat,
     /// From the names of folders, for at least one column.
     OfFolders,
@@ -36,7 +36,7 @@ impl Types {
         Some(format!("{begin}\n{statement}").trim_end().to_string())
     }
 
-    /// Returns where the types of a table with this definition are from.
+    /// Returns the origin of the types of a table with this definition.
     pub(super) fn of_definition(definition: Option<&str>) -> Self {
         match definition {
             Some(definition) if definition.starts_with(OF_FOLDERS) => Self::OfFolders,

@@ -85,7 +85,8 @@ pub(super) fn bound_at(bound: &[Bound], at: Location) -> Option<&Bound> {
     Some(&bound[found.ok()?])
 }
 
-/// Returns how many tokens from the first on a value is put in the place of; `None` if it is none.
+/// Returns the number of tokens, from the first on, that a value replaces; `None` if it replaces
+/// none.
 fn length(tokens: &[TokenWithSpan]) -> Option<usize> {
     match tokens {
         [first, ..] if variable(&first.token).is_some() => Some(1),
@@ -144,7 +145,7 @@ fn environment(tokens: &[TokenWithSpan], variables: &Variables) -> Result<Bound>
             "{at}: getenv reads the environment of the command, and not of a program that embeds anonsql; set a variable"
         )));
     }
-    // The system refuses such names by a panic.
+    // Reading an environment variable with another name would panic.
     let is_name = !name.is_empty() && !name.contains(['=', '\0']);
     let value = is_name.then(|| std::env::var_os(name)).flatten();
     let value = value.ok_or_else(|| {
@@ -164,7 +165,7 @@ fn misuse(at: &str) -> Error {
     ))
 }
 
-/// Returns true for a keyword that a table stands after, which may be a path.
+/// Returns true for a keyword that a table follows, which may be a path.
 fn takes_path(token: &Token) -> bool {
     let words = ["FROM", "JOIN", "DESCRIBE", "DESC"];
     matches!(token, Token::Word(w) if w.quote_style.is_none() && words.iter().any(|x| w.value.eq_ignore_ascii_case(x)))

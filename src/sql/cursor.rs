@@ -94,12 +94,12 @@ impl<'a> Cursor<'a> {
         spliced(self.script, self.tokens, std::iter::empty())
     }
 
-    /// Returns what a value was put in the place of, if the token at the cursor is such a value.
+    /// Returns the place that a value was put in, if the token at the cursor is such a value.
     fn bound(&self) -> Option<&'a Bound> {
         bound_at(self.bound, self.peek()?.span.start)
     }
 
-    /// Moves past `getenv('NAME')`, and returns the name. The value is not looked at.
+    /// Moves past `getenv('NAME')`, and returns the name. The value is not read.
     pub(crate) fn environment(&mut self) -> Option<String> {
         let name = self.bound()?.environment.clone()?;
         self.at += 1;
@@ -228,13 +228,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Returns the text from the token at `from` on if the cursor is within it: no space stands
-    /// before the cursor.
+    /// Returns the text from the token at `from` on if the cursor is within that text: no space
+    /// stands before the cursor.
     pub(crate) fn cut(&self, from: usize) -> Option<String> {
         self.here().cut(from)
     }
 
-    /// Returns how the text at the cursor is written as a path, if it is one without quotes.
+    /// Returns how to write the text at the cursor as a path, if it is a path without quotes.
     pub(crate) fn unquoted(&self) -> Option<String> {
         self.here().unquoted()
     }

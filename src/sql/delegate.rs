@@ -1,4 +1,5 @@
-//! What DataFusion's parser reads of a statement: queries, constants and whole statements.
+//! The parts of a statement that DataFusion's parser reads: queries, constants and whole
+//! statements.
 
 use super::cursor::Cursor;
 use super::dialect::Bounded;
@@ -39,9 +40,9 @@ impl Cursor<'_> {
         Ok(format!("{select}{}", self.text(self.at..self.tokens.len())))
     }
 
-    /// Returns the statement of all remaining tokens, and what goes before their text. A query that
-    /// is `FROM t` alone gets its `SELECT *`, without which DataFusion answers rows without
-    /// columns. Fails if a part of the statement is such a query.
+    /// Returns the statement of all remaining tokens, and the text to put before them. A query that
+    /// is `FROM t` alone gets a `SELECT *`, without which DataFusion would return rows without
+    /// columns. Fails if only a part of the statement is such a query.
     pub(crate) fn selecting(&self, statement: DfStatement) -> Result<(DfStatement, &'static str)> {
         match (without_select(&statement), self.looks_at("FROM")) {
             (0, _) => Ok((statement, "")),
@@ -147,7 +148,7 @@ pub(super) fn visited<V: Visitor>(statement: &DfStatement, visitor: &mut V) -> C
     }
 }
 
-/// Returns how many queries of a statement are `FROM t` alone.
+/// Returns the number of queries in a statement that are `FROM t` alone.
 fn without_select(statement: &DfStatement) -> usize {
     struct Found(usize);
     impl Visitor for Found {

@@ -1,5 +1,5 @@
-//! What may come next in an unfinished statement, for completion: what its parser looked for where
-//! the text ends.
+//! Expectations for completion: what may come next in an unfinished statement, found from what its
+//! parser looked for where the text ends.
 
 use parking_lot::Mutex;
 
@@ -25,12 +25,12 @@ impl Expectations {
         Self(Some(Mutex::default()))
     }
 
-    /// Returns what was recorded.
+    /// Returns the recorded expectations.
     pub(super) fn into_all(self) -> Vec<Expectation> {
         self.0.map(Mutex::into_inner).unwrap_or_default()
     }
 
-    /// Records an expectation, if anybody wants to know.
+    /// Records an expectation, if expectations are recorded.
     pub(super) fn record(&self, expectation: impl FnOnce() -> Expectation) {
         if let Some(all) = &self.0 {
             let (expectation, mut all) = (expectation(), all.lock());

@@ -1,9 +1,9 @@
 //! Frames of windows that a statement leaves out.
 //!
 //! In SQL a window with ORDER BY and without a frame reaches to the last of the rows that are equal
-//! to the current one. DataFusion stops at the current row where it takes the column of the order
-//! for a key, which it need not be (see [`crate::source::forget_claims`]). So the frame is written
-//! down before the statement is planned.
+//! to the current one. DataFusion stops at the current row if it takes the column of the order for
+//! a key, but the column need not be a key (see [`crate::source::forget_claims`]). So the frame is
+//! written down before the statement is planned.
 
 use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
 use datafusion::sql::sqlparser::ast::{

@@ -7,12 +7,12 @@ use crate::plain::Secrets;
 use datafusion::sql::sqlparser::tokenizer::{Span, Token};
 use std::sync::Arc;
 
-/// The least number of characters of a value that is hidden. A shorter one is no secret, and may be
-/// a part of any word.
+/// The least number of characters of a value that is hidden. A shorter value is no secret, and may
+/// be a part of any word.
 const LEAST: usize = 4;
 
-/// The values that a statement has from the environment. Printed statements and messages have what
-/// was written for them, such as `getenv('NAME')`, in their place.
+/// The values that a statement has from the environment. Printed statements and messages show what
+/// was written for the values, such as `getenv('NAME')`, in their place.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Hidden {
     /// Each value with what was written for it.
@@ -33,7 +33,7 @@ impl Hidden {
         self.values.is_empty()
     }
 
-    /// Returns the values of both.
+    /// Returns the values of both objects.
     pub(crate) fn and(&self, other: &Self) -> Self {
         let mut values: Vec<_> = self.values.iter().chain(other.values.iter()).cloned().collect();
         values.sort();
@@ -43,13 +43,13 @@ impl Hidden {
         }
     }
 
-    /// Returns the values with what stands in their place.
+    /// Returns the values, each with the text that is shown in its place.
     pub(crate) fn secrets(&self) -> &Secrets {
         &self.values
     }
 
-    /// Returns a printed statement with what was written in place of every literal that has such a
-    /// value.
+    /// Returns a printed statement in which every literal that has such a value is replaced by what
+    /// was written for the value.
     pub(crate) fn in_statement(&self, sql: String) -> String {
         if self.is_empty() {
             return sql;
@@ -75,7 +75,8 @@ impl Hidden {
         spliced(&script, &tokens, replaced.into_iter())
     }
 
-    /// Returns an error with what was written in place of such values, as they are.
+    /// Returns an error in which such values, as they are, are replaced by what was written for
+    /// them.
     pub(super) fn in_message(&self, error: Error) -> Error {
         match self.is_empty() {
             true => error,
@@ -83,8 +84,9 @@ impl Hidden {
         }
     }
 
-    /// Returns an error whose message has what was written in place of such values. An error of
-    /// another crate can show what a function made of a value, so it keeps no value at all.
+    /// Returns an error in whose message such values are replaced by what was written for them. An
+    /// error of another crate can show what a function made of a value, so it keeps no value at
+    /// all.
     pub(crate) fn in_error(&self, error: Error) -> Error {
         if self.is_empty() {
             return error;

@@ -5,13 +5,13 @@ use super::words::Words;
 use crate::quoting::{ident, literal};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// First words of statements of DataFusion that people type most.
+/// The first words of the DataFusion statements that people type most.
 pub(super) const STARTS: &[&str] = &["SELECT", "CREATE", "INSERT", "COPY", "DROP", "SET", "SHOW"];
 
-/// What an error says was expected where an item of a list in parentheses ends.
+/// The expectation that an error names where an item of a list in parentheses should end.
 pub(super) const NEXT_ITEM: &str = "\",\" or \")\"";
 
-/// What an error says was expected where a statement ends.
+/// The expectation that an error names where a statement should end.
 pub(super) const END: &str = "the end of the statement";
 
 /// The place of an error: the tokens of a statement, and the index of the token that was not
@@ -22,7 +22,7 @@ pub(super) struct Place<'a> {
     pub(super) at: usize,
 }
 
-/// Returns true if a statement has the name without quotes, so that SQL subtracts its parts.
+/// Returns true if a statement has the name without quotes, so that SQL subtracts the name's parts.
 pub(crate) fn hyphenated(statement: &str, name: &str) -> bool {
     let (statement, name) = (statement.to_ascii_lowercase(), name.to_ascii_lowercase());
     let mut places = statement.match_indices(&name);
@@ -46,7 +46,7 @@ fn is_string(token: &Token) -> bool {
 }
 
 /// Returns the nearest of `words` to an unquoted word: one that differs in few letters, or in its
-/// ending. Of several keywords together, the first alone may be near.
+/// ending. Of several keywords in one text, the first keyword alone may be the near one.
 pub(crate) fn nearest<'w>(found: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let written = found.to_ascii_uppercase();
     let found = written.replace('_', " ");
@@ -96,8 +96,8 @@ impl<'a> Place<'a> {
         spliced(self.script, &self.tokens[from..=end], std::iter::empty())
     }
 
-    /// Returns the text from the token at `from` on if the place is within it: no space stands
-    /// before it.
+    /// Returns the text from the token at `from` on if the place is within that text: no space
+    /// stands before the place.
     pub(super) fn cut(&self, from: usize) -> Option<String> {
         let before = self.at.checked_sub(1).filter(|before| *before >= from)?;
         let goes_on = !matches!(self.token(self.at)?, Token::Comma | Token::LParen | Token::RParen);
@@ -119,7 +119,7 @@ impl<'a> Place<'a> {
             .or_else(|| self.next_statement(what))
     }
 
-    /// A name such as `native-country`, which SQL reads as a subtraction.
+    /// Returns the hint for a name such as `native-country`, which SQL reads as a subtraction.
     fn hyphen(&self, found: &Token) -> Option<String> {
         let first = self.at.checked_sub(1)?;
         if *found != Token::Minus || !self.joined(first) || !self.joined(self.at) {
@@ -142,7 +142,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Quotes that are none in SQL, or that are the wrong ones.
+    /// Returns the hint for quotes that SQL does not have, or that are the wrong ones.
     fn quote(&self, found: &Token) -> Option<String> {
         let text = found.to_string();
         let first = text.chars().next()?;
@@ -155,7 +155,7 @@ impl<'a> Place<'a> {
         None
     }
 
-    /// A command of the prompt, or a word for help, in place of a statement.
+    /// Returns the hint for a command of the prompt, or a word for help, in place of a statement.
     fn of_the_prompt(&self, found: &Token) -> Option<String> {
         let is_help = matches!(self.word().as_deref(), Some("HELP" | "MAN" | "QUIT" | "EXIT"));
         match found {
@@ -170,7 +170,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// A path without quotes where DataFusion reads a table.
+    /// Returns the hint for a path without quotes where DataFusion reads a table.
     fn path(&self, found: &Token) -> Option<String> {
         if !matches!(found, Token::Div | Token::Tilde | Token::Period | Token::Mul) {
             return None;
@@ -181,7 +181,7 @@ impl<'a> Place<'a> {
             .then(|| format!("a path stands in single quotes: {}", literal(&self.together(first))))
     }
 
-    /// A variable as a shell writes it.
+    /// Returns the hint for a variable in the syntax of a shell.
     fn foreign_variable(&self, found: &Token) -> Option<String> {
         let is_one = *found == Token::LBrace && self.previous()?.to_string() == "$";
         match (is_one, self.token(self.at + 1)) {
@@ -190,14 +190,14 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// The options of COPY as PostgreSQL has them.
+    /// Returns the hint for options of COPY as PostgreSQL has them.
     fn copy_options(&self, found: &Token) -> Option<String> {
         let is_copy = self.token(0)?.to_string().eq_ignore_ascii_case("COPY");
         let options = "write OPTIONS (format.has_header true, format.delimiter ';')";
         (is_copy && *found == Token::LParen && self.open() == 0).then(|| options.into())
     }
 
-    /// A comma or a parenthesis that is missing, or that is one too many.
+    /// Returns the hint for a comma or a parenthesis that is missing or superfluous.
     fn separator(&self, found: &Token, what: &str) -> Option<String> {
         if what.ends_with(NEXT_ITEM) {
             let word = self.word();
@@ -226,7 +226,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Returns how many parentheses are open at the place.
+    /// Returns the number of parentheses that are open at the place.
     fn open(&self) -> usize {
         let before = self.tokens[..self.at].iter();
         before.fold(0, |open: usize, t| match t.token {
@@ -236,7 +236,7 @@ impl<'a> Place<'a> {
         })
     }
 
-    /// A statement that follows without a `;`.
+    /// Returns the hint for a statement that follows without a `;`.
     fn next_statement(&self, what: &str) -> Option<String> {
         let word = self.word().filter(|_| what.ends_with(END) && self.at > 0)?;
         let first = |start: &&str| start.split(' ').next() == Some(word.as_str());
@@ -244,7 +244,7 @@ impl<'a> Place<'a> {
         begins.then(|| format!("is a \";\" missing before {word}?"))
     }
 
-    /// A name in place of a text in single quotes.
+    /// Returns the hint for a name in place of a text in single quotes.
     pub(super) fn unquoted(&self) -> Option<String> {
         match self.token(self.at)? {
             Token::Word(w) if w.quote_style.is_some() => {

@@ -1,9 +1,9 @@
 //! The SQL parser: a cursor over the tokens of a script and the clauses that statements share,
 //! around DataFusion's parser.
 //!
-//! This module knows no statement: statements are in [`crate::session`], and pass their words to
-//! this module. Everything that is parsed prints back as SQL that parses to the same value. New
-//! words are not reserved: a word is a keyword only where the grammar expects one.
+//! This module has no statement: statements are in [`crate::session`], and pass their words to this
+//! module. Everything that is parsed prints back as SQL that parses to the same value. New words
+//! are not reserved: a word is a keyword only where the grammar expects one.
 
 mod binding;
 pub mod clause;
@@ -50,9 +50,9 @@ use words::Words;
 /// A statement that was parsed.
 pub(crate) struct Parsed<T> {
     pub(crate) statement: T,
-    /// The values in it that nothing may show.
+    /// The values in the statement that nothing may show.
     pub(crate) hidden: Hidden,
-    /// Whether it is so deep that it runs on threads with a stack of [`ROOM`] bytes.
+    /// Whether the statement is so deep that it runs on threads with a stack of [`ROOM`] bytes.
     pub(crate) is_deep: bool,
 }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// The words, besides a comma, after which a path may stand in a statement of DataFusion.
 const BEFORE: &[&str] = &["FROM", "JOIN", "DESCRIBE", "DESC", "TABLE"];
 
-/// What stands between a path and its options.
+/// The text between a path and its options.
 const BETWEEN: &str = " OPTIONS (";
 
 /// A path, and how its files are read.

@@ -1,8 +1,8 @@
 //! Names of tables in single quotes that are paths.
 //!
-//! A path with a slash or a dot is a path whoever reads it. A single word is the name of a table,
+//! A name with a slash or a dot is a path to every reader. A single word is the name of a table,
 //! unless it is written in single quotes and a file or a folder has that name. DataFusion does not
-//! keep the quotes, so the path is written as one before the statement is planned.
+//! keep the quotes, so such a word is written as a path before the statement is planned.
 
 use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
 use datafusion::sql::sqlparser::ast::{
@@ -60,7 +60,7 @@ impl VisitorMut for Paths {
     }
 }
 
-/// Writes a name as a path if it is one, and returns the word that it was.
+/// Writes a name as a path if it is one, and returns the original word.
 fn write_path(name: &mut ObjectName) -> Option<String> {
     let [ObjectNamePart::Identifier(ident)] = &mut name.0[..] else {
         return None;

@@ -33,7 +33,7 @@ impl SourceClause {
     }
 }
 
-/// The options of a path whose value is one of the data.
+/// The option of a path whose value is a data value.
 const OF_THE_DATA: &str = "null_value";
 
 /// Returns the options of a path with `?` for values of the data.
@@ -90,7 +90,7 @@ impl VisitorMut for Redactor {
             match path_options::divided(&ident.value) {
                 Ok(None) => {}
                 Ok(Some((path, options))) => ident.value = path_options::named(path, &without_values(&options)),
-                // What cannot be read is not shown.
+                // A name whose options cannot be read is not shown.
                 Err(_) => ident.value = "?".into(),
             }
             self.tables.insert(ident.value.clone());

@@ -17,7 +17,7 @@ pub(crate) struct Script {
     /// Line, column and byte offset of the start of each line, and of every [`STRIDE`]th character
     /// of a long line.
     places: Vec<(u64, u64, usize)>,
-    /// What a parser looked for at the end of its tokens.
+    /// The expectations of a parser at the end of its tokens.
     pub(super) expectations: Expectations,
 }
 
@@ -121,7 +121,7 @@ pub(super) fn spliced<'t>(
     text.trim().to_string()
 }
 
-/// Says in our words why a text has no tokens: mostly a quote that is not closed.
+/// Describes in our words why a text has no tokens: mostly a quote that is not closed.
 fn untold(message: &str) -> String {
     match message {
         "Unterminated string literal" => "this ' is not closed: the text goes on to the end".into(),
@@ -132,7 +132,7 @@ fn untold(message: &str) -> String {
     }
 }
 
-/// Returns the usage error of what is wrong at a position.
+/// Returns the usage error with this message for a position.
 pub(super) fn at(at: Location, message: impl Display) -> Error {
     let Location { line, column } = at;
     Error::usage(format!("{}: {message}", place(at))).with_detail(Position { line, column })

@@ -1,9 +1,9 @@
-//! Clauses that DataFusion reads and does not do.
+//! Refuses clauses that DataFusion reads, but ignores.
 //!
-//! Its planner takes no notice of some clauses that its parser accepts.
-//! `FROM t TABLESAMPLE BERNOULLI (1)` is then the whole of `t`, `PREWHERE` leaves no row out, and
-//! `* ILIKE 'a%'` no column. EXCEPT ALL and INTERSECT ALL compare rows, and not how often they
-//! occur. Each such clause that would change the rows or the columns of an answer is an error.
+//! DataFusion's planner ignores some clauses that its parser accepts. `FROM t TABLESAMPLE BERNOULLI
+//! (1)` is then the whole of `t`, `PREWHERE` leaves no row out, and `* ILIKE 'a%'` leaves no column
+//! out. EXCEPT ALL and INTERSECT ALL compare rows, but not how often they occur. Each such clause
+//! that would change the rows or the columns of an answer is an error.
 
 use super::cursor::Cursor;
 use super::delegate::visited;
@@ -41,7 +41,8 @@ const ALL: Clause = (
 const LIMIT: Clause = (&["LIMIT"], "write WHERE");
 
 impl Cursor<'_> {
-    /// Returns a statement that was parsed from `tokens`, unless a part of it would not be done.
+    /// Returns a statement that was parsed from `tokens`. Fails if DataFusion would ignore a part
+    /// of it.
     pub(super) fn heard(&self, statement: DfStatement, tokens: &[TokenWithSpan]) -> Result<DfStatement> {
         let ControlFlow::Break((words, instead)) = visited(&statement, &mut Unheard) else {
             return Ok(statement);
@@ -62,7 +63,7 @@ impl Cursor<'_> {
     }
 }
 
-/// Stops at a clause that DataFusion would not do.
+/// Stops at a clause that DataFusion would ignore.
 struct Unheard;
 
 /// Stops if `has` is true.

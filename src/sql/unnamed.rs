@@ -26,8 +26,8 @@ impl Hidden {
         debug_assert!(done.is_continue());
     }
 
-    /// Returns the text of an expression with what was written in place of such values; `None` if
-    /// it has none.
+    /// Returns the text of an expression with such values replaced by what was written for them;
+    /// `None` if the expression has no such value.
     fn written(&self, expr: &Expr) -> Option<String> {
         let text = expr.to_string();
         let written = self.in_statement(text.clone());

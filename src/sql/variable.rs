@@ -71,7 +71,7 @@ impl Literal {
         }
     }
 
-    /// Returns what the value is, for people.
+    /// Returns the kind of the value, for people.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -161,7 +161,7 @@ impl Variables {
     }
 
     /// Returns the variable `name`. Fails with a usage error that suggests the nearest name if
-    /// there is none.
+    /// there is no such variable.
     pub(crate) fn get(&self, name: &str) -> Result<&Variable> {
         let unknown = || {
             let error = Error::unknown("variable", name, self.named.keys().map(String::as_str));

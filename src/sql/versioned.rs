@@ -20,8 +20,8 @@ struct Versioned {
     name: String,
 }
 
-/// Returns the tokens of a query with the versions in the names of the tables. They are without
-/// whitespace.
+/// Returns the tokens of a query with the versions in the names of the tables. The tokens have no
+/// whitespace between them.
 pub(super) fn tokens_with_versions(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
     let (mut all, mut from) = (vec![], 0);
     for found in versioned(tokens) {
@@ -94,7 +94,7 @@ fn versioned(tokens: &[TokenWithSpan]) -> Vec<Versioned> {
     found
 }
 
-/// Returns the name of the table with its version that `tokens` begin with.
+/// Returns the name of the table, with its version, at the beginning of `tokens`.
 fn at_start(tokens: &[TokenWithSpan]) -> Option<String> {
     let [schema, period, path, kind, word_as, word_of, version, ..] = tokens else {
         return None;

@@ -1,8 +1,9 @@
 //! The staged report of a release: written first, visible last.
 //!
 //! A file at the report's path is replaced if a statement wrote it, or with OVERWRITE. The report
-//! appears only when its release is in place. Until then it is a hidden file beside its path, a
-//! part of the staged release, or in memory if it becomes an object, which is put as a whole.
+//! appears only when its release is in place. Until then it is a hidden file beside its path, or a
+//! part of the staged release. A report that becomes an object is kept in memory, because an object
+//! is put as a whole.
 
 use super::stage::Stage;
 use crate::error::{Error, Result};
@@ -23,8 +24,8 @@ pub struct StagedReport(Staged);
 enum Staged {
     /// A file of the staged release.
     InRelease,
-    /// A hidden file beside its path. It replaces a file that no statement wrote if the flag is
-    /// set.
+    /// A hidden file beside its path. If the flag is set, it replaces a file that no statement
+    /// wrote.
     File(Stage, PathBuf, bool),
     /// The text of an object, with the same flag.
     Object(SingleObject, String, bool),
@@ -58,8 +59,8 @@ impl StagedReport {
         Self::write(file.path(), text, file.overwrites())
     }
 
-    /// Writes a sealed file to a hidden stage beside `path`. It will replace a file that no
-    /// statement wrote if `overwrite`.
+    /// Writes a sealed file to a hidden stage beside `path`. If `overwrite` is true, it will also
+    /// replace a file that no statement wrote.
     pub fn write(path: &Path, text: String, overwrite: bool) -> Result<Self> {
         let place = resolved(path)?;
         let stage = Stage::open(&place)?;

@@ -1,19 +1,19 @@
-//! What a standard asks of a request.
+//! The requirements of a standard for a request.
 
 use super::looked::{Looked, Treated};
 use crate::error::Result;
 use crate::quoting::ident;
 use crate::suggest::{Limited, propose};
 
-/// What a standard asks of a request.
+/// A requirement of a standard for a request.
 #[derive(Debug, Clone, Copy)]
 pub enum Ask {
-    /// That the identifiers of 45 CFR 164.514(b)(2)(i) are removed: the eighteen of the list, with
-    /// the parts of dates and places that may stay.
+    /// The identifiers of 45 CFR 164.514(b)(2)(i) are removed: the eighteen of the list, except the
+    /// parts of dates and places that may stay.
     SafeHarbor,
-    /// That no identifier is released by which people are known to others: the paragraph.
+    /// No identifier is released by which others know people. The text is the paragraph.
     Direct(&'static str),
-    /// That every class has so many rows: the paragraph, and the rows.
+    /// Every class has at least this many rows. The text is the paragraph.
     Classes(&'static str, u64),
 }
 
@@ -38,7 +38,7 @@ impl Ask {
         Ok(found)
     }
 
-    /// Returns what none of the models promises.
+    /// Returns the requirement that none of the models promises.
     pub(super) fn of_models(self, promised: &[Promised]) -> Option<String> {
         let Ask::Classes(paragraph, rows) = self else {
             return None;
@@ -87,7 +87,7 @@ fn breach(column: &Looked) -> Result<Option<String>> {
 fn direct(column: &Looked, paragraph: &str) -> Option<String> {
     let is_told = match &column.treated {
         Treated::Unchanged => true,
-        // What is drawn of names is names.
+        // Values drawn from names are names too.
         Treated::Masked(kind) => kind.is_drawn(),
         Treated::Generalized(labelled) => labelled.level == 0 || labelled.has_a_value().unwrap_or(true),
         Treated::Unseen => false,
@@ -100,7 +100,7 @@ fn direct(column: &Looked, paragraph: &str) -> Option<String> {
     ))
 }
 
-/// Returns what to write for a column that may be released generalized.
+/// Returns advice for a column that may be released generalized.
 fn generalize(column: &Looked) -> String {
     let (name, proposal) = (ident(&column.facts.name), propose(&column.facts));
     let Some(rule) = proposal.hierarchy else {

@@ -1,4 +1,4 @@
-//! A column of a request as a standard looks at it.
+//! A column of a request, as a standard examines it.
 
 use crate::error::Result;
 use crate::masks::MaskKind;
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 /// A column of a request.
 #[derive(Debug)]
 pub struct Looked {
-    /// What is known of the column: its name and type alone before anything is read.
+    /// The facts about the column: its name and type alone before anything is read.
     pub facts: Facts,
     /// How the column is released.
     pub treated: Treated,
@@ -26,7 +26,7 @@ pub enum Treated {
     Masked(&'static MaskKind),
     /// As labels.
     Generalized(Labelled),
-    /// As labels that nothing is known of before anything is read.
+    /// As labels, before anything is read.
     Unseen,
 }
 
@@ -37,17 +37,17 @@ pub struct Labelled {
     pub level: u8,
     /// Distinct values.
     pub values: ArrayRef,
-    /// The number of the label of each value; values with one number have one label.
+    /// The number of each value's label; values with the same number have one label.
     pub labels: Vec<u32>,
     /// The label of each value, as text.
     pub texts: StringArray,
-    /// Whether the released value is computed from labels or values, such as their mean: neither a
-    /// label nor its bounds.
+    /// True if the released value is computed from labels or values, such as their mean. It is then
+    /// neither a label nor its bounds.
     pub computed: bool,
 }
 
 impl Labelled {
-    /// Returns the labels of a level of which no value is known.
+    /// Returns the labels of a level before any value is read.
     pub fn of_level(level: u8) -> Self {
         Self {
             level,
@@ -65,13 +65,13 @@ impl Labelled {
         Ok(own.any(|(value, label)| value.is_some() && value == label))
     }
 
-    /// Returns true if the labels say no more of the values than Safe Harbor allows.
+    /// Returns true if the labels reveal no more of the values than Safe Harbor allows.
     pub fn keeps(&self, limited: Limited) -> Result<bool> {
         let Some(groups) = limited.groups(&self.values)? else {
             return Ok(self.level > 0 && !self.computed);
         };
-        // What is computed of dates and codes is a date and a code, and what is computed of the values
-        // that are withheld together tells them.
+        // A value computed from dates or codes is itself a date or a code. A value computed from
+        // values that are withheld together reveals them.
         let is_of_numbers = matches!(limited, Limited::Ages | Limited::BirthYears);
         if self.computed && (!is_of_numbers || groups.iter().any(Option::is_some)) {
             return Ok(false);
@@ -80,7 +80,8 @@ impl Labelled {
         let mut grouped = groups.iter().zip(&self.labels);
         let are_alike =
             grouped.all(|(group, label)| group.is_none_or(|group| *labels.entry(group).or_insert(*label) == *label));
-        // A value that is its own label is told whole, even if nothing else is released like it.
+        // A value that is its own label is revealed, even if nothing else has to be released with
+        // it.
         let values = cast(&self.values, &DataType::Utf8)?;
         let own = values.as_string::<i32>().iter().zip(&self.texts).zip(&groups);
         let is_told = |((value, label), group): ((Option<&str>, Option<&str>), &Option<i64>)| {

@@ -1,8 +1,8 @@
-//! Published standards that a release can follow: what each asks of a request, beside its privacy
-//! models, and what no program can check.
+//! Published standards that a release can follow: what each requires of a request, beside its
+//! privacy models, and what no program can check.
 //!
-//! A standard sets nothing. It refuses a request that it does not allow, names the paragraph, and
-//! says what to write. What is known of columns is the knowledge of SUGGEST ROLES
+//! A standard changes nothing in a request. It refuses a request that it does not allow, names the
+//! paragraph, and says what to write. It uses the knowledge of columns of SUGGEST ROLES
 //! ([`crate::suggest`]).
 //!
 //! A new standard is one file and one line in [`STANDARDS`].

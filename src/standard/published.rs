@@ -1,4 +1,4 @@
-//! A published standard: what it asks, and what no program can check.
+//! A published standard: what it requires, and what no program can check.
 
 use super::ask::{Ask, Promised};
 use super::looked::Looked;
@@ -10,9 +10,9 @@ use crate::error::{Error, Result};
 pub struct Standard {
     /// The description.
     pub info: Info,
-    /// What the standard asks of a request.
+    /// The requirements of the standard for a request.
     pub asks: &'static [Ask],
-    /// What the standard asks and no program can check, in one sentence.
+    /// What the standard requires and no program can check, in one sentence.
     pub unchecked: &'static str,
 }
 
@@ -26,14 +26,14 @@ impl PartialEq for Standard {
 impl Eq for Standard {}
 
 impl Standard {
-    /// Returns true if the standard asks for something that only the values of a source show.
+    /// Returns true if the standard has a requirement that only the values of a source can show.
     pub fn reads_values(&self) -> bool {
         self.asks
             .iter()
             .any(|ask| matches!(ask, Ask::SafeHarbor | Ask::Direct(_)))
     }
 
-    /// Returns true if the standard limits what the labels of quasi-identifiers say.
+    /// Returns true if the standard limits what the labels of quasi-identifiers reveal.
     pub fn limits_labels(&self) -> bool {
         self.asks.iter().any(|ask| matches!(ask, Ask::SafeHarbor))
     }
@@ -47,12 +47,12 @@ impl Standard {
         Ok(found)
     }
 
-    /// Returns what the standard asks of the models and none of them promises, one sentence each.
+    /// Returns the requirements for the models that none of them promises, one sentence each.
     pub fn missing(&self, promised: &[Promised]) -> Vec<String> {
         self.asks.iter().filter_map(|ask| ask.of_models(promised)).collect()
     }
 
-    /// Returns the error that says what the standard does not allow; `Ok` for nothing.
+    /// Returns the error that names what the standard does not allow; `Ok` if `found` is empty.
     pub fn refuse(&self, found: &[String]) -> Result<()> {
         match found.is_empty() {
             true => Ok(()),

@@ -1,4 +1,4 @@
-//! What Safe Harbor allows of each kind of column, and what it does not.
+//! What Safe Harbor allows for each kind of column, and what it does not.
 
 use super::*;
 use crate::masks::MaskKind;
@@ -29,7 +29,7 @@ fn facts(name: &str, values: &ArrayRef, sample: Vec<String>) -> Facts {
     }
 }
 
-/// Returns what is not allowed where values have these labels.
+/// Returns what is not allowed if values have these labels.
 fn labelled<T: PartialEq + ToString>(
     name: &str,
     values: ArrayRef,
@@ -79,13 +79,13 @@ fn dates_are_released_as_years() {
         found[0].contains("(C)") && found[0].contains("TRUNCATE (YEAR, DECADE)"),
         "{found:?}"
     );
-    // Who is 90 is not told by a year of birth.
+    // A year of birth must not reveal who is 90.
     let oldest = Utc::now().year() - 89;
     let births = || dates(&[(oldest - 30, 1, 1), (oldest - 1, 1, 1), (oldest, 1, 1)]);
     assert!(labelled("birth_date", births(), &[], &["old", "old", "young"], 1).is_empty());
     assert!(!labelled("birth_date", births(), &[], &["older", "old", "young"], 1).is_empty());
     assert!(labelled("admitted", births(), &[], &["older", "old", "young"], 1).is_empty());
-    // A text in a known spelling, and one that is no date.
+    // Texts in a known spelling, and one that is not a date.
     let texts = || Arc::new(StringArray::from(vec!["31.12.2001", "01.01.2001", "unknown"])) as ArrayRef;
     let sample = ["31.12.2001", "01.01.2001", "05.06.2002", "07.08.2003", "11.12.2004"];
     assert!(labelled("seen", texts(), &sample, &["2001", "2001", "*"], 1).is_empty());
@@ -104,13 +104,14 @@ fn zip_codes_have_three_digits_and_000_for_the_sparse_ones() {
     let numbers = || Arc::new(Int64Array::from(vec![2139, 2142, 3601, 82101])) as ArrayRef;
     assert!(labelled("zip_code", numbers(), &[], &["021", "021", "000", "000"], 1).is_empty());
     assert!(!labelled("zip_code", numbers(), &[], &["213", "214", "000", "000"], 1).is_empty());
-    // Of other places, the first level above the values is taken for states.
+    // For other places, the first level above the values is assumed to be states.
     let towns = || Arc::new(StringArray::from(vec!["Salem", "Boston"])) as ArrayRef;
     assert!(labelled("city", towns(), &[], &["Salem", "Boston"], 0)[0].contains("(B)"));
     assert!(labelled("city", towns(), &[], &["OR", "MA"], 1).is_empty());
 }
 
-/// The eighteen identifiers, by a name of each, are refused as they are, masked and as labels.
+/// The eighteen identifiers, each under one of its names, are refused unchanged, masked and as
+/// labels.
 #[test]
 fn identifiers_are_dropped() {
     for (name, letter) in [
@@ -181,8 +182,8 @@ fn a_risk_of_one_in_eleven_is_a_class_of_eleven() {
     assert!(named("hippa").unwrap_err().to_string().contains("hipaa_safe_harbor"));
 }
 
-/// One day of a year, one age above 89 and one ZIP code of an area are told by their own labels, though
-/// nothing else has to be released like them.
+/// A single day of a year, age above 89 or ZIP code of an area is revealed by its own label, though
+/// nothing else has to be released with it.
 #[test]
 fn a_value_that_is_alone_is_no_group() {
     let day = || dates(&[(2001, 5, 7)]);
@@ -196,7 +197,7 @@ fn a_value_that_is_alone_is_no_group() {
     assert!(!labelled("zip", zip("02139"), &["02139"], &["02139"], 0).is_empty());
 }
 
-/// Siblings are of the same group as a value of the column, in its type, and the values stay.
+/// Siblings are in the same group as a value of the column and have its type, and the values stay.
 #[test]
 fn siblings_are_released_like_a_value() {
     let texts = |values: &[&str]| Arc::new(StringArray::from(values.to_vec())) as ArrayRef;

@@ -1,4 +1,4 @@
-//! Opening a store with the credentials of the environment: one builder a scheme.
+//! Opening a store with the credentials of the environment: one builder per scheme.
 
 use super::profile;
 use super::traffic::{Counting, Traffic};
@@ -49,7 +49,7 @@ pub(crate) fn build(url: &Url, settings: &S3, traffic: &Arc<Traffic>) -> Result<
             Arc::new(builder.build().map_err(refused)?)
         }
         "http" | "https" => {
-            // The statement itself says whether the way is encrypted.
+            // The URL in the statement decides whether the connection is encrypted.
             let options = ClientOptions::new().with_allow_http(url.scheme() == "http");
             let builder = HttpBuilder::new()
                 .with_url(&url[..url::Position::AfterPort])

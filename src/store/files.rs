@@ -11,13 +11,14 @@ use futures::{StreamExt, TryStreamExt, stream};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Folders beside the files of a table, of which only a log or a manifest says which are its rows.
+/// Folders beside the files of a table. Only a log or a manifest determines which files are its
+/// rows.
 const OF_TABLES: [&str; 2] = ["_delta_log", "_anonsql"];
 /// The name of the file that makes a folder a release.
 const MANIFEST: &str = "_manifest.json";
-/// What the name of a folder with the files of one run of a release begins with.
+/// The prefix of the name of a folder with the files of one run of a release.
 const RUN: &str = "run=";
-/// The folders that are listed at once.
+/// The number of folders that are listed at once.
 const AT_ONCE: usize = 16;
 
 /// The files that a path names. Hidden files, and those in hidden folders, are passed over unless
@@ -26,7 +27,7 @@ const AT_ONCE: usize = 16;
 pub(crate) struct Files {
     /// The file, or the folder that the files are in.
     url: ListingTableUrl,
-    /// What the paths inside the folder match; empty if all are meant.
+    /// The patterns of the paths inside the folder; empty if all paths are meant.
     patterns: Vec<PathPattern>,
     /// The suffix that the names of files have.
     suffix: String,
@@ -72,12 +73,12 @@ impl Files {
         }
     }
 
-    /// The same, of which only names with this end are meant.
+    /// Returns the same files, limited to names that end in `suffix`.
     pub(crate) fn ending(self, suffix: String) -> Self {
         Self { suffix, ..self }
     }
 
-    /// The same, without the files in folders that are not called `column=value`.
+    /// Returns the same files without those in folders that are not called `column=value`.
     pub(crate) fn in_partitions(self) -> Self {
         Self {
             is_partitioned: true,
@@ -124,8 +125,8 @@ impl Files {
         Ok(by_name.into_values().collect())
     }
 
-    /// Fails with `ErrorKind::Usage` if there is a table in a folder inside the folder: its files
-    /// are also those that it had before.
+    /// Fails with `ErrorKind::Usage` if a folder inside the folder contains a table, because the
+    /// files of a table include those of its earlier rows.
     fn check_tables(&self, listed: &[ObjectMeta]) -> Result<()> {
         for file in listed {
             let inside: Vec<&str> = self.url.strip_prefix(&file.location).into_iter().flatten().collect();
@@ -140,8 +141,8 @@ impl Files {
         Ok(())
     }
 
-    /// Fails with `ErrorKind::Usage` if there is a release in a folder inside the folder, beside
-    /// files that are of no release: a person would be in both.
+    /// Fails with `ErrorKind::Usage` if a folder inside the folder contains a release, beside files
+    /// that belong to no release, because a person would be in both.
     fn check_releases(&self, listed: &[ObjectMeta]) -> Result<()> {
         let inside = |file: &ObjectMeta| -> Vec<String> {
             let names = self.url.strip_prefix(&file.location).into_iter().flatten();
@@ -177,8 +178,8 @@ impl Files {
         }
     }
 
-    /// Lists the files at the last of these levels. Folders whose names do not match are not looked
-    /// into.
+    /// Lists the files at the last of these levels. Folders whose names do not match are not
+    /// listed.
     async fn at_levels(&self, store: &dyn ObjectStore, levels: &[&Name]) -> Result<Vec<ObjectMeta>> {
         let above = levels.split_last().map_or(levels, |(_, above)| above);
         let mut folders = vec![self.url.prefix().clone()];
@@ -193,8 +194,8 @@ impl Files {
         Ok(inside.flat_map(|listed| listed.objects).collect())
     }
 
-    /// Returns true if a listing would notice a file at this place: as one of these, or, in a
-    /// folder, as a file of another kind, which makes the folder an error.
+    /// Returns true if a listing would notice a file at this location: as one of these files, or,
+    /// in a folder, as a file of another kind, which makes the folder an error.
     pub(crate) fn would_see(&self, location: &Path) -> bool {
         let of_any_kind = Self {
             suffix: String::new(),
@@ -206,7 +207,7 @@ impl Files {
         }
     }
 
-    /// Returns true if a file at this place is one of these, or would be if it were there.
+    /// Returns true if a file at this location is one of these files, or would be if it existed.
     pub(crate) fn is_meant(&self, location: &Path) -> bool {
         let Some(inside) = self.url.strip_prefix(location) else {
             return false;
@@ -224,7 +225,7 @@ impl Files {
     }
 }
 
-/// Lists what is directly in each of the folders.
+/// Lists the direct contents of each folder.
 async fn inside(store: &dyn ObjectStore, folders: Vec<Path>) -> Result<Vec<ListResult>> {
     let listed = folders
         .into_iter()

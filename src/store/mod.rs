@@ -4,7 +4,7 @@
 //! registered there is used as it is. Otherwise the first statement that names a URL of a known
 //! scheme opens a store and registers it: with the credentials of the environment, as other
 //! programs of that cloud do, and with the settings `anonsql.s3.*`. Neither a statement nor a
-//! setting has credentials.
+//! setting contains credentials.
 
 mod address;
 mod builders;

@@ -5,7 +5,7 @@ use datafusion::object_store::path::Path;
 use datafusion::object_store::{self, ObjectMeta, ObjectStore, ObjectStoreExt};
 use futures::TryStreamExt;
 
-/// A small object with what tells it from another of its name.
+/// A small object, with the metadata that distinguishes it from another object of its name.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     /// The whole content.

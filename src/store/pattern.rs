@@ -1,14 +1,14 @@
-//! Patterns of paths, which match what a shell would.
+//! Patterns of paths, which match like the patterns of a shell.
 //!
-//! `*`, `?` and `[...]` match within one name, `**` as a whole segment stands for any number of
-//! folders, and `{a,b}` for each of its texts. A name that begins with `.` or `_` is hidden: only a
-//! segment that begins with the same character matches it. A pattern that ends in a slash names
-//! folders, with all that is in them.
+//! `*`, `?` and `[...]` match within one name. `**` as a whole segment stands for any number of
+//! folders, and `{a,b}` stands for each of its texts. A name that begins with `.` or `_` is hidden:
+//! only a segment that begins with the same character matches it. A pattern that ends in a slash
+//! names folders, with all that is in them.
 
 use crate::error::{Error, Result};
 use glob::{MatchOptions, Pattern};
 
-/// What makes a segment of a path a pattern.
+/// The characters that make a segment of a path a pattern.
 const WILD: [char; 3] = ['*', '?', '['];
 /// The characters that a hidden name begins with.
 const HIDING: [char; 2] = ['.', '_'];
@@ -33,7 +33,7 @@ pub(super) fn split(path: &str) -> (&str, &str) {
     path.split_at(path[..at].rfind('/').map_or(0, |slash| slash + 1))
 }
 
-/// The part of a path that follows a folder: what each segment matches.
+/// The pattern of the part of a path that follows a folder, segment by segment.
 #[derive(Debug, Clone)]
 pub(super) struct PathPattern(Vec<Segment>);
 
@@ -44,7 +44,7 @@ enum Segment {
     Name(Name),
 }
 
-/// What one name matches.
+/// The pattern of one name.
 #[derive(Debug, Clone)]
 pub(super) struct Name {
     pattern: Pattern,
@@ -53,7 +53,8 @@ pub(super) struct Name {
 }
 
 impl PathPattern {
-    /// Reads the part of a path after its folder; one pattern for each way to read its braces.
+    /// Reads the part of a path after its folder. Returns one pattern for each way to read its
+    /// braces.
     pub(super) fn read(text: &str) -> Result<Vec<Self>> {
         let (mut read, mut left) = (vec![], vec![text.to_string()]);
         while let Some(text) = left.pop() {
@@ -88,8 +89,8 @@ impl PathPattern {
         Ok(Self(segments))
     }
 
-    /// Returns what the names of each level match, outermost first; `None` if `**` stands for any
-    /// number of levels.
+    /// Returns the patterns of the names of each level, outermost first; `None` if `**` stands for
+    /// any number of levels.
     pub(super) fn levels(&self) -> Option<Vec<&Name>> {
         let name = |segment| match segment {
             &Segment::Folders => None,
@@ -121,7 +122,7 @@ fn matches(segments: &[Segment], names: &[&str]) -> bool {
 impl Name {
     fn of(text: &str) -> Result<Self> {
         let mut one = text.to_string();
-        // Within a name `**` is `*`.
+        // Within a name, `**` means `*`.
         while one.contains("**") {
             one = one.replace("**", "*");
         }
@@ -140,7 +141,7 @@ impl Name {
     }
 }
 
-/// Returns where the first braces with a comma begin and end, and what stands between the commas.
+/// Returns the positions of the first braces with a comma, and the texts between the commas.
 fn braces(text: &str) -> Option<(usize, usize, Vec<&str>)> {
     let mut from = 0;
     while let Some(open) = text[from..].find('{').map(|at| from + at) {

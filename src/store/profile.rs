@@ -1,5 +1,5 @@
 //! The profile of `~/.aws`: keys and a region in files that the tools of AWS share. `object_store`
-//! reads the environment, web identities and the metadata of an instance, and no such files.
+//! reads the environment, web identities and the metadata of an instance, but not these files.
 
 use crate::error::{Error, Result};
 use datafusion::object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};

@@ -28,7 +28,7 @@ impl fmt::Debug for SingleObject {
 
 impl SingleObject {
     /// Opens the place of an object that an expanded URL names. Fails with `ErrorKind::Usage` for a
-    /// pattern, and for a web server, which nothing is written to.
+    /// pattern, and for a web server, to which nothing is written.
     pub(crate) fn open(state: &SessionState, url: &str) -> Result<Self> {
         check_written(url)?;
         let place = listing_url(url)?;
@@ -50,7 +50,7 @@ impl SingleObject {
         Arc::ptr_eq(&self.store, store) && self.path.prefix_matches(path)
     }
 
-    /// Returns true if a folder with this name, or with this beginning of a name, is in the path.
+    /// Returns true if `is_it` holds for the name of a folder in the path.
     pub(crate) fn has_folder(&self, is_it: impl Fn(&str) -> bool) -> bool {
         self.path.parts().any(|part| is_it(part.as_ref()))
     }
@@ -60,9 +60,9 @@ impl SingleObject {
         format!("{}{}", self.root, self.path)
     }
 
-    /// Fails if the store cannot be reached, so that it is known before there is something to
-    /// write. Permission to read is not needed. Fails with `ErrorKind::TargetExists` if an object
-    /// is there that no statement wrote, unless `overwrite`.
+    /// Fails if the store cannot be reached, so that the error comes before there is something to
+    /// write. Permission to read is not needed. Unless `overwrite` is true, fails with
+    /// `ErrorKind::TargetExists` if there is an object that no statement wrote.
     pub(crate) async fn reach(&self, overwrite: bool) -> Result<()> {
         if !overwrite {
             return self.may_replace().await.map(drop);
@@ -73,8 +73,8 @@ impl SingleObject {
         }
     }
 
-    /// Writes the object. Fails with `ErrorKind::TargetExists` if one is there that no statement
-    /// wrote, unless `overwrite`.
+    /// Writes the object. Unless `overwrite` is true, fails with `ErrorKind::TargetExists` if there
+    /// is an object that no statement wrote.
     pub(crate) async fn put(&self, text: String, overwrite: bool) -> Result<()> {
         let replaces = overwrite || self.may_replace().await?;
         if !replaces {
@@ -87,7 +87,7 @@ impl SingleObject {
                 Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. }) => {
                     return Err(not_ours(&self.url));
                 }
-                // The store has no such condition.
+                // The store does not support this condition.
                 Err(object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. }) => {}
                 Err(e) => return Err(self.failed(&e)),
             }
@@ -96,8 +96,9 @@ impl SingleObject {
         put.map(drop).map_err(|e| self.failed(&e))
     }
 
-    /// Returns true if there is an object that a statement wrote, and false if there is none or it
-    /// cannot be read. Fails with `ErrorKind::TargetExists` if there is another one.
+    /// Returns true if there is an object that a statement wrote, and false if there is no object
+    /// or the object cannot be read. Fails with `ErrorKind::TargetExists` if there is an object
+    /// that no statement wrote.
     async fn may_replace(&self) -> Result<bool> {
         let content = match self.store.get(&self.path).await {
             Ok(found) => found.bytes().await,

@@ -23,13 +23,13 @@ pub(crate) struct Stores {
 #[derive(Debug, Default)]
 struct State {
     s3: S3,
-    /// What each store was opened with, by scheme and host.
+    /// The parameters with which each store was opened, by scheme and host.
     opened: HashMap<String, Opened>,
 }
 
 #[derive(Debug, PartialEq)]
 struct Opened {
-    /// What stands between the scheme and the path: the container of Azure is part of it.
+    /// The part of the URL between the scheme and the path, which includes the container of Azure.
     authority: String,
     s3: Option<S3>,
 }
@@ -42,7 +42,7 @@ impl Stores {
         }
     }
 
-    /// Returns the counters of what the stores of a session move.
+    /// Returns the counters of the traffic of a session's stores.
     pub(crate) fn traffic(config: &SessionConfig) -> Arc<Traffic> {
         let stores = config.get_extension::<Self>();
         stores.map_or_else(Arc::default, |stores| Arc::clone(&stores.traffic))
@@ -56,16 +56,16 @@ impl Stores {
         }
     }
 
-    /// Returns true if other processes reach the store of a URL as this session does: it is this
-    /// file system, or the session opened it by itself.
+    /// Returns true if other processes reach the store of a URL as this session does: the store is
+    /// this file system, or the session opened it by itself.
     pub(crate) fn are_reached_by_others(config: &SessionConfig, url: &Url) -> bool {
         let stores = config.get_extension::<Self>();
         let is_opened = |stores: Arc<Self>| stores.state.lock().opened.contains_key(&key(url));
         url.scheme() == "file" || stores.is_some_and(is_opened)
     }
 
-    /// Returns the store of a URL: that of the caller, or one that is opened with the settings of
-    /// now. Fails with `ErrorKind::Usage` for a scheme that nothing reads.
+    /// Returns the store of a URL: the store of the caller, or one that is opened with the current
+    /// settings. Fails with `ErrorKind::Usage` for a scheme that is not supported.
     pub(crate) fn open(state: &SessionState, url: &Url) -> Result<Arc<dyn ObjectStore>> {
         let environment = state.runtime_env();
         let known = environment.object_store_registry.get_store(url);
@@ -89,7 +89,7 @@ impl Stores {
             .get(&key)
             .filter(|opened| opened.authority != needed.authority)
         {
-            // DataFusion looks stores up without what stands before the `@`.
+            // DataFusion looks up a store without the part before the `@`.
             return Err(Error::usage(format!(
                 "this session reads {}://{} already, and of one account only one container can be open by such a URL; write \
                  az://container/ for each, with AZURE_STORAGE_ACCOUNT_NAME in the environment",
@@ -104,7 +104,7 @@ impl Stores {
     }
 }
 
-/// Returns what DataFusion looks a store up by.
+/// Returns the key by which DataFusion looks up a store.
 fn key(url: &Url) -> String {
     let host = &url[url::Position::BeforeHost..url::Position::AfterPort];
     format!("{}://{host}", url.scheme())

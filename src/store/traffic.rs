@@ -1,4 +1,4 @@
-//! What a session moves to and from object stores: bytes, and requests that were sent in vain.
+//! The traffic of a session with object stores: bytes, and requests that failed.
 
 use async_trait::async_trait;
 use datafusion::object_store::{self, ClientOptions};
@@ -24,8 +24,8 @@ pub(crate) struct Moved {
     pub(crate) received: u64,
     /// The bytes of objects that were sent.
     pub(crate) sent: u64,
-    /// The requests that the server did not answer, or answered with an error of its own or a wish
-    /// to wait. All but the last of a series are repeated.
+    /// The requests that the server did not answer, or answered with a server error or a request to
+    /// wait. All but the last of a series are repeated.
     pub(crate) failed: u64,
 }
 
@@ -49,7 +49,7 @@ impl Traffic {
         if status.is_server_error() || [408, 429].contains(&status.as_u16()) {
             self.failed.fetch_add(1, Ordering::Relaxed);
         }
-        // The answer to HEAD has the length of what it does not contain.
+        // The answer to HEAD has the length of content that it does not contain.
         let length = answer.headers().get("content-length").filter(|_| !is_head);
         let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
         self.received.fetch_add(length.unwrap_or(0), Ordering::Relaxed);

@@ -2,8 +2,8 @@
 
 use chrono::{Datelike, NaiveDate};
 
-/// The usual spellings, in the words of `strptime`. The first that most values have counts, so a
-/// spelling stands before those that fit the same text by chance.
+/// The usual spellings, as formats of `strptime`. The first that most values have is used, so a
+/// spelling precedes those that fit the same text by chance.
 const SPELLINGS: &[&str] = &[
     "%Y-%m-%d",
     "%Y/%m/%d",
@@ -30,18 +30,19 @@ pub struct Spelling {
 }
 
 impl Spelling {
-    /// Returns the year of a date in this spelling; `None` if it is none.
+    /// Returns the year of a date in this spelling; `None` if the text is not such a date.
     pub(super) fn year(&self, text: &str) -> Option<i64> {
         let date = NaiveDate::parse_from_str(text, self.format).ok()?;
         Some(date.year().into())
     }
 }
 
-/// Returns the spelling in which at least the share `most` of the texts are dates of the last or
-/// the next two centuries.
+/// Returns the spelling in which at least the share `most` of the texts are dates between 1800 and
+/// 2199.
 pub(super) fn spelling(texts: &[&str], most: f64) -> Option<Spelling> {
     let read = |format: &str| texts.iter().filter(|text| is_date(text, format)).count();
-    // The greatest count wins, and the first spelling of several: `max_by_key` would take the last.
+    // The greatest count wins. Of equal counts, the first spelling does: `max_by_key` takes the
+    // last one.
     let (count, format) = SPELLINGS
         .iter()
         .rev()

@@ -84,7 +84,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Returns what is known of a column before anything is read.
+    /// Returns the facts about a column before anything is read.
     pub(crate) fn of_name(name: &str, kind: Kind) -> Self {
         Self {
             name: name.into(),

@@ -1,9 +1,9 @@
-//! What Safe Harbor limits in a column, and which of its values must be released alike.
+//! What Safe Harbor limits in a column, and which of its values must be released with one label.
 //!
-//! 45 CFR 164.514(b)(2)(i) lists the identifiers (A) to (R). All are removed but three, of which a
-//! part may stay: of places smaller than a state the first three digits of a ZIP code, and 000 where
-//! 20,000 people or fewer live (B); of dates the year (C); of ages and years that tell an age above
-//! 89 one group of 90 and more (C).
+//! 45 CFR 164.514(b)(2)(i) lists the identifiers (A) to (R). All are removed except three, of which
+//! a part may stay. Places smaller than a state keep the first three digits of a ZIP code, or 000
+//! where 20,000 people or fewer live (B). Dates keep the year (C). Ages above 89, and years that
+//! reveal such an age, are one group of 90 and more (C).
 
 use super::dates::Spelling;
 use super::facts::{Facts, Kind, MOST};
@@ -27,7 +27,7 @@ pub(super) const OLD: f64 = 90.0;
 /// What Safe Harbor limits in a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Limited {
-    /// An identifier, which is removed whole: what it is, with its number in the list.
+    /// An identifier, which is removed entirely: its description, with its number in the list.
     Identifier(&'static str),
     /// Dates, of which the year may stay.
     Dates(Dates),
@@ -43,7 +43,7 @@ pub enum Limited {
     Place,
 }
 
-/// How dates are written, and whether they tell an age.
+/// The form of dates, and whether they reveal an age.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dates {
     pub(super) spelling: Written,
@@ -61,7 +61,7 @@ pub(super) enum Written {
 }
 
 impl Limited {
-    /// Returns what Safe Harbor limits in a column, by its name and what is known of its values.
+    /// Returns what Safe Harbor limits in a column, by its name and the facts about its values.
     pub fn of(facts: &Facts) -> Option<Self> {
         let (pattern, meaning) = (Pattern::of(facts, MOST), names::meaning(&facts.name));
         let of_birth = meaning == Some(Meaning::Birth);
@@ -87,9 +87,9 @@ impl Limited {
             Some(Meaning::Birth) if is_number && names::is_of_a_day(&facts.name) && !is_years(facts) => {
                 Some(Self::PartOfDate)
             }
-            // A weight at birth is no year; before anything is read, nobody knows.
+            // A weight at birth is not a year. Before anything is read, the numbers may be years.
             Some(Meaning::Birth) if is_number => (facts.rows == 0 || is_years(facts)).then_some(Self::BirthYears),
-            // What is true or false is no age and no date.
+            // Booleans and times of day are neither ages nor dates.
             Some(Meaning::Age | Meaning::Birth | Meaning::DatePart) if facts.kind == Kind::Other => None,
             Some(Meaning::Birth) if is_years(facts) => Some(Self::BirthYears),
             // Ages and dates in an unknown spelling.
@@ -109,7 +109,7 @@ impl Limited {
     /// Returns what Safe Harbor limits in a column that is released as it is: all of [`Limited::of`],
     /// and codes and texts that identify by their values.
     pub fn of_unchanged(facts: &Facts) -> Option<Self> {
-        // Dates may all be different, and are no code for it.
+        // Dates may all be different without being a code.
         if let Some(dates @ Self::Dates(_)) = Self::of(facts) {
             return Some(dates);
         }
@@ -123,11 +123,11 @@ impl Limited {
             Some(Identifying::Unseen) => Some("bytes or nested values, which are not looked into (Safe Harbor 17)"),
             None => None,
         };
-        // A name that is known before anything is read.
+        // Before anything is read, only the name shows an identifier.
         let named = || named_as_identifier(&facts.name, facts.kind).filter(|_| facts.rows == 0);
         let found = found.or_else(named).map(Self::Identifier);
-        // A category with the name of an identifier has few values, and identifies nobody. Whether numbers
-        // are years of birth, their values tell.
+        // A category with the name of an identifier has few values, and identifies nobody. Only the
+        // values show whether numbers are years of birth.
         let is_certain = |limited: &Self| match limited {
             Self::Identifier(_) => false,
             Self::BirthYears => facts.rows > 0,
@@ -137,9 +137,9 @@ impl Limited {
         found.or_else(limited)
     }
 
-    /// Returns what of a column tells of itself who a person is: a name, an address or a number by
-    /// which others know people, by the column's name or by its values. A code that only its owner knows
-    /// is not one.
+    /// Returns the direct identifier in a column: a name, an address or a number by which others
+    /// know people, by the column's name or by its values. A code that only its owner knows is not
+    /// one.
     pub fn of_direct(facts: &Facts) -> Option<Self> {
         let found = match identifying(facts) {
             Some(Identifying::Form(what) | Identifying::Name(what)) => Some(what),
@@ -180,7 +180,7 @@ impl Limited {
         }
     }
 
-    /// Returns true if a value says more than may be released, when it is its own label.
+    /// Returns true if a value reveals more than may be released, when it is its own label.
     pub fn is_too_fine(self, value: &str) -> bool {
         match self {
             Self::ZipCodes => value.trim().chars().filter(char::is_ascii_digit).count() > 3,
@@ -188,8 +188,9 @@ impl Limited {
         }
     }
 
-    /// Returns true if a label of values that are withheld together tells nothing of them: of ZIP
-    /// codes that few people share it is 000, and of identifiers and parts of dates it is `*`.
+    /// Returns true if a label of values that are withheld together reveals nothing of them. For
+    /// ZIP codes that few people share the label is 000, and for identifiers and parts of dates it
+    /// is `*`.
     pub fn withholds(self, label: &str) -> bool {
         match self {
             Self::ZipCodes => ["000", "00", "0", "*"].contains(&label),
@@ -199,8 +200,8 @@ impl Limited {
     }
 
     /// Returns for each value the group that it must be released in: values of one group have one
-    /// label. `None` is a value that may have a label of its own. Returns `None` for a limit that no
-    /// grouping of the values says: of places, nobody here knows the states.
+    /// label. `None` is a value that may have a label of its own. Returns `None` for a limit that
+    /// no grouping of the values can express: for places, the states are not known here.
     pub fn groups(self, values: &ArrayRef) -> Result<Option<Vec<Option<i64>>>> {
         let texts = cast(values, &DataType::Utf8)?;
         let texts = texts.as_string::<i32>();
@@ -240,8 +241,8 @@ impl Limited {
 }
 
 impl Limited {
-    /// Returns every value of a type that the limit is about: all ages, years, and ZIP codes, and two
-    /// dates of each year. Returns `None` where the values are not known beforehand.
+    /// Returns every value of a type that the limit is about: all ages, years and ZIP codes, and
+    /// two dates of each year. Returns `None` if the values are not known beforehand.
     pub fn domain(self, of: &DataType) -> Result<Option<ArrayRef>> {
         let years = 1880..=oldest_year() + 100;
         let values: ArrayRef = match self {

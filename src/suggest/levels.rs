@@ -23,12 +23,12 @@ pub(super) struct Rule {
     /// The least level that Safe Harbor 2 and 3 allow, and the highest one; `None` if all are
     /// allowed.
     pub(super) levels: Option<(u32, u32)>,
-    /// A note for people.
+    /// A note for the reader.
     pub(super) note: &'static str,
 }
 
 impl Rule {
-    /// Returns a rule of which every level may be released.
+    /// Returns a rule whose every level may be released.
     fn free(sql: impl Into<String>) -> Self {
         Self {
             sql: sql.into(),
@@ -37,8 +37,8 @@ impl Rule {
         }
     }
 
-    /// Returns a rule with so many levels below `*`, of which level 0 says more than Safe Harbor 2
-    /// and 3 allow.
+    /// Returns a rule with this many levels below `*`. Level 0 reveals more than Safe Harbor 2 and
+    /// 3 allow.
     fn above_ground(sql: impl Into<String>, levels: u32) -> Self {
         Self {
             levels: Some((1, levels + 1)),
@@ -46,7 +46,7 @@ impl Rule {
         }
     }
 
-    /// Returns the rule by which nothing of the values is released.
+    /// Returns the rule that releases nothing of the values.
     fn withheld(note: &'static str) -> Self {
         Self {
             note,
@@ -59,9 +59,9 @@ impl Rule {
     }
 }
 
-/// Returns the hierarchy of a quasi-identifier. What Safe Harbor 2 and 3 limit is released as they
-/// allow it: years instead of dates, ages and years of birth of people of 90 and more as one group,
-/// three digits of ZIP codes.
+/// Returns the hierarchy of a quasi-identifier. Values that Safe Harbor 2 and 3 limit are released
+/// as they allow: years instead of dates, ages and years of birth of people of 90 and more as one
+/// group, three digits of ZIP codes.
 pub(super) fn rule(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> Rule {
     match (facts.kind, pattern, meaning) {
         (Kind::Date, ..) => dates(facts, meaning),
@@ -107,13 +107,13 @@ pub(super) fn rule(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Mean
 
 const SUPPRESSION: &str = "AS SUPPRESSION";
 
-/// Returns the year such that everybody who was born before it is 90 or will be this year.
+/// Returns the first year of birth whose people do not reach 90 this year.
 pub(super) fn oldest_year() -> i32 {
     Utc::now().year() - OLD + 1
 }
 
-/// Returns the rule of dates and timestamps: only their year, and one group of the years in which
-/// people of 90 and more were born.
+/// Returns the rule of dates and timestamps: only the year, with the years in which people of 90
+/// and more were born as one group.
 fn dates(facts: &Facts, meaning: Option<Meaning>) -> Rule {
     let code = oldest_year();
     let is_old = meaning == Some(Meaning::Birth) || facts.oldest.is_some_and(|year| year < code);
@@ -149,7 +149,7 @@ pub(super) fn is_years(facts: &Facts) -> bool {
 }
 
 /// Returns the rule of places smaller than a state: three digits of a ZIP code, and nothing of any
-/// other.
+/// other place.
 fn places(facts: &Facts, pattern: Option<Pattern>) -> Rule {
     let (is_code, is_foreign) = (names::is_postcode(&facts.name), names::is_foreign_postcode(&facts.name));
     let texts = facts.texts();
@@ -186,8 +186,8 @@ fn prefix(kept: &[u8]) -> String {
     format!("AS PREFIX ({})", kept.join(", "))
 }
 
-/// Returns groups with a width of 1, 2 or 5 times a power of ten, and of twice and four times that
-/// width.
+/// Returns groups with a width of 1, 2 or 5 times a power of ten, and groups of twice and four
+/// times that width.
 fn numbers(facts: &Facts) -> String {
     let range = facts.range.filter(|r| r.is_finite() && *r > 0.0);
     let Some(range) = range.filter(|_| facts.distinct > 2) else {
@@ -200,7 +200,7 @@ fn numbers(facts: &Facts) -> String {
         .into_iter()
         .find(|s| *s as f64 * 10f64.powi(exponent) >= wanted * 0.999)
         .unwrap_or(10);
-    // For whole numbers, groups of width 1 would leave each number alone.
+    // For whole numbers, a group of width 1 would contain a single number.
     if facts.kind == Kind::Integer && step as f64 * 10f64.powi(exponent) < 2.0 {
         (step, exponent) = (2, 0);
     }

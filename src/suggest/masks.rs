@@ -1,20 +1,20 @@
-//! The mask that keeps something of a column that is dropped: which rows are of one person, a made-up
-//! value of the same kind, or a text without what looks like an identifier.
+//! The mask that keeps something of a dropped column: which rows belong to one person, a made-up
+//! value of the same kind, or a text without the parts that look like identifiers.
 
 use super::facts::Facts;
 use super::patterns::Pattern;
 use super::vocabulary::Meaning;
 use crate::quoting::ident;
 
-/// The words of an identifier that can be made up, and what makes it up.
+/// The words of an identifier that can be made up, and the mask that does so.
 const MADE_UP: &[(&str, &str)] = &[
     ("e-mail", "FAKE MAIL"),
     ("telephone", "FAKE TELEPHONE"),
     ("(Safe Harbor 1)", "FAKE NAME"),
 ];
 
-/// Returns the clause that releases a mask of a column that is dropped; `None` if nothing of it is
-/// worth keeping.
+/// Returns the clause that releases a mask of a dropped column; `None` if nothing of it is worth
+/// keeping.
 pub(super) fn clause(
     facts: &Facts,
     (pattern, meaning): (Option<Pattern>, Option<Meaning>),

@@ -2,14 +2,14 @@
 //!
 //! The rules are those with which a reviewer begins, in this order. A column that cannot be
 //! generalized is dropped. A column with values or a name of the 18 identifiers of HIPAA's Safe
-//! Harbor is dropped. Dates, and what others can know of a person, are quasi-identifiers. What a
-//! person would not want told is sensitive. A column whose values are nearly all different is a
-//! code of some kind. A column without values is dropped, because nothing is known of it. Any other
-//! column is taken for knowable if it distinguishes people. A proposal is no judgement: it knows
-//! nothing of what else is published.
+//! Harbor is dropped. Dates, and facts that others can know of a person, are quasi-identifiers.
+//! Facts that a person would not want others to know are sensitive. A column whose values are
+//! nearly all different is a code of some kind. A column without values is dropped, because nothing
+//! is known of it. Any other column is assumed to be known to others if it distinguishes people. A
+//! proposal is not a judgement: it does not consider what else is published.
 //!
-//! What a proposal releases of dates, ages and places is what Safe Harbor 2 and 3 allow: the least
-//! level of a hierarchy is part of the proposal (see `levels`).
+//! For dates, ages and places, a proposal releases what Safe Harbor 2 and 3 allow: the least level
+//! of a hierarchy is part of the proposal (see `levels`).
 //!
 //! Each kind of knowledge is one table, which grows by a line: the words of names (`vocabulary`),
 //! the forms of values (`patterns`), numbers of people (`national`), postal codes (`postcodes`),
@@ -78,7 +78,7 @@ impl Role {
 pub struct Proposal {
     /// The proposed role.
     pub role: Role,
-    /// The reason for the role, for people.
+    /// The reason for the role, in words.
     pub reason: String,
     /// For a quasi-identifier, the rule of a hierarchy as SQL, from `AS` on.
     pub hierarchy: Option<String>,
@@ -163,7 +163,7 @@ fn decide(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> 
         }
         _ => {}
     }
-    // What Safe Harbor limits is limited where all rows are alike, too.
+    // The limits of Safe Harbor also apply where all rows are alike.
     if facts.kind == Kind::Date || matches!(pattern, Some(Pattern::Date(_) | Pattern::DateTime | Pattern::ShortDate)) {
         return because(QuasiIdentifier, "dates, finer than the year (Safe Harbor 3)");
     }
@@ -196,8 +196,8 @@ fn decide(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> 
         }
         _ => {}
     }
-    // Before the form of a code: a case number may look like a diagnosis or a postal code, and is
-    // one row's alone.
+    // This precedes the form of a code: a case number may look like a diagnosis or a postal code,
+    // but belongs to one row.
     if facts.is_unique() && matches!(facts.kind, Kind::Text | Kind::Integer) {
         return because(
             Identifier,

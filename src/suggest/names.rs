@@ -19,17 +19,17 @@ pub(super) fn is_person(name: &str) -> bool {
     named(PEOPLE, &words(name))
 }
 
-/// Returns true if the name is that of postal codes.
+/// Returns true if the name means postal codes.
 pub(super) fn is_postcode(name: &str) -> bool {
     named(POSTCODES, &words(name)) || is_foreign_postcode(name)
 }
 
-/// Returns true if the name is that of postal codes in another language than English.
+/// Returns true if the name means postal codes in a language other than English.
 pub(super) fn is_foreign_postcode(name: &str) -> bool {
     named(FOREIGN_POSTCODES, &words(name))
 }
 
-/// Returns true if the name says that it is about a day, a week or a month.
+/// Returns true if the name contains a word for a day, a week or a month.
 pub(super) fn is_of_a_day(name: &str) -> bool {
     words(name).iter().any(|word| DAYS.contains(&word.as_str()))
 }
@@ -68,7 +68,7 @@ fn fits(rule: &str, words: &[String]) -> bool {
     let rule = numbered(rule.split(' ').map(str::to_string).collect());
     let is = |word: &String, rule: &str| match rule.strip_suffix('*') {
         Some(beginning) => word.starts_with(beginning),
-        // The visits of a person are numbered: age1, age2.
+        // The visits of a person have numbers: age1, age2.
         None => word == rule || word.trim_end_matches(|c: char| c.is_ascii_digit()) == rule,
     };
     let in_a_row = words
@@ -78,18 +78,18 @@ fn fits(rule: &str, words: &[String]) -> bool {
     in_a_row || (rule.len() > 1 && words.iter().any(|w| is(w, &rule.concat())))
 }
 
-/// The word for every word that says that a code follows.
+/// The form to which every word that announces a code is changed.
 const NUMBER: &str = "number";
 
-/// Returns the words with [`NUMBER`] for each word for it; a longer word that ends in one is
-/// divided.
+/// Returns the words with [`NUMBER`] in place of each word for a number. A longer word that ends in
+/// such a word is divided.
 fn numbered(words: Vec<String>) -> Vec<String> {
     let mut read = vec![];
     for (place, word) in words.into_iter().enumerate() {
         let letters = word.trim_end_matches(|c: char| c.is_ascii_digit());
         let is_number = match letters {
             "nr" | "num" | "nummer" | "nbr" | NUMBER => true,
-            // A name that begins with it says what is not there.
+            // At the beginning of a name, `no` means that something is missing.
             "no" => place > 0,
             _ => false,
         };

@@ -1,10 +1,10 @@
-//! National and social security numbers: their forms, and the check digits of those that are digits
-//! alone.
+//! National and social security numbers: their forms, and the check digits of those that consist of
+//! digits alone.
 
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// Forms that are numbers of people and nothing else.
+/// Forms that only numbers of people have.
 const WRITTEN: &[&str] = &[
     // The United States: SSN.
     r"^\d{3}-\d{2}-\d{4}$",
@@ -26,7 +26,7 @@ const WRITTEN: &[&str] = &[
 
 static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| WRITTEN.iter().filter_map(|f| Regex::new(f).ok()).collect());
 
-/// Returns true for a number that its letters or separators give away.
+/// Returns true for a number that is recognized by its letters or separators.
 pub(super) fn is_written(text: &str) -> bool {
     COMPILED.iter().any(|form| form.is_match(text))
 }

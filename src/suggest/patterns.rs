@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 pub(super) enum Pattern {
     /// One of the identifiers of Safe Harbor.
     Identifier(&'static str),
-    /// A fact that a person would not want told.
+    /// A fact that a person would not want others to know.
     Sensitive(&'static str),
     /// Postal codes.
     Postal(Postcode),
@@ -22,9 +22,10 @@ pub(super) enum Pattern {
     Amount,
     /// Dates written as text or as whole numbers.
     Date(Spelling),
-    /// Dates with a time, or years with a month, a quarter or a week, written as text: the year first.
+    /// Dates with a time, or years with a month, a quarter or a week, written as text with the year
+    /// first.
     DateTime,
-    /// Dates in a spelling that does not say the century, and months before their year.
+    /// Dates in a spelling without the century, and months before their year.
     ShortDate,
     /// Sentences.
     FreeText,
@@ -32,7 +33,7 @@ pub(super) enum Pattern {
 
 use Pattern::{Amount, Date, DateTime, FreeText, Identifier, Postal, Sensitive, ShortDate};
 
-/// Forms as regular expressions; the first that fits counts.
+/// Forms as regular expressions; the first that fits is used.
 const FORMS: &[(&str, Pattern)] = &[
     (
         r"^[^@\s]+@[^@\s]+\.\p{L}{2,}$",
@@ -100,10 +101,10 @@ const WEAK_FORMS: &[(&str, Pattern)] = &[
     ),
 ];
 
-/// The form of a code of a diagnosis, which case numbers and wards have too: see [`is_spread`].
+/// The form of a code of a diagnosis, which also fits case numbers and wards: see [`is_spread`].
 const ICD: &str = r"^[A-TV-Z]\d[0-9AB](\.?[0-9X][0-9A-Z]{0,3})?[*+!]?$";
-/// The least number of first letters, which are chapters of the ICD, and of codes, of diagnoses
-/// without a dot.
+/// The least number of first letters, which are chapters of the ICD, and the least number of codes,
+/// for diagnoses without a dot.
 const SPREAD: (usize, usize) = (8, 30);
 
 /// A predicate that returns true if a value has a form.
@@ -145,7 +146,8 @@ impl Pattern {
                 .map(|(_, pattern)| pattern)
         };
         match facts.kind {
-            // Whole numbers have few forms: dates without separators, and what check digits tell.
+            // Whole numbers have few forms: dates without separators, and numbers with check
+            // digits.
             Kind::Integer => date().or_else(checked),
             Kind::Text => found(&STRONG)
                 .or_else(|| has(&national::is_written).then_some(NATIONAL))
@@ -179,8 +181,8 @@ impl Pattern {
     }
 }
 
-/// Returns true if codes are written with a dot, or come from as many chapters as diagnoses do. A
-/// letter and digits alone are as well a case number or a ward.
+/// Returns true if codes are written with a dot, or come from as many chapters as diagnoses do.
+/// Codes of a letter and digits alone may as well be case numbers or wards.
 fn is_spread(values: &[&str]) -> bool {
     let dotted = values.iter().filter(|v| v.contains('.')).count();
     let chapters: HashSet<_> = values.iter().filter_map(|v| v.chars().next()).collect();

@@ -1,4 +1,4 @@
-//! Postal codes of countries: their form, and how many characters keep a region.
+//! Postal codes of countries: their form, and how many characters identify a region.
 //!
 //! A hierarchy of postal codes begins with three characters or fewer: Safe Harbor 2 allows no more
 //! of a ZIP code, and 000 in place of those that 20,000 people or fewer share.
@@ -16,7 +16,7 @@ pub(super) const SPARSE: &[&str] = &[
     "893",
 ];
 
-/// What is known of the codes of a column.
+/// The kind of the postal codes of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Postcode {
     /// ZIP codes of the United States, some or all with the delivery route.
@@ -25,12 +25,12 @@ pub(super) enum Postcode {
     Kept(&'static [u8]),
 }
 
-/// Forms of postal codes; the first form that fits counts.
+/// Forms of postal codes; the first form that fits is used.
 const POSTCODES: &[(&str, Postcode)] = &[
     // Germany, France, Spain, Italy and others have five digits, too: see
     // `names::is_foreign_postcode`.
     (r"^\d{5}(-\d{4})?$", Postcode::Zip),
-    // With a country code before it.
+    // Codes with a country code before them.
     (r"^[A-Z]{1,3}-\d{4,5}$", Postcode::Kept(&[5, 4])),
     // The United Kingdom: the area is one or two letters, and the town one or two digits.
     (r"^[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}$", Postcode::Kept(&[2, 1])),
@@ -51,19 +51,19 @@ static COMPILED: LazyLock<Vec<(Regex, Postcode)>> = LazyLock::new(|| {
     compiled.collect()
 });
 
-/// Returns what is known of postal codes, if `most` holds for a form.
+/// Returns the kind of postal codes, if `most` holds for a form.
 pub(super) fn of(most: impl Fn(&dyn Fn(&str) -> bool) -> bool) -> Option<Postcode> {
     let found = COMPILED.iter().find(|(form, _)| most(&|v| form.is_match(v)));
     found.map(|(_, known)| *known)
 }
 
-/// Returns the rule of ZIP codes that are texts as SQL.
+/// Returns, as SQL, the rule of ZIP codes that are texts.
 pub(super) fn zip() -> String {
     format!("AS PREFIX (3, 2, 1) {}", changed())
 }
 
-/// Returns the rule of ZIP codes that are whole numbers of at most so many digits as SQL. What is
-/// none becomes `*`.
+/// Returns, as SQL, the rule of ZIP codes that are whole numbers of at most this many digits. Any
+/// other number becomes `*`.
 pub(super) fn zip_number(digits: usize) -> String {
     format!("AS PREFIX (3, 2, 1) WIDTH {digits} {} ON UNMAPPED TOP", changed())
 }

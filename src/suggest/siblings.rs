@@ -1,6 +1,6 @@
-//! Values that must be released like those of a column: other days of the same years, other ages above
-//! 89, other ZIP codes of the same area. A column may have one day of a year alone, and its hierarchy
-//! shows only by the other days whether it releases the year.
+//! Values that must be released like those of a column: other days of the same years, other ages
+//! above 89, other ZIP codes of the same area. A column may have a single day of a year. Then only
+//! the other days show whether its hierarchy releases the year alone.
 
 use super::facts::Kind;
 use super::harbor::{Dates, Limited, OLD, Written, years};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 const DAYS: [(u32, u32); 3] = [(1, 2), (7, 15), (12, 30)];
 
 impl Limited {
-    /// Returns the values with others that must be released like some of them.
+    /// Returns the values, with others that must be released like some of them.
     pub fn with_siblings(self, values: &ArrayRef) -> Result<ArrayRef> {
         let texts = cast(values, &DataType::Utf8)?;
         let texts: Vec<&str> = texts.as_string::<i32>().iter().flatten().map(str::trim).collect();
@@ -46,7 +46,7 @@ impl Limited {
                 Written::YearFirst => of_texts(texts.iter().map(|text| turned(text, 4)).collect()),
             },
             Self::ZipCodes => {
-                // Whole numbers have lost the zeros before them.
+                // Whole numbers have lost their leading zeros.
                 let whole = Kind::of(values.data_type()) == Kind::Integer;
                 let lost = |text: &str| match (whole, text.len()) {
                     (true, ..=5) => 5 - text.len(),
@@ -72,7 +72,8 @@ fn days_of(year: i64) -> impl Iterator<Item = NaiveDate> {
     days.filter_map(move |(month, day)| NaiveDate::from_ymd_opt(year?, month, day))
 }
 
-/// Returns these numbers if one of the values `is` among those that are withheld together.
+/// Returns the numbers `others` if `is` holds for one of the values. `is` returns true for the
+/// values that are withheld together.
 fn above(values: &ArrayRef, is: impl Fn(f64) -> bool, others: &[f64]) -> Result<ArrayRef> {
     let numbers = cast(values, &DataType::Float64)?;
     let has_some = numbers.as_primitive::<Float64Type>().iter().flatten().any(is);

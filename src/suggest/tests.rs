@@ -210,14 +210,14 @@ fn a_case_number_is_an_identifier_whatever_its_form() {
             assert_eq!(of(name, kind, 900, &[]), (Role::Identifier, true), "{name}");
         }
     }
-    // What is numbered counts where it is known.
+    // The words beside the number decide if they are known.
     let education = propose(&facts("education-num", Kind::Integer, &[]));
     assert!(
         education.reason.starts_with("named as something that others can know"),
         "{}",
         education.reason
     );
-    // A few numbers of rooms are no codes of people, and a number of something is none at all.
+    // A few room numbers are not codes of people, and a count of something is not a code at all.
     assert_eq!(of("Zimmer-Nr", Kind::Integer, 30, &[]), (Role::QuasiIdentifier, false));
     assert_eq!(
         of("num_children", Kind::Integer, 300, &[]),
@@ -235,7 +235,7 @@ fn a_ward_is_no_diagnosis() {
         .role
     };
     assert_eq!(of(&["A12", "B03", "C01", "A11"]), Role::QuasiIdentifier);
-    // Diagnoses without a dot are known by their chapters.
+    // Diagnoses without a dot are recognized by their chapters.
     let codes: Vec<String> = ('A'..'K')
         .flat_map(|c| (10..15).map(move |n| format!("{c}{n}")))
         .collect();
@@ -319,7 +319,7 @@ fn what_is_empty_is_dropped_and_what_is_the_same_is_kept() {
         ..facts("x", Kind::Text, &[])
     };
     assert_eq!(propose(&empty).role, Role::Identifier);
-    // In a table without rows, names and types are all there is.
+    // A table without rows has only names and types.
     assert_eq!(
         propose(&Facts {
             rows: 0,
@@ -349,7 +349,7 @@ fn what_is_empty_is_dropped_and_what_is_the_same_is_kept() {
         ..facts("height", Kind::Number, &[])
     };
     assert_eq!(propose(&endless).role, Role::Identifier);
-    // A few rows cannot tell that others will be the same.
+    // A few equal rows do not show that other rows will be the same.
     assert_eq!(
         propose(&Facts {
             rows: 4,

@@ -1,9 +1,9 @@
-//! What the names of columns mean: one row per meaning, one text per language.
+//! The meanings of column names: one row per meaning, one text per language.
 //!
 //! The words are in lower case and without accents; `ä`, `ö`, `ü` and `ß` are `ae`, `oe`, `ue` and
-//! `ss`. A rule is one or more consecutive words. A word that ends in `*` is the beginning of a
-//! word, and a rule that begins with `=` is the whole name; one that begins with `+` is the last
-//! word of a longer name. The first row with a rule that fits counts.
+//! `ss`. A rule is one or more consecutive words. A word that ends in `*` stands for every word
+//! that begins with it. A rule that begins with `=` is the whole name; one that begins with `+` is
+//! the last word of a longer name. The first row with a rule that fits is used.
 
 /// The meaning of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum Meaning {
     Place,
     /// Another fact that others can know of a person.
     QuasiIdentifier(&'static str),
-    /// A fact that a person would not want told.
+    /// A fact that a person would not want others to know.
     Sensitive(&'static str),
     /// The label that a classifier learns.
     ClassLabel,
@@ -191,8 +191,8 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
             "direccion, calle, domicilio, latitud, longitud, coordenadas",
         ],
     ),
-    // What Safe Harbor 2 and 3 limit, whatever else the name says of it: an age at diagnosis is an
-    // age.
+    // Values that Safe Harbor 2 and 3 limit, whatever the rest of the name means: an age at
+    // diagnosis is an age.
     (
         Place,
         &[
@@ -321,7 +321,7 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
         ClassLabel,
         &["class, label, target", "klasse, zielgroesse", "classe", "clase"],
     ),
-    // The number of something that no row above knows.
+    // The number of something that is in no row above.
     (Code, &["+number"]),
 ];
 
@@ -335,7 +335,7 @@ pub(super) const PEOPLE: &[&str] = &[
     "paciente, persona, cliente, empleado, alumno, dni, asegurado",
 ];
 
-/// Words for postal codes in English, as the United States have them.
+/// Words for postal codes in English, as used in the United States.
 pub(super) const POSTCODES: &[&str] = &["zip*, postal*, postcode, post code"];
 
 /// Words for postal codes in other languages.

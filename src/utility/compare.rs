@@ -51,13 +51,13 @@ impl Comparison {
         Figure::new(Measure::Rows, share).note(format!("{released} of {read} rows"))
     }
 
-    /// Returns the figures of one column: its labels, its distribution and what it says about the
-    /// class.
+    /// Returns the figures of one column: its labels, its distribution and its information about
+    /// the class.
     pub fn of_column(&self, column: usize) -> Vec<Figure> {
         let Column { name, values, numbers } = &self.columns[column];
         let mut p = self.source.distribution(column, *values);
         let mut q = self.release.distribution(column, *values);
-        // Values that only the tested rows have play no part.
+        // Values that only the tested rows have are left out.
         let is_there: Vec<bool> = p.iter().zip(&q).map(|(p, q)| *p > 0.0 || *q > 0.0).collect();
         for shares in [&mut p, &mut q] {
             let mut is_there = is_there.iter();

@@ -3,15 +3,15 @@
 //!
 //! The tree is grown greedily: the next cut is the one that lowers the Gini impurity most, of all
 //! columns. A column of numbers, dates or timestamps is cut in the middle between two values. The
-//! values of any other column are put in the order of their share of the node's most frequent class
-//! and cut there. With two classes this finds the purest two sets, unless one of them is too small
-//! for a leaf. A node is not cut at depth [`DEPTH`], if it has one class, or if a part would have
-//! fewer than [`LEAST`] rows. A leaf answers its most frequent class. A value that no row of a node
-//! has follows the larger part.
+//! values of any other column are sorted by their share of the node's most frequent class and cut
+//! there. With two classes this finds the purest two sets, unless one of them is too small for a
+//! leaf. A node is not cut at depth [`DEPTH`], if it has one class, or if a part would have fewer
+//! than [`LEAST`] rows. The answer of a leaf is its most frequent class. A value that no row of a
+//! node has follows the larger part.
 //!
-//! A training row counts evenly for the values under its label. Where a cut divides these values,
-//! the row goes both ways with its weight divided alike, as rows with an unknown value do (Quinlan,
-//! C4.5, 1993, chapter 3).
+//! A training row counts evenly for the values under its label. If a cut divides these values, the
+//! row goes both ways with its weight divided in the same way, as rows with an unknown value do
+//! (Quinlan, C4.5, 1993, chapter 3).
 //!
 //! Breiman, Friedman, Olshen and Stone, Classification and regression trees, 1984, chapters 2 and 4
 //! (theorem 4.5).
@@ -159,7 +159,7 @@ impl Growth<'_> {
 
     /// Returns the best cut of a part, if one makes it purer.
     fn best(&self, part: &Part, most: usize, purity: f64) -> Option<Cut> {
-        // Rounding is no gain.
+        // A gain within the rounding error does not count.
         let mut least = purity * (1.0 + 1e-12);
         let mut best = None;
         for feature in 0..self.features.len() {
@@ -219,7 +219,7 @@ impl Growth<'_> {
         })
     }
 
-    /// Returns which values are nearer to `low` than to `high`, or below both, of a feature with
+    /// Returns which values are nearer to `low` than to `high`, or below both, for a feature with
     /// numbers. NULL is not.
     fn below(&self, feature: usize, low: usize, high: usize) -> Vec<bool> {
         let column = &self.columns[self.features[feature]];

@@ -34,7 +34,7 @@ pub enum Measure {
     Accuracy(Classifier),
 }
 
-/// What finds the class of a row.
+/// The method that finds the class of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Classifier {
@@ -86,7 +86,7 @@ pub struct Figure {
     pub value: Option<f64>,
     /// The same figure of the source, if it has one.
     pub of_source: Option<f64>,
-    /// What else to know about the figure.
+    /// A remark about the figure.
     pub note: Option<String>,
 }
 
@@ -131,7 +131,7 @@ pub struct Utility {
     pub software: String,
     /// The release: a table's name, a path, or "a query".
     pub release: String,
-    /// The source, named alike.
+    /// The source: also a table's name, a path, or "a query".
     pub source: String,
     /// The rows that classifiers were tested on, if they are not those of the source.
     pub testing: Option<String>,

@@ -1,11 +1,11 @@
-//! Utility: what a release still says of its source.
+//! Utility: how much a release still reveals about its source.
 //!
-//! A released label stands for the values of the source that it covers. Nothing in a release says
-//! which of them a row had, so a row counts evenly for each of them. This is the distribution of
-//! the greatest entropy that agrees with the labels (Kifer and Gehrke, Injecting utility into
-//! anonymized datasets, SIGMOD 2006, section 3, doi:10.1145/1142473.1142499). A label that covers
-//! one value is that value. A released number that stands for a class, such as its mean, is a value
-//! too, which the source need not have.
+//! A released label stands for the values of the source that it covers. The release does not show
+//! which of these values a row had, so a row counts evenly for each of them. This is the
+//! distribution of the greatest entropy that agrees with the labels (Kifer and Gehrke, Injecting
+//! utility into anonymized datasets, SIGMOD 2006, section 3, doi:10.1145/1142473.1142499). A label
+//! that covers one value is that value. A released number that stands for a class, such as its
+//! mean, is a value too, which the source need not have.
 //!
 //! With p the share of a value in the source, and q its share in the release:
 //!

@@ -53,8 +53,8 @@ impl NaiveBayes {
         }
     }
 
-    /// Returns the class of a row, given the value of each column. Of equally likely classes it is
-    /// the first.
+    /// Returns the class of a row, given the value of each column; the first of equally likely
+    /// classes.
     pub fn classify(&self, value: impl Fn(usize) -> u32) -> u32 {
         let mut scores = self.priors.clone();
         for (column, logarithms) in &self.features {
@@ -94,7 +94,8 @@ fn normal(joint: &[f64], numbers: &[Option<f64>], classes: usize) -> Vec<f64> {
     };
     let (_, whole) = moments(&|rows| rows.iter().sum());
     if whole.is_nan() || whole <= 0.0 {
-        // No row has a number, or all have the same one, which says nothing about the class.
+        // No row has a number, or all have the same one: the column gives no information about the
+        // class.
         return vec![0.0; joint.len()];
     }
     let of_class = |class: usize| {
@@ -106,7 +107,7 @@ fn normal(joint: &[f64], numbers: &[Option<f64>], classes: usize) -> Vec<f64> {
     for number in numbers {
         logarithms.extend(of_class.iter().map(|(mean, variance)| match number {
             Some(x) if !mean.is_nan() => -0.5 * ((TAU * variance).ln() + (x - mean).powi(2) / variance),
-            // A class without rows has no chance by its prior.
+            // A class without rows has probability 0 by its prior.
             _ => 0.0,
         }));
     }

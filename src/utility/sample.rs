@@ -1,13 +1,12 @@
 //! A table as its distinct rows of labels, each label with the values that it covers.
 
-/// The values of a column: those of the source, of the rows to test on, and released values that
-/// the source has not.
+/// The values of a column: those of the source, those of the rows to test on, and released values
+/// that the source does not have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
     /// The name of the column.
     pub name: String,
-    /// The number of distinct values. A value is known by its position among them, ascending, NULL
-    /// last.
+    /// The number of distinct values. A value is its position among them, ascending, NULL last.
     pub values: usize,
     /// The number of each value, if they are numbers, dates or timestamps; `None` for NULL.
     pub numbers: Option<Vec<Option<f64>>>,

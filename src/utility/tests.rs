@@ -1,5 +1,5 @@
-//! Tests of whole comparisons: by hand, and against definitions that spread every row over its
-//! values one by one.
+//! Tests of whole comparisons: computed by hand, and against definitions that spread every row over
+//! its values one by one.
 
 use super::decision_tree::DecisionTree;
 use super::naive_bayes::NaiveBayes;
@@ -32,8 +32,8 @@ fn figure(figures: &[Figure], column: &str, measure: Measure) -> Figure {
     found.unwrap_or_else(|| panic!("{column}: {measure}")).clone()
 }
 
-/// Four ages of two classes: the younger two are of the first. The release says only `0 to 1` and
-/// `2 to 3`.
+/// Returns four ages in two classes, the younger two in the first class. The release has only the
+/// labels `0 to 1` and `2 to 3`.
 fn halves() -> Comparison {
     let columns = vec![column("age", 4, true), column("job", 2, false)];
     let rows: Vec<Vec<u32>> = (0..40).map(|i| vec![i % 4, i % 4 / 2]).collect();
@@ -122,7 +122,8 @@ fn naive_bayes_by_hand() {
 
 #[test]
 fn a_tree_finds_what_one_cut_cannot() {
-    // The class is whether exactly one of two features is set, and the third says nothing.
+    // The class is whether exactly one of two features is set; the third feature gives no
+    // information.
     let columns = ["a", "b", "noise", "c"].map(|name| column(name, 2, false));
     let rows: Vec<Vec<u32>> = (0..96)
         .map(|i: u32| (i % 2, i / 2 % 2, i))
@@ -133,7 +134,7 @@ fn a_tree_finds_what_one_cut_cannot() {
     for row in &rows {
         assert_eq!(tree.classify(|column| row[column]), row[3], "{row:?}");
     }
-    // Three values of a category in two sets, with the middle one apart.
+    // Three values of a category are divided into two sets, with the middle one apart.
     let columns = [column("x", 3, false), column("c", 2, false)];
     let rows: Vec<Vec<u32>> = (0..30).map(|i| vec![i % 3, u32::from(i % 3 == 1)]).collect();
     let tree = DecisionTree::train(&raw(&columns, &rows), &columns, &[0], 1);
@@ -141,8 +142,8 @@ fn a_tree_finds_what_one_cut_cannot() {
     assert_eq!([0, 1, 2].map(|x| tree.classify(|_| x)), [0, 1, 0]);
 }
 
-/// Random rows of three columns (a number, a category, a class) and random labels over the values
-/// of the first two.
+/// Returns random rows of three columns (a number, a category, a class) with random labels over the
+/// values of the first two.
 fn comparison() -> impl Strategy<Value = Comparison> {
     let rows = prop::collection::vec((0u32..6, 0u32..4, 0u32..2), 1..60);
     let covers = (
@@ -178,8 +179,9 @@ fn comparison() -> impl Strategy<Value = Comparison> {
     })
 }
 
-/// Returns the rows with each row once for every choice of values under its labels; all weigh 1 /
-/// the choices, given as a count out of 720720, which every number of choices divides.
+/// Returns the rows, with each row once for every choice of values under its labels. The weight of
+/// a choice is one divided by the number of choices. It is given as a count out of 720720, which
+/// every number of choices divides.
 fn spelled_out(sample: &Sample) -> Vec<(Vec<u32>, u64)> {
     let mut all = vec![];
     for row in 0..sample.counts.len() {
@@ -197,8 +199,8 @@ fn spelled_out(sample: &Sample) -> Vec<(Vec<u32>, u64)> {
 }
 
 proptest! {
-    /// Every figure of a release is that of the raw rows in which each row stands once for every
-    /// value that its labels cover, with an even weight; the classifiers too.
+    /// Every figure of a release is equal to that of raw rows in which each row is repeated for
+    /// every value that its labels cover, with an even weight; the classifiers too.
     #[test]
     fn labels_count_as_the_rows_they_stand_for(comparison in comparison()) {
         let out = spelled_out(&comparison.release);
@@ -208,7 +210,8 @@ proptest! {
         let same = Comparison { release: raw, ..comparison.clone() };
         let (found, wanted) = (comparison.figures(), same.figures());
         for (found, wanted) in found.iter().zip(&wanted) {
-            // The leaves of a tree are of 7 rows at least, and a mean number is not each number.
+            // The leaves of a tree have at least 7 rows, and the mean of numbers is not each of
+            // them.
             let is_other = matches!(
                 found.measure,
                 Measure::Rows | Measure::Labels | Measure::Correlation(_) | Measure::Correlations | Measure::Accuracy(_)
@@ -221,7 +224,7 @@ proptest! {
         }
     }
 
-    /// Distances against sums over rows.
+    /// Distances agree with sums over rows.
     #[test]
     fn distances_agree_with_counting_rows(comparison in comparison()) {
         let out = spelled_out(&comparison.release);
@@ -239,8 +242,8 @@ proptest! {
         prop_assert!((found - moved / (there.len().max(2) - 1) as f64).abs() < 1e-9);
     }
 
-    /// The first cut of a tree is the purest of all cuts that may be made, found by trying every
-    /// two sets of values.
+    /// The first cut of a tree is the purest of all permitted cuts, found by trying every two sets
+    /// of values.
     #[test]
     fn the_first_cut_is_the_purest(rows in prop::collection::vec((0u32..5, 0u32..2), 14..60), is_number in any::<bool>()) {
         let columns = [column("x", 5, is_number), column("c", 2, false)];
@@ -254,7 +257,7 @@ proptest! {
         let both = |set: u32| Some(purity(&|v| set >> v & 1 == 1)? + purity(&|v| set >> v & 1 == 0)?);
         let best = sets.filter_map(both).fold(f64::NEG_INFINITY, f64::max);
         let whole = purity(&|_| true).unwrap();
-        // Each row stands for seven, so that no leaf is too small.
+        // Each row stands for seven rows, so that no leaf is too small.
         let mut raw = raw(&columns, &rows);
         raw.counts.fill(7);
         let tree = DecisionTree::train(&raw, &columns, &[0], 1);

@@ -1,4 +1,4 @@
-//! Texts with blanks around them, which no value of a hierarchy and no word of a query equals.
+//! Texts with blanks around them, which match no value of a hierarchy and no word of a query.
 
 use super::evidence::Evidence;
 use super::warned::{Warning, WarningKind};

@@ -1,4 +1,4 @@
-//! A quasi-identifier that tells nobody apart.
+//! A quasi-identifier that distinguishes nobody.
 
 use super::evidence::{Evidence, FEW_ROWS};
 use super::warned::{Warning, WarningKind};

@@ -17,12 +17,12 @@ pub(super) fn warnings(evidence: &Evidence) -> Vec<Warning> {
             && is_entity(&c.facts)
             && may_be_entity(&c.facts.name)
     };
-    // Of several codes, the one with the fewest values is that of the person.
+    // Of several codes, the one with the fewest values is the person's.
     let code = evidence.columns.iter().filter(is_code).min_by_key(|c| c.facts.distinct);
     code.map(warning).into_iter().collect()
 }
 
-/// Returns the warning about rows that say nothing of whose they are.
+/// Returns the warning about rows without an entity.
 fn without((entity, rows): &(String, u64)) -> Warning {
     Warning::new(
         WarningKind::Entity,

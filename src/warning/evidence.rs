@@ -3,7 +3,7 @@
 use crate::masks::MaskKind;
 use crate::suggest::{Facts, Identifying, identifying};
 
-/// The least number of rows whose shares are no chance.
+/// The least number of rows whose shares are not due to chance.
 pub(super) const FEW_ROWS: u64 = 20;
 
 /// The counts that warnings follow from.
@@ -17,15 +17,15 @@ pub struct Evidence {
     pub constant: Vec<String>,
     /// The quasi-identifiers of which most texts have blanks around them.
     pub padded: Vec<String>,
-    /// Whether the request names an entity.
+    /// True if the request names an entity.
     pub has_entity: bool,
-    /// The entity, and the rows that have none.
+    /// The entity, and the number of rows without one.
     pub without_entity: Option<(String, u64)>,
-    /// The rows that kept columns single out, if they were counted.
+    /// The rows that are unique by their kept columns, if they were counted.
     pub links: Option<Links>,
 }
 
-/// What becomes of the values of a column.
+/// The treatment of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// The column is an identifier and dropped.
@@ -45,7 +45,7 @@ pub enum Fate {
 pub struct Examined {
     /// The counts and samples of the column.
     pub facts: Facts,
-    /// What becomes of the values of the column.
+    /// The treatment of the values of the column.
     pub fate: Fate,
     /// Why the values identify people by themselves.
     pub identifying: Option<Identifying>,
@@ -67,18 +67,18 @@ impl Examined {
     }
 }
 
-/// The released rows that are alone with their quasi-identifiers and kept columns.
+/// The released rows that are unique by their quasi-identifiers and kept columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Links {
     /// The kept columns.
     pub columns: Vec<String>,
-    /// The number of combinations of kept values and quasi-identifiers that only one row has, or
-    /// only one person.
+    /// The number of combinations of kept values and quasi-identifiers that only one row, or only
+    /// one person, has.
     pub alone: u64,
-    /// Whether people are counted instead of rows, because the request names an entity.
+    /// True if people are counted instead of rows, because the request names an entity.
     pub of_people: bool,
     /// The number of released rows.
     pub rows: u64,
-    /// Whether `alone` is an estimate.
+    /// True if `alone` is an estimate.
     pub estimated: bool,
 }

@@ -21,7 +21,7 @@ fn warning(column: &Examined) -> Option<Warning> {
     let name = &column.facts.name;
     let counts = match column.identifying {
         Some(Identifying::Unseen) => String::new(),
-        // An amount is warned of by its name alone, and was not counted.
+        // The warning about an amount depends on its name alone, and the amount was not counted.
         _ if column.facts.rows == 0 => String::new(),
         _ => format!(" ({})", values(&column.facts)),
     };

@@ -1,20 +1,20 @@
-//! Kept columns that, together with the quasi-identifiers, lead back to single rows.
+//! Kept columns that, together with the quasi-identifiers, identify single rows.
 //!
-//! A model counts the rows that are alike in the quasi-identifiers. Whoever knows a kept column of
-//! a person too finds fewer of them. Sensitive columns are not counted here: calling a column
-//! sensitive means that nobody is assumed to know it.
+//! A model counts the rows that are alike in the quasi-identifiers. Somebody who also knows a kept
+//! column of a person finds fewer such rows. Sensitive columns are not counted here: calling a
+//! column sensitive means that nobody is assumed to know it.
 
 use super::evidence::{Evidence, Examined, FEW_ROWS, Fate, Links};
 use super::warned::{Warning, WarningKind};
 use super::words::{counted, rows};
 use crate::suggest::Kind;
 
-/// The least share of the released rows that are alone. A few rows with rare values are in any
-/// table.
+/// The least share of the released rows that are unique. Every table has a few rows with rare
+/// values.
 const SHARE: f64 = 0.01;
 
-/// Returns the columns whose links are to be counted in a release of so many classes and rows: the
-/// kept columns that do not identify by themselves. Returns nothing if the columns have too few
+/// Returns the columns whose links are to be counted in a release with this many classes and rows:
+/// the kept columns that do not identify by themselves. Returns nothing if the columns have too few
 /// values to single out many rows.
 pub fn may_link(evidence: &Evidence, classes: u64, released: u64) -> Vec<String> {
     let kept = |c: &&Examined| {

@@ -1,10 +1,10 @@
 //! Warnings: what a data protection officer would ask about a request before its release, beyond
 //! its privacy models.
 //!
-//! A privacy model says something of the columns that the request calls quasi-identifiers and
-//! sensitive. A warning is about the roles themselves: a kept column that identifies people, a
-//! quasi-identifier that says nothing. What is known of identifiers is the knowledge of SUGGEST
-//! ROLES ([`crate::suggest`]). A warning contains names of columns and counts, and no data value.
+//! A privacy model is about the columns that the request calls quasi-identifiers and sensitive. A
+//! warning is about the roles themselves: a kept column that identifies people, a quasi-identifier
+//! that distinguishes nobody. Warnings use the knowledge of identifiers of SUGGEST ROLES
+//! ([`crate::suggest`]). A warning contains names of columns and counts, and no data value.
 //!
 //! A new kind of warning is one file with one line in [`KINDS`].
 
@@ -44,7 +44,7 @@ const KINDS: &[Find] = &[
 ];
 
 /// Returns the warnings that follow from the evidence. A warning is accepted if all its columns are
-/// in `accepted`; one about no column cannot be.
+/// in `accepted`; a warning without columns cannot be accepted.
 pub fn warnings(evidence: &Evidence, accepted: &[String]) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = KINDS.iter().flat_map(|find| find(evidence)).collect();
     for warning in &mut warnings {
@@ -54,7 +54,7 @@ pub fn warnings(evidence: &Evidence, accepted: &[String]) -> Vec<Warning> {
     warnings
 }
 
-/// Returns what the name of a released column alone warns of, before anything is read.
+/// Returns the warning that the name of a released column alone gives, before anything is read.
 pub fn by_name(column: &str, kind: Kind, treated: Fate) -> Option<String> {
     if matches!(treated, Fate::Dropped | Fate::Masked(_)) {
         return None;

@@ -1,4 +1,4 @@
-//! A date that is released as it is beside one that is moved by the days of a person.
+//! A date that is released unchanged beside a date that is shifted by a person's number of days.
 
 use super::evidence::{Evidence, Examined, Fate};
 use super::warned::{Warning, WarningKind};

@@ -1,4 +1,4 @@
-//! A warning, and what several of them come to.
+//! A warning, and the combined result of several.
 
 use crate::error::Error;
 use crate::quoting::ident;
@@ -23,7 +23,7 @@ pub struct Warning {
     pub columns: Vec<String>,
     /// The warning in one sentence, with what to do.
     pub text: String,
-    /// Whether the statement accepts the warning (ACCEPTING WARNINGS ON). An accepted warning is
+    /// True if the statement accepts the warning (ACCEPTING WARNINGS ON). An accepted warning is
     /// recorded only.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub accepted: bool,
@@ -44,11 +44,11 @@ pub enum WarningKind {
     Identifier,
     /// Nearly every row has a value of its own in a released column.
     Unique,
-    /// Kept columns together with the quasi-identifiers single rows out.
+    /// Kept columns, together with the quasi-identifiers, single out rows.
     Linked,
-    /// A date is released as it is beside one that is moved by the days of a person.
+    /// A date is released unchanged beside a date that is shifted by a person's number of days.
     Shifted,
-    /// Several rows are of one person, and the models count rows.
+    /// Several rows belong to one person, and the models count rows.
     Entity,
     /// A quasi-identifier has the same value in every row.
     Constant,

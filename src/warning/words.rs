@@ -3,7 +3,7 @@
 use super::evidence::Fate;
 use crate::suggest::Facts;
 
-/// Returns what becomes of a column, as the end of "the column is ...".
+/// Returns the treatment of a column, as the end of "the column is ...".
 pub(super) fn fate(fate: Fate) -> String {
     match fate {
         Fate::Dropped => "dropped".into(),
@@ -28,7 +28,7 @@ pub(super) fn rows(n: u64) -> String {
     counted(n, "row", false)
 }
 
-/// Returns `about 7 values`. An estimate has three digits, because no more of it is known.
+/// Returns `about 7 values`. An estimate has three digits, because it is no more precise.
 pub(super) fn counted(n: u64, what: &str, estimated: bool) -> String {
     let digits = n.max(1).ilog10() as u64;
     let unit = 10u64.pow(digits.saturating_sub(2) as u32);

@@ -1,5 +1,5 @@
-//! Random statements, tables and files, and a judge that knows the definitions and none of the
-//! code.
+//! Random statements, tables and files, and a judge that follows the definitions and uses none of
+//! the code under test.
 //!
 //! `cargo test` runs a few cases of each kind, the same ones every time. For hours:
 //!
@@ -7,8 +7,8 @@
 //! cargo test --release --test fuzz -- releases --cases 100000 [--seed S] [--threads T]
 //! ```
 //!
-//! Case I of seed S is what `--seed S --case I` runs alone: a failure says how it is run again. A
-//! kind is a module with one `run` and a line in [`KINDS`].
+//! `--seed S --case I` runs case I of seed S alone. The message of a failed case has the command
+//! that runs it again. A kind is a module with one `run` and a line in [`KINDS`].
 
 mod crashes;
 mod edges;
@@ -18,25 +18,25 @@ mod releases;
 use options::Options;
 use std::time::Instant;
 
-/// How many cases ended how.
+/// The number of cases by their result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Outcome {
     pub passed: u64,
     pub failed: u64,
-    /// Cases that need what is not there.
+    /// Cases that need something this machine does not have.
     pub ignored: u64,
 }
 
-/// One kind of fuzzing: `cases` cases from number `seed` on, on `threads` threads. It prints what
-/// failed itself.
+/// One kind of fuzzing: `run` runs `cases` cases from number `seed` on, on `threads` threads, and
+/// prints the cases that fail.
 struct Kind {
     name: &'static str,
-    /// The cases of plain `cargo test`; none of a kind whose findings are not mended yet.
+    /// The number of cases in a plain `cargo test`; 0 for a kind whose findings are not fixed yet.
     few: u64,
     run: fn(cases: u64, seed: u64, threads: usize) -> Outcome,
 }
 
-/// Every kind; without a name and with `--cases`, the first is run.
+/// Every kind. With `--cases` and no name, the first is run.
 const KINDS: &[Kind] = &[
     Kind {
         name: "releases",

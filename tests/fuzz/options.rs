@@ -1,7 +1,7 @@
 //! The command line: names of kinds, and `--cases`, `--seed`, `--case`, `--threads`. Flags of
-//! libtest that cargo or a person passes to every test binary are let by.
+//! libtest, which cargo or a user passes to every test binary, are ignored.
 
-/// What the command line says.
+/// The options on the command line.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Kinds to run, as libtest's filters: parts of their names.
@@ -10,7 +10,7 @@ pub struct Options {
     seed: u64,
     case: Option<u64>,
     pub threads: usize,
-    /// `--list`: what tests there are, for tools that ask.
+    /// `--list`: lists the tests, for tools that ask.
     pub list: bool,
 }
 
@@ -66,8 +66,8 @@ impl Options {
         Ok(options)
     }
 
-    /// Whether this kind is to be run; `default` is the one that is meant where cases are given and
-    /// no name.
+    /// Returns true if this kind is to be run. Without a name, `--cases` and `--case` run only
+    /// `default`.
     pub fn asks_for(&self, kind: &str, default: &str) -> bool {
         match self.names.is_empty() {
             true => (self.cases.is_none() && self.case.is_none()) || kind == default,
@@ -75,7 +75,7 @@ impl Options {
         }
     }
 
-    /// How many cases, and the number of the first.
+    /// Returns the number of cases, and the number of the first.
     pub fn range(&self, few: u64) -> (u64, u64) {
         match self.case {
             Some(case) => (1, self.seed.wrapping_add(case)),

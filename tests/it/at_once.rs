@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 const JOBS: usize = 8;
 const COLUMNS: [&str; 5] = ["sex", "age", "race", "marital_status", "education"];
 
-/// A pool that remembers the most that was taken of it.
+/// A pool that records the most memory reserved at any time.
 #[derive(Debug)]
 struct Watched {
     pool: FairSpillPool,
@@ -98,7 +98,7 @@ impl Work {
     }
 }
 
-/// What a job left behind.
+/// The results of a job.
 #[derive(Debug, PartialEq)]
 struct Done {
     /// The bytes of the released files.
@@ -107,7 +107,7 @@ struct Done {
     work: BTreeMap<&'static str, u64>,
 }
 
-/// A job over the table with its own session and so much memory.
+/// Runs a job over the table with its own session and `bytes` of memory.
 async fn job(source: PathBuf, target: PathBuf, k: usize, bytes: usize) -> Done {
     let pool = Arc::new(Watched {
         pool: FairSpillPool::new(bytes),

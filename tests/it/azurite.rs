@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 /// The account that every azurite has.
 const ACCOUNT: &str = "devstoreaccount1";
 
-/// Its key, which is public; no output may show it all the same.
+/// The key of the account. It is public, but no output may show it.
 pub const KEY: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
 /// The container of every server.
@@ -41,8 +41,8 @@ impl Azurite {
         azurite
     }
 
-    /// Makes the container by its command-line client, because object_store makes none; true if it
-    /// is there.
+    /// Makes the container with a script, because object_store cannot make one. Returns true on
+    /// success.
     fn make_container(&self) -> bool {
         let made = Command::new("python3")
             .args(["-c", MAKE, &self.port.to_string(), ACCOUNT, KEY, CONTAINER])
@@ -84,7 +84,7 @@ impl Drop for Azurite {
     }
 }
 
-/// Creates a container by a request that is signed as the service asks for (shared key).
+/// Creates a container by a request that is signed with the shared key, as the service requires.
 const MAKE: &str = r"
 import base64, hashlib, hmac, http.client, sys
 from email.utils import formatdate

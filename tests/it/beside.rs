@@ -159,10 +159,11 @@ impl Table {
         Some(release)
     }
 
-    /// Every number of the answer, by its name: of checks with what is required.
+    /// Returns every number of the answer by its name: for checks, the required and the reached
+    /// number.
     fn expected(&self, first: &Release, second: &Release) -> BTreeMap<String, (Option<u64>, Option<u64>)> {
-        // What is released of each row. A column that only one release generalizes is a label of
-        // the other, which has it as it is.
+        // The released values of each row. A column that only one release generalizes counts as a
+        // label of the other release, which has the column's raw values.
         let of = |release: &Release, other: &Release, i: usize| {
             let label = release.labels[i].clone()?;
             let raw = (release.keeps_y && !other.keeps_y).then(|| self.rows[i].y.map(|y| format!("y{y}")));
@@ -265,7 +266,7 @@ impl Table {
     }
 }
 
-/// Compares all pairs of releases of each of some random tables.
+/// Compares all pairs of releases of each of some random tables. Returns the number of pairs.
 async fn compared(seed: u64, tables: u64, each: usize) -> usize {
     let mut compared = 0;
     for table in 0..tables {
@@ -300,7 +301,7 @@ async fn compared(seed: u64, tables: u64, each: usize) -> usize {
     compared
 }
 
-/// Two threads compare pairs of so many releases of so many tables each.
+/// Compares, on two threads, all pairs of `releases` releases of each of `tables` tables.
 async fn all_pairs(tables: u64, releases: usize) -> usize {
     let of = |seed| tokio::spawn(compared(seed, tables, releases));
     let (one, other) = tokio::join!(of(1), of(2));

@@ -1,4 +1,4 @@
-//! Tables whose distinct combinations memory does not hold.
+//! Tables whose distinct combinations do not fit into memory.
 
 use crate::common::collect;
 use anonsql::AnonContext;
@@ -24,7 +24,7 @@ const COLUMNS: [&str; 7] = [
 ];
 const ROWS: u64 = 120_000;
 
-/// A table of rows of which hardly two are alike.
+/// Writes a table in which hardly two rows are alike.
 fn nearly_unique(folder: &Path) -> PathBuf {
     let path = folder.join("unique.parquet");
     let shape = BenchShape::new(COLUMNS.len(), Some(ROWS * 9 / 10)).unwrap();
@@ -32,7 +32,7 @@ fn nearly_unique(folder: &Path) -> PathBuf {
     path
 }
 
-/// A session with two partitions and so much memory, with its temporary files in `folder`.
+/// Returns a session with two partitions, this much memory, and its temporary files in `folder`.
 fn session(kilobytes: usize, folder: &Path, may_spill: bool) -> AnonContext {
     let mode = match may_spill {
         true => DiskManagerMode::Directories(vec![folder.to_path_buf()]),
@@ -55,7 +55,7 @@ async fn prepared(kilobytes: usize, folder: &Path, may_spill: bool) -> AnonConte
     context
 }
 
-/// A release of all columns as quasi-identifiers, but for one that has another role in `rest`.
+/// Returns a release with all columns as quasi-identifiers, except one with another role in `rest`.
 fn statement(source: &Path, target: &Path, rest: &str) -> String {
     let quasi = COLUMNS.iter().filter(|c| !rest.contains(&format!("({c})")));
     let quasi: Vec<String> = quasi.map(|c| format!("{c} USING {c}")).collect();
@@ -67,7 +67,7 @@ fn statement(source: &Path, target: &Path, rest: &str) -> String {
     )
 }
 
-/// Items and what is said of them.
+/// Returns the items of an answer with their details.
 fn items(batches: &[RecordBatch]) -> BTreeMap<String, String> {
     let rows = batches.iter().flat_map(|batch| {
         let (items, details) = (batch.column(0).as_string::<i32>(), batch.column(1).as_string::<i32>());
@@ -107,7 +107,7 @@ async fn the_choice_is_that_of_a_table_in_memory() {
     assert_eq!(files(temporary.path()), 0, "temporary files are left behind");
 }
 
-/// Files in a folder and its folders.
+/// Counts the files in a folder and in its subfolders.
 fn files(folder: &Path) -> usize {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.map(|path| if path.is_dir() { files(&path) } else { 1 }).sum()
@@ -136,7 +136,7 @@ async fn the_release_is_that_of_a_table_in_memory() {
     assert!(written[0] == written[1], "memory changes what is written");
 }
 
-/// Classes carry a histogram each, or the rows of a population.
+/// The models need a histogram of each class, or the rows of a population.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn models_of_values_and_of_a_population_hold_beyond_memory() {
     let scratch = tempfile::tempdir().unwrap();
@@ -153,7 +153,7 @@ async fn models_of_values_and_of_a_population_hold_beyond_memory() {
         let (mut chosen, mut written) = (vec![], vec![]);
         for kilobytes in [10_000, 400_000] {
             let context = prepared(kilobytes, temporary.path(), true).await;
-            // Otherwise it alone takes more than the memory.
+            // Otherwise this reservation alone exceeds the memory.
             let sorts = "SET datafusion.execution.sort_spill_reservation_bytes = 1000000";
             collect(&context, sorts).await;
             let sql = statement(&source, &target, request);
@@ -161,8 +161,8 @@ async fn models_of_values_and_of_a_population_hold_beyond_memory() {
             let is_spilled = items.remove("combinations in files").is_some();
             assert_eq!(is_spilled, kilobytes == 10_000, "{request}");
             chosen.push((items.remove("node"), items.remove("released rows")));
-            // A recount with a population groups the rows of both tables, for which this memory is
-            // too little.
+            // A recount with a population groups the rows of both tables, which needs more than
+            // this memory.
             if !request.starts_with("POPULATION") {
                 collect(&context, &sql).await;
                 written.push(std::fs::read(target.join("part-00000.parquet")).unwrap());
@@ -177,7 +177,7 @@ async fn models_of_values_and_of_a_population_hold_beyond_memory() {
     assert_eq!(files(temporary.path()), 0, "temporary files are left behind");
 }
 
-/// Memory for mondrian is not enough for peel, which is skipped and named.
+/// With memory for mondrian but not for peel, peel is skipped, and the answer says so.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn local_recoding_skips_what_does_not_fit() {
     let scratch = tempfile::tempdir().unwrap();
@@ -193,8 +193,8 @@ async fn local_recoding_skips_what_does_not_fit() {
     );
 }
 
-/// Of more combinations than are compared one by one, those of coarser levels are divided, whatever
-/// the memory is.
+/// If there are more combinations than are compared one by one, the combinations of coarser levels
+/// are divided, whatever the memory.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn combinations_of_coarser_levels_are_divided() {
     let scratch = tempfile::tempdir().unwrap();
@@ -241,7 +241,7 @@ async fn combinations_of_coarser_levels_are_divided() {
     }
 }
 
-/// What one choice divides is of no concern to the others that are compared with it.
+/// In COMPARE, the combinations that one choice divides do not affect the other choices.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn comparisons_search_the_whole_lattice() {
     let scratch = tempfile::tempdir().unwrap();
@@ -278,7 +278,7 @@ async fn what_cannot_do_without_memory_says_what_to_do() {
     let cases = [
         // Partitioning divides the combinations one by one.
         (true, 3_000, "SATISFYING k_anonymity(5) SEARCH USING mondrian"),
-        // Nothing is proven of the bottom node before it is grouped as a whole.
+        // Nothing can be proven about the bottom node before it is grouped as a whole.
         (true, 1_200, anything.as_str()),
         // Temporary files are not allowed.
         (false, 3_000, "SATISFYING k_anonymity(5)"),
@@ -298,7 +298,8 @@ async fn what_cannot_do_without_memory_says_what_to_do() {
     );
 }
 
-/// What needs every row or every class at once says so, in place of taking the memory.
+/// Statements that need every row or every class at once end in an error that says so, instead of
+/// taking the memory.
 #[tokio::test]
 async fn measures_of_rows_stay_within_memory() {
     let scratch = tempfile::tempdir().unwrap();
@@ -314,7 +315,7 @@ async fn measures_of_rows_stay_within_memory() {
         assert!(e.to_string().contains("raise --memory-limit"), "{e}\n{sql}");
         assert!(session(300_000, scratch.path(), true).sql(&sql).await.is_ok(), "{sql}");
     }
-    // Without a class, columns of few values are each counted alone.
+    // Without a class, each column of few values is counted by itself.
     let alone = format!("UTILITY OF '{source}' AGAINST '{source}'");
     assert!(session(3_000, scratch.path(), true).sql(&alone).await.is_ok());
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-/// Holds a run at the beginning of a phase until it may go on, and counts what it does.
+/// Holds a run at the beginning of a phase until it may go on, and counts its rows and batches.
 struct Follows {
     at: Phase,
     reached: Notify,
@@ -32,7 +32,7 @@ impl Follows {
         (Arc::new(follows), sender)
     }
 
-    /// Waits until nothing of a run holds its observer or counts rows any more.
+    /// Waits until no part of a run holds its observer or counts rows any more.
     async fn ended(self: &Arc<Self>) {
         for _ in 0..6000 {
             if Arc::strong_count(self) == 1 && Arc::strong_count(&self.rows) == 1 {
@@ -66,8 +66,8 @@ fn start(context: AnonContext, sql: String) -> JoinHandle<()> {
     })
 }
 
-/// Waits until nothing is in a folder. A blocking step that had begun, as the making of the stage,
-/// ends by itself.
+/// Waits until a folder is empty. A blocking step that has begun, such as making the stage, ends by
+/// itself.
 async fn nothing_left(folder: &Path, at: Phase) {
     let left = || -> Vec<_> {
         folder
@@ -85,8 +85,8 @@ async fn nothing_left(folder: &Path, at: Phase) {
     panic!("{at:?}: {:?} is left", left());
 }
 
-/// At the beginning of every phase the statement is dropped. No stage, temporary file or report is
-/// left, and the target is not there, or, if the last step had begun, complete.
+/// The statement is dropped at the beginning of every phase. No stage, temporary file or report is
+/// left. The target is not there or, if the last step had begun, complete.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dropped_statement_leaves_nothing() {
     for at in [
@@ -120,8 +120,8 @@ async fn a_dropped_statement_leaves_nothing() {
     }
 }
 
-/// A scan of more rows than anybody can wait for: the tasks end within the batches that they are
-/// at.
+/// A scan of more rows than anyone can wait for is dropped: the tasks end within their current
+/// batches.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dropped_scan_reads_no_further() {
     let (follows, held) = Follows::until(Phase::Measure);
@@ -144,8 +144,7 @@ async fn a_dropped_scan_reads_no_further() {
     drop(held);
 }
 
-/// A search that would take years, and one that divides the table: none goes on by more than the
-/// nodes it is at.
+/// Searches that would take years are dropped: none goes on beyond its current nodes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dropped_search_looks_no_further() {
     for threads in [1, 2] {

@@ -1,4 +1,4 @@
-//! Orders that Parquet files claim: a count does not depend on them.
+//! Orders that Parquet files claim: no count depends on them.
 
 use crate::common::{collect, context, number, with_paths};
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, StructArray};
@@ -13,8 +13,8 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Writes row groups of three rows, each of them ordered by the leaf column `sorted`, as the file
-/// says.
+/// Writes row groups of three rows. The file claims that each is ordered by the leaf column
+/// `sorted`.
 fn write(path: &Path, columns: Vec<(&str, ArrayRef)>, sorted: i32) {
     let rows = RecordBatch::try_from_iter(columns).unwrap();
     let ascending = SortingColumn {
@@ -35,7 +35,7 @@ fn numbers(values: [i64; 6]) -> ArrayRef {
     Arc::new(Int64Array::from_iter_values(values))
 }
 
-/// The order is that of each row group, and DataFusion takes it for that of the file.
+/// Each row group is ordered, and DataFusion takes the order for that of the file.
 #[tokio::test]
 async fn the_order_of_row_groups_is_not_that_of_the_file() {
     let scratch = tempfile::tempdir().unwrap();
@@ -45,7 +45,7 @@ async fn the_order_of_row_groups_is_not_that_of_the_file() {
     assert_counts(&path).await;
 }
 
-/// The column of a struct is ordered, and DataFusion takes it for a column of the same name.
+/// A column of a struct is ordered, and DataFusion takes it for a column of the same name.
 #[tokio::test]
 async fn the_order_of_a_nested_column_is_not_that_of_its_namesake() {
     let scratch = tempfile::tempdir().unwrap();
@@ -82,8 +82,7 @@ async fn the_keys_of_a_registered_table_are_not_believed() {
     assert!(context.sql(verify).await.is_err());
 }
 
-/// A statement that names such a table does not believe it either, nor does the recount of its
-/// release.
+/// Neither a statement on such a table nor the recount of its release relies on the keys.
 #[tokio::test]
 async fn the_keys_of_a_released_table_are_not_believed() {
     let context = context(2);
@@ -117,7 +116,8 @@ async fn the_keys_of_a_released_table_are_not_believed() {
     }
 }
 
-/// Each `a` is in two rows, which have the same `b`, in batches of two rows.
+/// Checks the answers over a file in which each `a` is in two rows with the same `b`. The batches
+/// have two rows.
 async fn assert_counts(path: &Path) {
     let context = with_paths(1);
     collect(&context, "SET datafusion.execution.batch_size = 2").await;

@@ -4,7 +4,7 @@ use crate::common::anonsql;
 use std::process::Output;
 use tempfile::TempDir;
 
-/// Two people of each kind but for the last, so that `age` and `zip` as they are hold k = 1.
+/// Two people of each kind but one of the last, so that the raw `age` and `zip` hold only k = 1.
 const PEOPLE: &str = "\
 name,age,zip,diagnosis
 Anna,31,12345,flu
@@ -256,8 +256,8 @@ fn the_log_is_json_without_data() {
     let second = events.iter().position(|e| e["kind"] == "sql").unwrap();
     assert!(ids[..second].iter().all(|id| *id == ids[0]) && ids[second..].iter().all(|id| *id == ids[second]));
     assert_ne!(ids[0], ids[second]);
-    // What has digits of its own is left out: times, and the number of a run. Anything else has no
-    // value in any part.
+    // Times and run numbers have digits of their own, so they are left out. No other part of an
+    // event contains a value.
     let told = |event: &serde_json::Value| {
         let mut event = event.as_object().unwrap().clone();
         event.retain(|key, _| !["time", "seconds", "phases", "run"].contains(&key.as_str()));
@@ -289,7 +289,7 @@ fn a_dry_run_answers_the_summary_and_writes_nothing() {
     assert!(said.contains("\nout,dry run,5,4,1,2,2,"), "{said}");
     assert!(stderr(&output).contains("dry run: nothing was written to one.csv"));
     assert_eq!(files(), before);
-    // What would fail fails as it would.
+    // A statement that would fail also fails in a dry run.
     assert_eq!(dry(&anonymize("TO 'out'", "(6)")).status.code(), Some(3));
     assert!(run(&folder, &["-c", &sql]).status.success());
     assert_eq!(dry(&sql).status.code(), Some(5));
@@ -343,8 +343,8 @@ fn an_interrupt_ends_a_statement() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The second statement runs by then, or the process is still starting and dies of the signal:
-    // not an exit code of 1.
+    // By then the second statement runs. A process that is still starting dies of the signal, and
+    // its exit code is not 1.
     std::thread::sleep(std::time::Duration::from_secs(2));
     let killed = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
@@ -406,7 +406,7 @@ fn no_name_or_value_acts_on_a_terminal() {
             assert_eq!(found, None, "{case:?}: {said:?}");
         }
     }
-    // What is read by programs is the data as it is.
+    // Formats for programs contain the data unchanged.
     let csv = run(&folder, &["--format", "csv", "-c", "SELECT v FROM 'names.csv'"]);
     assert_eq!(stdout(&csv), format!("v\n{acts}\n"));
     let json = run(&folder, &["--format", "ndjson", "-c", "SELECT v FROM 'names.csv'"]);

@@ -1,6 +1,6 @@
-//! Hierarchical t-closeness on two million rows: counts of that size, multiplied, leave 32 bits far
-//! behind and would round in floating point. What is released is recounted here in whole numbers,
-//! by code of its own.
+//! Hierarchical t-closeness on two million rows: products of counts of that size far exceed 32 bits
+//! and would be rounded in floating point. The release is recounted here in whole numbers, by
+//! separate code.
 
 use crate::common::{Numbers, collect, context};
 use anonsql::internal::generate::{Table, generate};
@@ -54,8 +54,8 @@ struct Tree {
 }
 
 impl Tree {
-    /// From a file of lines `leaf;group;...;*`. A leaf that no line has (NULL) hangs from the top
-    /// by itself.
+    /// Reads a file of lines `leaf;group;...;*`. A leaf without a line (NULL) hangs from the top by
+    /// itself.
     fn read(file: &str, leaves: &Codes) -> Self {
         let text = std::fs::read_to_string(file).unwrap();
         let lines: HashMap<&str, Vec<&str>> = text
@@ -174,12 +174,12 @@ async fn no_class_of_two_million_rows_is_further_than_t() {
     assert_eq!(classes.len() as f64, summary.get("classes", 0));
     assert!(classes.len() > 10, "{} classes", classes.len());
     assert_eq!(tree.distances(&classes, &table).filter(|d| exceeds(*d)).count(), 0);
-    // The same count finds classes that are too far where there are some: by year of birth and sex
-    // as they are.
+    // The same count finds classes that are too far where there are some: those of the raw year of
+    // birth and sex.
     let further = tree.distances(&finest, &table).filter(|d| exceeds(*d)).count();
     assert!(further > 10, "{further}");
 
-    // What verification reached in floating point is the greatest of these distances.
+    // VERIFY reaches, in floating point, the greatest of these distances.
     let verify = format!(
         "VERIFY '{}' QUASI IDENTIFIERS (birth_year, sex, zip) {satisfying} AGAINST '{}'",
         target.display(),

@@ -1,5 +1,5 @@
 //! TOP CODE and BOTTOM CODE on random tables: whatever the recoding and the form of labels, no
-//! released label tells apart what they hide. The labels are read in plain Rust.
+//! released label distinguishes the values that they hide. The labels are read in plain Rust.
 
 use crate::common::{collect, context};
 use anonsql::error::ErrorKind;
@@ -8,7 +8,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
 use proptest::prelude::*;
 
-/// How a node or a partition is chosen.
+/// The ways of choosing a node or a partition.
 const CHOICES: [&str; 12] = [
     "AT NODE (column1 0, column2 0)",
     "AT NODE (column1 1, column2 0)",
@@ -94,7 +94,7 @@ proptest! {
             collect(&context, &format!("CREATE HIERARCHY age AS INTERVALS (5, 10, 20) {code} TOP CODE {top}")).await;
             for choice in CHOICES {
                 for form in ["TEXT", "BOUNDS", "MIDPOINT"] {
-                    // Texts have no distances, and are kept at their values.
+                    // Texts have no distances, so with mdav their values are kept.
                     let levels = if choice.contains("mdav") { "LEVELS 0 TO 0" } else { "" };
                     let sql = format!(
                         "ANONYMIZE t QUASI IDENTIFIERS (column1 USING age LABELS {form}, column2 {levels}) \
@@ -109,7 +109,7 @@ proptest! {
                     };
                     for (low, high) in released(&anonymized) {
                         if form == "MIDPOINT" {
-                            // One value stands for the label: a code, or what is next below it.
+                            // One value stands for the label: a code, or the value next below it.
                             let point = low.unwrap_or(top);
                             assert!(point <= top && bottom.is_none_or(|b| point >= b - 1), "{choice}: {point}");
                             continue;
@@ -127,8 +127,8 @@ proptest! {
     }
 }
 
-/// The manifest of a release that grew has the check of the code over all rows, and each batch has
-/// one over its own.
+/// The manifest of a grown release has the check of the code over all rows, and one over the rows
+/// of each batch.
 #[tokio::test]
 async fn a_release_that_grows_has_the_check_of_codes() {
     let (context, scratch) = (context(2), tempfile::tempdir().unwrap());

@@ -92,7 +92,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// Reads every column as numbers (what is none is NaN).
+    /// Reads every column as numbers. A value that is none becomes NaN.
     pub fn of(batches: &[RecordBatch]) -> Self {
         let schema = batches[0].schema();
         let all = arrow::compute::concat_batches(&schema, batches).unwrap();
@@ -114,19 +114,19 @@ impl Numbers {
         self.columns[0].len()
     }
 
-    /// By column name and row.
+    /// Returns a number by column name and row.
     pub fn get(&self, name: &str, row: usize) -> f64 {
         self.columns[self.names.iter().position(|n| n == name).unwrap()][row]
     }
 
-    /// By position and row.
+    /// Returns a number by the position of its column and its row.
     pub fn at(&self, column: usize, row: usize) -> f64 {
         self.columns[column][row]
     }
 }
 
-/// The command in a folder, with neither the history nor the first script of whoever runs the
-/// tests.
+/// Returns the command in a folder, without the history and the first script of the user who runs
+/// the tests.
 pub fn process(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
     command
@@ -137,7 +137,7 @@ pub fn process(folder: &Path) -> Command {
     command
 }
 
-/// The same, for its whole output.
+/// Returns the same command, for its whole output.
 pub fn anonsql(folder: &Path) -> assert_cmd::Command {
     assert_cmd::Command::from_std(process(folder))
 }

@@ -1,5 +1,5 @@
-//! Every label is true of its row: releases are held against their source, whatever divided them,
-//! and a label that is handed to another row is found.
+//! Every label is true of its row: releases of all searches are checked against their source, and a
+//! label that is moved to another row is found.
 
 use crate::common::{collect, context};
 
@@ -55,8 +55,7 @@ async fn a_label_of_another_row_is_found_whatever_divided_the_table() {
             let labels = format!("SELECT count(DISTINCT {column}) FROM released WHERE id IN ({a}, {b})");
             let labels = crate::common::number(&collect(&context, &labels).await);
             let tops = format!("SELECT count(*) FROM released WHERE id IN ({a}, {b}) AND {column} = '*'");
-            // Rows with one label, or with one that is true of everyone, are told apart by nothing
-            // that is false.
+            // Exchanging equal labels, or labels that are true of everyone, makes nothing false.
             if labels < 2.0 || crate::common::number(&collect(&context, &tops).await) > 1.0 {
                 continue;
             }
@@ -67,7 +66,7 @@ async fn a_label_of_another_row_is_found_whatever_divided_the_table() {
         }
         assert!(exchanges > 0 || search.starts_with("AT NODE"), "{search}");
     }
-    // A node's labels, at levels that tell the rows apart.
+    // The labels of a node, at levels that distinguish the rows.
     let context = context(2);
     collect(&context, TABLE).await;
     let sql = "CREATE TABLE released AS ANONYMIZE people QUASI IDENTIFIERS (age USING age, city USING city) CLASS (illness) \
@@ -80,8 +79,8 @@ async fn a_label_of_another_row_is_found_whatever_divided_the_table() {
     assert_eq!(found.exit_code(), 4, "{found}");
 }
 
-/// Rows of the source are taken once: two released rows that are both true of the one row of their
-/// kind are one too many.
+/// Each row of the source is matched once: two released rows that are both true of the one row of
+/// their kind are one too many.
 #[tokio::test]
 async fn no_row_of_the_source_is_taken_twice() {
     let context = context(2);

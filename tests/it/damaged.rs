@@ -1,5 +1,5 @@
-//! Damaged files: whatever their reader does, the statement ends in an error of the data that tells
-//! nothing of it.
+//! Damaged files: whatever the reader of a file does, the statement ends in an error of the data
+//! that reveals nothing of the data.
 
 use super::common::{collect, context};
 use anonsql::AnonContext;
@@ -15,7 +15,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Every place of the file with this byte in it, as one file each.
+/// Returns a damaged file for each place between the signature and the end, with this byte there.
 fn damages(original: &[u8], byte: u8) -> impl Iterator<Item = (usize, Vec<u8>)> + '_ {
     (4..original.len() - 8).map(move |at| {
         let mut bytes = original.to_vec();
@@ -35,13 +35,12 @@ async fn a_damaged_parquet_file_is_an_error_of_the_data() {
     );
     collect(&context(1), &copy).await;
     let original = std::fs::read(&whole).unwrap();
-    // What each statement makes of a damaged file is told by the file: of the whole one it makes an
-    // answer.
+    // The errors come from the damage: on the whole file, each statement has an answer.
     for statement in statements(&whole) {
         collect(&with_paths(), &statement).await;
     }
-    // Lengths and offsets that are far too large, or negative. What panics does so on a task of its
-    // own, as a user's would.
+    // Lengths and offsets become far too large, or negative. Each statement runs on a task of its
+    // own, as a user's would, so a panic ends that task.
     let (mut refused, mut wrong) = (0, vec![]);
     for (at, bytes) in damages(&original, 0x7f).chain(damages(&original, 0x01)) {
         let path = folder.path().join(format!("{}-{at}.parquet", bytes[at]));
@@ -60,8 +59,8 @@ async fn a_damaged_parquet_file_is_an_error_of_the_data() {
     assert!(refused > 100, "{refused}");
 }
 
-/// A reader that goes on with a file as with a stream takes the signature for a length, and 1.3 GB
-/// of memory. So these are refused before they are read, which the error tells.
+/// A reader that mistakes a file for a stream takes the signature for a length, and 1.3 GB of
+/// memory. So such files are refused before they are read, and the error says so.
 #[tokio::test]
 async fn a_damaged_arrow_file_takes_no_more_memory_than_it_has() {
     let folder = tempfile::tempdir().unwrap();
@@ -98,7 +97,7 @@ async fn a_damaged_arrow_file_takes_no_more_memory_than_it_has() {
         assert_eq!(error.kind(), ErrorKind::Data, "{name}: {error}");
         assert!(error.to_string().ends_with("the file is damaged"), "{name}: {error}");
     }
-    // What is whole is read, and what is no part of the table is not looked at.
+    // Whole files are read, and files that are not part of the table are not looked at.
     for (name, bytes) in [
         ("a.arrow", file),
         ("b.arrow", stream),
@@ -124,8 +123,8 @@ async fn a_damaged_arrow_file_takes_no_more_memory_than_it_has() {
     context.sql(&create).await.unwrap();
 }
 
-/// Parquet has four bytes for nine digits, and its writer cuts off what is before them. On every
-/// way out, and wherever the decimal stands.
+/// Parquet has four bytes for nine digits, and its writer cuts off the digits before them. All ways
+/// out are tested, and all places of the decimal.
 #[tokio::test]
 async fn a_decimal_with_more_digits_than_its_type_has_is_an_error_of_the_data() {
     let decimals = |last: i128| Decimal128Array::from(vec![2_400, last]).with_data_type(DataType::Decimal128(9, 2));
@@ -203,7 +202,7 @@ async fn no_row_of_a_csv_file_is_in_an_error() {
     assert!(!error.to_string().contains("62"), "{error}");
 }
 
-/// Of two columns of one name, the second would be read nowhere, whatever its role.
+/// With two columns of one name, the second would not be read anywhere, whatever its role.
 #[tokio::test]
 async fn two_columns_of_one_name_are_an_error_that_says_it() {
     let scratch = tempfile::tempdir().unwrap();

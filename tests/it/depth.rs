@@ -130,8 +130,8 @@ fn what_is_too_deep_is_refused() {
 fn what_is_let_through_has_room() {
     for what in ALL {
         for n in [8, 12, 16, 20, 24, 29, 33, 40, 90, 480, 900] {
-            // Whether it means something is not asked here, only that it ends; several kinds are
-            // refused by the parser.
+            // The statement only has to end; it need not be valid. The parser refuses several
+            // kinds.
             let statement = chain(what, n);
             if let Err(error) = run(statement) {
                 assert_ne!(error.kind(), ErrorKind::Internal, "{what} {n}: {error}");
@@ -170,8 +170,9 @@ fn a_script_of_many_statements_keeps_their_texts() {
     }
 }
 
-/// What the parser reads as a special form, and where that fails as a function: what stands inside
-/// is read twice, and so on inwards. Unclosed, closed with nothing that the form needs, and mixed.
+/// The parser reads some calls as a special form and, where that fails, as a function. So their
+/// contents are read twice, and so on inwards. The calls are unclosed, closed without what the form
+/// needs, and mixed.
 #[test]
 fn what_can_be_read_in_many_ways_is_refused_at_once() {
     for open in [
@@ -250,7 +251,7 @@ fn nested_forms_that_people_write_are_read() {
         vec!["CAST ( TRIM ( a ) AS INT )"; 20_000].join(", ")
     );
     assert!(session::parse(&wide).is_ok());
-    // What is wrong in a few is told as it was.
+    // An error within a few such calls is reported as before.
     let wrong = format!("SELECT {}1 AS INT", "CAST ( ".repeat(8));
     assert!(
         !session::parse(&wrong)

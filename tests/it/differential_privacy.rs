@@ -7,13 +7,13 @@ use std::fmt::Write;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// The ages of 7919 people: three decades of enough people, and one of too few.
+/// The number of people: three decades of enough people, and one of too few.
 const ROWS: usize = 7919;
 
 const REQUEST: &str = "IDENTIFIERS (name) QUASI IDENTIFIERS (age USING age, zip USING zip) AT NODE (age 1, zip 1)";
 
-/// What each run begins with: the types of the source's columns are given, and not found by looking
-/// at its rows.
+/// The beginning of each run. The types of the source's columns are given, and not derived from its
+/// rows.
 const HIERARCHIES: &str = "CREATE EXTERNAL TABLE one (name VARCHAR, age BIGINT, zip VARCHAR) STORED AS CSV LOCATION 'one/'; \
     CREATE EXTERNAL TABLE many (name VARCHAR, age BIGINT, zip VARCHAR) STORED AS CSV LOCATION 'many/'; \
     CREATE HIERARCHY age AS INTERVALS (10, 20) ON UNMAPPED SUPPRESS; CREATE HIERARCHY zip AS PREFIX (1) ON UNMAPPED TOP";
@@ -48,7 +48,7 @@ fn folder() -> TempDir {
     folder
 }
 
-/// What the command prints and logs.
+/// Runs the command. Returns what it prints and logs.
 fn run(folder: &Path, args: &[&str], statements: &[&str]) -> String {
     let mut command = anonsql(folder);
     command
@@ -91,7 +91,7 @@ fn no_figure_of_the_source_is_printed_or_written() {
         format!("ANONYMIZE one TO 'out' {REQUEST} SATISFYING differential_privacy(1, 0.0001, secret => 'env:SAMPLE')");
     let said = run(folder.path(), &[], &[&statement]);
     let manifest = std::fs::read_to_string(folder.path().join("out/_manifest.json")).unwrap();
-    // The rows of the table, of its classes, and of those that are too small.
+    // The numbers of rows of the table, of its classes, and of those that are too small.
     let secret = [ROWS as u64, 4001, 2001, 2000, 2499, 1250, 1249, 1406, 703, 13, 7, 6, 4];
     for (what, text) in [("printed", &said), ("manifest", &manifest)] {
         let told: Vec<u64> = secret
@@ -141,7 +141,7 @@ fn a_sample_depends_on_the_secret_and_the_table_alone() {
     for (name, bytes) in files(&folder.path().join("a")) {
         assert!(!bytes.windows(16).any(|w| w == b"0123456789abcdef"), "{name}");
     }
-    // Without one, every run draws anew; so does another table.
+    // Without a secret, every run draws anew. So does a run on another table.
     run(
         folder.path(),
         &[],
@@ -178,8 +178,8 @@ fn a_release_that_was_made_to_look_private_fails() {
     assert!(ok && said.contains("not checked: how the rows were drawn"), "{said}");
     assert!(verify("2, 0.001").0, "what was spent is less than what may be");
     assert!(!verify("0.9, 0.0001").0 && !verify("1, 0.00001").0);
-    // A smaller k than the budget takes, a smaller budget than the one of the statement, and
-    // figures that were to be held back.
+    // The manifest gets a smaller k than the budget requires, a smaller budget than the
+    // statement's, and figures that were to be held back.
     let path = folder.path().join("out/_manifest.json");
     let text = std::fs::read_to_string(&path).unwrap();
     for (from, to, check) in [

@@ -32,7 +32,7 @@ async fn explain_says_what_prunes_for_every_model() {
         CREATE HIERARCHY disease AS VALUES ('flu', 'lungs'), ('cold', 'lungs')";
     collect(&context, setup).await;
     let mut models: Vec<String> = vec![];
-    // A promise to each row, or about items, has no predicate of classes, and EXPLAIN refuses a
+    // Promises to each row or about items have no predicate of classes, and EXPLAIN refuses a
     // sample.
     let of_classes = |name: &str| !["personal_privacy", "km_anonymity", "differential_privacy"].contains(&name);
     for entry in anonsql::internal::model::MODELS
@@ -81,7 +81,7 @@ async fn explain_says_what_prunes_for_every_model() {
     insta::assert_snapshot!("explain_models", said);
 }
 
-/// What stands in comments: it is carried beside the rows.
+/// Returns the comments of a query: they name what is carried beside the rows.
 fn carried(query: &str) -> String {
     let parts: Vec<&str> = query.split("/*").skip(1).filter_map(|p| p.split("*/").next()).collect();
     format!(
@@ -90,8 +90,8 @@ fn carried(query: &str) -> String {
     )
 }
 
-/// A search that is not said to prune assesses the same nodes whatever the bounds; what the others
-/// say is that they may leave some out, and here they do.
+/// If EXPLAIN reports no pruning, a search assesses the same nodes whatever the bounds. The other
+/// searches may leave nodes out, and here they do.
 #[tokio::test]
 async fn a_search_leaves_out_what_explain_says_it_does() {
     let context = context(2);
@@ -154,7 +154,7 @@ fn help_answers_the_obvious_questions() {
     insta::assert_snapshot!("help", String::from_utf8(output.stdout).unwrap());
 }
 
-/// What EXPLAIN ANALYZE says of an operator: its rows, and the time that it took itself.
+/// EXPLAIN ANALYZE reports the rows of an operator, and the time that the operator itself took.
 #[tokio::test]
 async fn operators_tell_their_rows_and_their_time() {
     let context = context(2);
@@ -184,8 +184,8 @@ async fn operators_tell_their_rows_and_their_time() {
     }
 }
 
-/// No operator is made beside the frame, so that what is proven of the frame is true of all. The
-/// guard hands on whatever the reader in it says.
+/// Every operator is made by the frame, so that what is proven of the frame is true of all
+/// operators. The guard passes on what the reader inside it reports.
 #[test]
 fn every_operator_has_the_frame() {
     let (mut folders, mut found) = (vec![std::path::PathBuf::from("src")], vec![]);
@@ -206,7 +206,7 @@ fn every_operator_has_the_frame() {
     assert_eq!(found, ["frame.rs", "guard.rs"].map(|name| Some(name.into())));
 }
 
-/// What a request does that its author may not expect is a row of EXPLAIN.
+/// Effects of a request that its author may not expect are rows of EXPLAIN.
 #[tokio::test]
 async fn explain_notes_what_a_number_means_and_what_is_rounded() {
     let context = context(2);
@@ -231,7 +231,7 @@ async fn explain_notes_what_a_number_means_and_what_is_rounded() {
              max_risk(1/3)",
         ]
     );
-    // Nothing else can be meant by 1/10, by 0.17, which is above 1/6, and by a fraction.
+    // The numbers 1/10, 0.17 (which is above 1/6) and a fraction have only one meaning.
     let none: [String; 0] = [];
     assert_eq!(
         noted(all, "max_risk(0.1) AND max_risk(0.17) AND max_risk(1/11)").await,

@@ -1,4 +1,5 @@
-//! EXPLORE: its page says of each node what LATTICE OF says, and its statement releases a node so.
+//! EXPLORE: its page has the figures of LATTICE OF for each node, and its statement releases a node
+//! with these figures.
 
 use crate::common::{Numbers, collect, context, with_paths};
 use anonsql::AnonContext;
@@ -6,7 +7,7 @@ use anonsql::error::ErrorKind;
 use serde_json::Value;
 use std::path::Path;
 
-/// What the page says.
+/// Returns the data of the page.
 fn data(page: &Path) -> Value {
     let text = std::fs::read_to_string(page).unwrap();
     let begin = "<script type=\"application/json\" id=\"data\">";
@@ -59,7 +60,7 @@ async fn the_page_has_the_nodes_of_lattice_of() {
             assert!((shown - counted).abs() <= 1e-5 * counted.abs(), "{metric}");
         }
     }
-    // The number of a node says its levels, the last column fastest.
+    // The number of a node gives its levels, the last column fastest.
     let spans = [5, 5, 2];
     for row in 0..50 {
         let levels = [row / (spans[1] * spans[2]), row / spans[2] % spans[1], row % spans[2]];
@@ -98,7 +99,7 @@ async fn its_statement_releases_a_node_as_the_page_says() {
         assert_eq!(counted.get("n", 0), rows, "{levels}");
         assert_eq!(Some(counted.get("classes", 0)), data["classes"][node].as_f64());
     }
-    // A node that does not hold is an error of the statement, as the page says.
+    // The statement fails at a node that does not hold, as the page says.
     let fails = data["holds"].as_str().unwrap().find('0').unwrap();
     let levels = format!("AT NODE (age {}, zip {}, sex {})", fails / 10, fails / 2 % 5, fails % 2);
     let failed = context
@@ -107,7 +108,7 @@ async fn its_statement_releases_a_node_as_the_page_says() {
     assert_eq!(failed.unwrap_err().kind(), ErrorKind::Infeasible);
 }
 
-/// 117,649 nodes: more than a page has.
+/// 117,649 nodes are more than a page has.
 #[tokio::test]
 async fn of_a_large_lattice_it_has_the_front_and_what_is_around_it() {
     let (context, scratch) = (context(2), tempfile::tempdir().unwrap());
@@ -141,7 +142,7 @@ async fn of_a_large_lattice_it_has_the_front_and_what_is_around_it() {
         let at = nodes.iter().position(|n| *n == node).expect("the front is on the page");
         assert_eq!(holds[at], b'1');
     }
-    // A lattice of one node says the same of it.
+    // LATTICE OF a single node gives the same figures.
     for at in (0..nodes.len()).step_by(nodes.len() / 5) {
         let levels = nodes[at].iter().zip(columns);
         let levels: Vec<String> = levels
@@ -186,7 +187,7 @@ async fn the_page_has_no_value_and_replaces_no_file_of_others() {
             .contains("WHERE zip <> '?' AND name <> '?'")
     );
     assert_eq!(data["redacted"], true);
-    // Neither a value of a column, nor a label.
+    // The page has neither a value nor a label of a column.
     let values = collect(&context, "SELECT DISTINCT zip FROM census").await;
     let zips = arrow::compute::cast(values[0].column(0), &arrow::datatypes::DataType::Utf8).unwrap();
     let zips = arrow::array::AsArray::as_string::<i32>(&zips).iter().flatten();

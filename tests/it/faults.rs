@@ -24,7 +24,7 @@ fn command(target: &Path, k: u32) -> Command {
     command
 }
 
-/// The k of the manifest, after checking that the folder is one whole, verified release.
+/// Checks that the folder is one whole, verified release. Returns the k of its manifest.
 async fn whole(target: &Path) -> u64 {
     let manifest: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(target.join("_manifest.json")).unwrap()).unwrap();
@@ -85,8 +85,8 @@ async fn a_kill_at_any_moment_leaves_the_old_release_or_the_new_one() {
     assert_eq!(left, ["release"], "the next run removes what killed ones left");
 }
 
-/// A signal that asks for an end is answered like Ctrl-C: nothing is left beside the target, and
-/// the code tells the signal.
+/// A signal that asks for an end works like Ctrl-C: nothing is left beside the target, and the exit
+/// code gives the signal.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_run_that_is_told_to_end_cleans_up() {
@@ -119,7 +119,7 @@ async fn a_run_that_is_told_to_end_cleans_up() {
     assert!(ended > 0, "every run ended before its signal");
 }
 
-/// Processes that write one target at once, and targets beside it whose names begin alike.
+/// Processes write one target at once, and beside it targets whose names begin alike.
 #[tokio::test]
 async fn of_runs_at_once_each_ends_with_one_whole_release() {
     let scratch = tempfile::tempdir().unwrap();
@@ -181,7 +181,7 @@ async fn of_runs_at_once_each_ends_with_one_whole_release() {
     assert_eq!(found, ["rel*", "release", "release-", "release-2"]);
 }
 
-/// What sorts spill are rows as they were read.
+/// Sorts spill rows as they were read.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_killed_run_leaves_no_temporary_files() {

@@ -12,7 +12,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use std::fs::File;
 use std::path::Path;
 
-/// What no error may say.
+/// The text that no error may contain.
 const SECRET: &str = "Quixotica";
 
 fn with_paths() -> AnonContext {
@@ -39,8 +39,8 @@ async fn a_byte_order_mark_before_json_is_named() {
     }
 }
 
-/// A folder of reports, as the statement of the README leaves one, does not take its name from a
-/// table.
+/// A folder of reports, as the README's statement leaves one, does not hide a table of the same
+/// name.
 #[test]
 fn a_folder_without_data_is_no_table() {
     let scratch = tempfile::tempdir().unwrap();
@@ -176,7 +176,7 @@ async fn write_all(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The same rows come of every format, wherever a path stands.
+/// Every format gives the same rows, wherever a path stands.
 #[tokio::test]
 async fn every_format_is_read_wherever_a_path_stands() {
     let folder = tempfile::tempdir().unwrap();
@@ -215,8 +215,8 @@ fn is_told_well(error: &Error) -> bool {
     error.kind() == ErrorKind::Data && !error.to_string().contains(SECRET)
 }
 
-/// Files that are cut off or changed end in an error of the data, also beyond the rows that are
-/// looked at first.
+/// Files that are cut off or changed end in an error of the data, even if the damage is beyond the
+/// rows that are looked at first.
 #[tokio::test]
 async fn a_compressed_file_that_is_damaged_is_an_error_of_the_data() {
     let folder = tempfile::tempdir().unwrap();
@@ -265,7 +265,7 @@ async fn a_compressed_file_that_is_damaged_is_an_error_of_the_data() {
     }
 }
 
-/// Every byte of an Avro file, changed.
+/// Every byte of an Avro file is changed.
 #[tokio::test]
 async fn a_damaged_avro_file_is_told_well() {
     let folder = tempfile::tempdir().unwrap();
@@ -334,8 +334,8 @@ async fn a_compressed_source_that_is_replaced_ends_the_run() {
     }
 }
 
-/// A number that loses its zeros, or a text among numbers, is found in any row, and told with its
-/// line.
+/// A number that loses its zeros, or a text among numbers, is found in any row, and reported with
+/// its line.
 #[tokio::test]
 async fn a_text_that_is_another_kind_of_value_than_the_first_rows_is_told_by_its_line() {
     let folder = tempfile::tempdir().unwrap();

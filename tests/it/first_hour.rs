@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// A folder in which somebody begins.
+/// A folder in which a user begins.
 struct Desk(TempDir);
 
 impl Desk {
@@ -39,7 +39,7 @@ impl Desk {
         let suggest = format!("{before} SUGGEST ROLES FOR {source} TO 'release.sql'");
         let rows = rows(self.anonsql(&["-c", &suggest]), &suggest);
         let script = std::fs::read_to_string(self.path("release.sql")).unwrap();
-        // What is proposed runs again, as any script should. A table of the session is made anew.
+        // The script runs twice, as any script should. A table of the session is made anew.
         let before = format!("{before} SELECT 1");
         for _ in 0..2 {
             succeeded(&self.anonsql(&["-c", &before, "-f", "release.sql"]), &script);
@@ -88,14 +88,14 @@ fn rows(output: Output, what: &str) -> Vec<Value> {
     said.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The columns of a role.
+/// Returns the columns with a role.
 fn of<'a>(rows: &'a [Value], role: &str) -> Vec<&'a str> {
     let named = rows.iter().filter(|row| row["role"] == role);
     named.filter_map(|row| row["column"].as_str()).collect()
 }
 
 /// Asserts that the release keeps at least half of its quasi-identifiers, and that the proposal
-/// said what is lost.
+/// gives the loss.
 fn is_useful(desk: &Desk, rows: &[Value], name: &str) {
     let released = desk.released(name);
     let all = of(rows, "quasi-identifier");
@@ -160,7 +160,7 @@ fn messy() -> String {
     text
 }
 
-/// What is proposed for the messy export, and released.
+/// Checks the proposal for the messy export, and its release.
 fn messy_is_released(desk: &Desk, before: &str, source: &str) {
     let rows = desk.first_hour(before, source);
     assert_eq!(of(&rows, "sensitive"), ["Diagnose"]);
@@ -171,7 +171,7 @@ fn messy_is_released(desk: &Desk, before: &str, source: &str) {
     is_useful(desk, &rows, "out/export_k5");
     let released = desk.released("out/export_k5");
     let (_, born) = released.iter().find(|(c, _)| c == "Geburtsdatum").unwrap();
-    // Days are gone; what is left is a month, a quarter, a year or nothing.
+    // The labels have no days, only a month, a quarter, a year or nothing.
     assert!(born.iter().all(|label| !label.contains('.')), "{born:?}");
 }
 
@@ -259,7 +259,7 @@ new", value % 3 AS "select""#,
             String::from_utf8_lossy(&told.stderr)
         );
         assert!(!desk.path("release.sql").exists());
-        // Without TO, the roles are still told, and why there is no statement.
+        // Without TO, the roles are still answered, with the reason why there is no statement.
         let told = self::rows(desk.anonsql(&["-c", &format!("SUGGEST ROLES FOR {source}")]), what);
         assert!(
             told.last().unwrap()["reason"].as_str().unwrap().contains(said),
@@ -337,7 +337,7 @@ fn a_script_makes_the_views_that_it_reads_and_names_the_tables() {
     let mut alone = crate::common::anonsql(desk.0.path());
     succeeded(&alone.env("TOWN", "k0").arg("v.sql").output().unwrap(), &script);
     assert!(desk.path("out/v_k5/_manifest.json").exists());
-    // Nobody knows the statement that made a table.
+    // The statement that made a table is not known.
     let make = format!("CREATE TABLE t AS {people};");
     let told = desk.anonsql(&[
         "-c",

@@ -1,4 +1,5 @@
-//! What the footers of released files say: what the statement asks for, and what VERIFY knows.
+//! The footers of released files: their content if the statement asks for them, and the check of it
+//! by VERIFY.
 
 use crate::common::{collect, context};
 use anonsql::error::ErrorKind;
@@ -24,7 +25,7 @@ async fn session() -> anonsql::AnonContext {
     context
 }
 
-/// What the footer of a file says.
+/// Returns the content of a file's footer.
 pub fn said(file: &Path) -> BTreeMap<String, String> {
     let reader = SerializedFileReader::new(File::open(file).unwrap()).unwrap();
     let pairs = reader
@@ -69,7 +70,7 @@ async fn a_footer_names_the_release_if_it_is_asked_for() {
         );
         context.sql(&verify).await.unwrap();
     }
-    // The target is part of a statement and so of its digest, and so of the release's name.
+    // The target is part of the statement, and therefore of its digest and of the release's name.
     assert_ne!(releases[0], releases[1]);
     let csv = format!(
         "ANONYMIZE p TO '{}/csv' STORED AS CSV OPTIONS (footer true) {REQUEST}",
@@ -82,7 +83,7 @@ async fn a_footer_names_the_release_if_it_is_asked_for() {
     );
 }
 
-/// A footer that says more than the manifest, or less, or something else, is found.
+/// A footer that differs from the manifest is found.
 #[tokio::test]
 async fn a_footer_that_says_something_else_is_found() {
     let context = session().await;

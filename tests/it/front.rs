@@ -26,9 +26,9 @@ const OBJECTIVES: [&str; 9] = [
     "height",
 ];
 
-/// The values of the objectives at a node, in their order above, or nothing when it is not
-/// anonymous; with the classes that are left. `asked` are the positions of the objectives of the
-/// statement.
+/// Returns the values of the objectives at a node, in their order above, and the number of classes
+/// that are left; `None` if the node is not anonymous. `asked` has the positions of the statement's
+/// objectives.
 fn judge(rows: &[Row], node: [u8; 2], k: usize, limit: usize, asked: &[usize]) -> Option<(Vec<f64>, usize)> {
     let up = |value: u8, level: u8, top: u8| if level == top { 0 } else { value >> level };
     let mut classes: BTreeMap<(u8, u8), Vec<u8>> = BTreeMap::new();
@@ -50,7 +50,7 @@ fn judge(rows: &[Row], node: [u8; 2], k: usize, limit: usize, asked: &[usize]) -
     if suppressed(&kept) > limit {
         return None;
     }
-    // What may still be suppressed goes to k, or to the first of l and t.
+    // Suppression that is left improves k, or the first of l and t.
     let leader = match asked.iter().any(|o| [0, 5].contains(o)) {
         true => Some(0),
         false => asked.iter().copied().find(|o| [1, 2].contains(o)),
@@ -98,8 +98,8 @@ fn table(rows: &[Row]) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// No row is dominated, every row is as measured by brute force and is released so, and
-    /// exhaustively none is missing.
+    /// No row is dominated. Every row has the values that brute force measures, and is released
+    /// with them. An exhaustive search misses no row.
     #[test]
     fn a_front_is_that_of_brute_force(
         rows in prop::collection::vec((0..8u8, 0..4u8, 0..3u8), 1..40),
@@ -202,7 +202,7 @@ async fn a_drawing_is_written_and_the_last_front_kept() {
     let svg = std::fs::read_to_string(&path).unwrap();
     let chart = context.last_front().unwrap();
     assert_eq!(chart.points.len(), front[0].num_rows());
-    // Behind the drawing is the seal of the file.
+    // The seal of the file follows the drawing.
     assert!(svg.starts_with(chart.svg().unwrap().trim_end()), "{svg}");
     for word in ["<svg", "knee", "l_s", "glm", "the true front"] {
         assert!(svg.contains(word), "{word}");

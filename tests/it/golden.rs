@@ -1,4 +1,4 @@
-//! Real tables against what others computed on them (../shared/reference, by brute force from the
+//! Real tables against the results of others on them (../shared/reference, by brute force from the
 //! definitions alone).
 
 use crate::common::{Numbers, adult, collect, number, shared, text};
@@ -32,8 +32,8 @@ fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * b.abs().max(1.0)
 }
 
-/// The node that EXPLAIN ANALYZE reports as "sex 1, age 0, ...", against the nodes of a reference
-/// line.
+/// Returns true if the node that EXPLAIN ANALYZE reports as "sex 1, age 0, ..." is one of the nodes
+/// of a reference line.
 fn is_one_of(node: &str, line: &Value) -> bool {
     let nodes = line["nodes"]
         .as_array()

@@ -1,5 +1,5 @@
-//! Values of the environment in the names of columns, in plans and in what a later statement says,
-//! and the answers of stores.
+//! Values of the environment: in the names of columns, in plans, in the output of later statements,
+//! and in the answers of stores.
 
 use crate::common::anonsql;
 use std::io::{Read, Write};
@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A value that is nowhere else, and a path with it.
+/// A value that occurs only in the environment, and in the name of one file.
 const SECRET: &str = "hunter2secret";
 
 fn folder() -> TempDir {
@@ -19,7 +19,7 @@ fn folder() -> TempDir {
     folder
 }
 
-/// The exit code of the command, and all that it says.
+/// Returns the exit code of the command, and all its output.
 fn said(folder: &Path, statements: &[&str]) -> (Option<i32>, String) {
     let mut command = anonsql(folder);
     command
@@ -121,7 +121,7 @@ fn explain_is_refused_where_a_plan_has_it() {
         let refused = text.contains("EXPLAIN would show what the plan made of a value of getenv");
         assert!(code == Some(1) && refused && !shows(&text), "{statements:?}: {text}");
     }
-    // A view of the same name without such a value is another one.
+    // A view of the same name without such a value is a different view.
     let plain = FILTER
         .replace("upper(getenv('SECRET'))", "'x'")
         .replace("CREATE", "CREATE OR REPLACE");
@@ -171,7 +171,7 @@ fn no_later_statement_says_it() {
     );
 }
 
-/// A store that refuses every request, and repeats in its answer what it was asked with.
+/// Starts a store that refuses every request and repeats the request's credentials in its answer.
 fn refusing() -> u16 {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = server.local_addr().unwrap().port();

@@ -1,5 +1,5 @@
-//! What a target holds and what a loser of a race is told: IF NOT EXISTS keeps whole releases of
-//! stores and of Delta tables alone.
+//! Targets that exist, and runs that lose a race: in stores and Delta tables, IF NOT EXISTS keeps
+//! only whole releases.
 
 use crate::common::{collect, context};
 use crate::sources::Watches;
@@ -32,7 +32,7 @@ async fn names(store: &InMemory, prefix: &str) -> Vec<String> {
     names
 }
 
-/// Of these names, the first that ends so.
+/// Returns the first of these names with this ending.
 fn ending<'a>(names: &'a [String], end: &str) -> &'a str {
     names.iter().find(|name| name.ends_with(end)).unwrap()
 }
@@ -63,7 +63,7 @@ async fn only_a_whole_release_of_a_store_is_kept() {
         let sql = release(place, how);
         collect(&context, &sql).await;
         let before = names(&store, place).await;
-        // It is kept, and its files are.
+        // The release and its files are kept.
         collect(&context, &sql).await;
         assert_eq!(names(&store, place).await, before);
         let file = ending(&before, ".parquet").to_string();
@@ -85,13 +85,13 @@ async fn only_a_whole_release_of_a_store_is_kept() {
         );
         assert!(!content.is_empty());
     }
-    // A run that was killed after its commit did not say that it is whole.
+    // A run that was killed after its commit did not mark its release as whole.
     collect(&context, &release("done", "OPTIONS (layout 'plain')")).await;
     store.delete(&Path::from("done/_SUCCESS")).await.unwrap();
     collect(&context, &release("done", "OPTIONS (layout 'plain')")).await;
     assert!(names(&store, "done").await.contains(&"done/_SUCCESS".to_string()));
     refused(&context, &release("done", ""), "it has the layout 'plain'").await;
-    // Junk, by each clause that replaces nothing.
+    // Other files, with each clause that replaces nothing.
     for (place, name) in [
         ("a", "a/_manifest.json"),
         ("b", "b/notes.txt"),
@@ -122,7 +122,7 @@ async fn only_a_whole_delta_table_is_kept() {
     let scratch = tempfile::tempdir().unwrap();
     let at = |name: &str| scratch.path().join(name).display().to_string();
     let release = |place: &str| format!("ANONYMIZE p TO '{place}' STORED AS DELTA IF NOT EXISTS {REQUEST}");
-    // In a folder: an empty one is no release, and one without a log is no table.
+    // In a folder: an empty folder is not a release, and a folder without a log is not a table.
     std::fs::create_dir(at("table")).unwrap();
     collect(&context, &release(&at("table"))).await;
     collect(&context, &release(&at("table"))).await;
@@ -172,7 +172,7 @@ async fn only_a_whole_delta_table_is_kept() {
     refused(&context, &release("s3://lake/table"), "is not a whole release").await;
 }
 
-/// A run that another was faster than is told what to do by its own clause, and a scheduler that
+/// A run that loses to a faster one gets advice for its own clause, and a scheduler learns that
 /// there is something to do.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_loses_is_told_what_to_do() {
@@ -210,7 +210,7 @@ async fn who_loses_is_told_what_to_do() {
     }
 }
 
-/// What a run with layout plain leaves is in nobody's way for longer than it may be alive.
+/// Files of a run with layout plain block other runs only as long as that run may be alive.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_run_with_layout_plain_is_waited_for() {
     let store = Arc::new(InMemory::new());

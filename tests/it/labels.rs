@@ -45,15 +45,15 @@ fn released(batches: &[RecordBatch]) -> Vec<Released> {
     rows
 }
 
-/// The nearest integer to `sum` / `n`, halves to the even one, by trying all.
+/// Returns the nearest integer to `sum` / `n`, halves to the even one, by trying all.
 fn nearest(sum: i64, n: i64) -> i64 {
     (-200..200)
         .min_by_key(|m| ((m * n - sum).abs(), m.rem_euclid(2)))
         .unwrap()
 }
 
-/// Returns the clause of the hierarchy. One value of the class would tell what a code hides apart,
-/// and is refused.
+/// Returns the clause of the hierarchy. It has no code for forms that are one value of the class:
+/// such a value would distinguish what a code hides, and is refused.
 fn hierarchy(form: &str) -> String {
     let code = if is_of_label(form) { " TOP CODE 30" } else { "" };
     format!("CREATE HIERARCHY a AS INTERVALS (5, 10){code}")
@@ -63,8 +63,8 @@ fn is_of_label(form: &str) -> bool {
     ["BOUNDS", "MIDPOINT"].contains(&form)
 }
 
-/// The rows of a release at level 1 of spans of 5, from 0 to 30 with 30 and more in one label where
-/// there is a code.
+/// Returns the rows of a release at level 1, in spans of 5. With a code, the spans go from 0 to 30,
+/// and 30 and more have one label.
 fn expected(rows: &[Row], form: &str, k: usize) -> Vec<Released> {
     let mut classes: BTreeMap<(i64, u8), Vec<i64>> = BTreeMap::new();
     let last = if is_of_label(form) { 6 } else { i64::MAX };
@@ -116,7 +116,7 @@ proptest! {
                     }
                     let anonymized = collect(&context, &sql).await;
                     answers.push(released(&anonymized));
-                    // Plain SQL: no class of what left is too small.
+                    // Plain SQL finds no class that is too small.
                     let smallest = collect(
                         &context,
                         &format!("SELECT count(*) FROM ({sql}) GROUP BY column1, column2 HAVING count(*) < {k}"),
@@ -132,8 +132,8 @@ proptest! {
         });
     }
 
-    /// Local recoding: the release on disk is verified against its source, and single values too
-    /// where they can be.
+    /// Local recoding: the release on disk is verified against its source, including single values
+    /// where this is possible.
     #[test]
     fn local_recoding_is_verified(rows in prop::collection::vec((0i64..40, 0u8..3), 4..60)) {
         let runtime = tokio::runtime::Runtime::new().unwrap();

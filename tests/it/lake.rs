@@ -99,8 +99,8 @@ async fn a_release_is_the_same_in_a_store_and_in_a_folder() {
     assert_eq!(rows(&collect(&context, read).await), 6);
 }
 
-/// What stands is replaced only on demand, kept on demand, and refused otherwise; old runs stay
-/// until they are vacuumed.
+/// An existing release is replaced only on demand, kept on demand, and refused otherwise. Old runs
+/// stay until they are vacuumed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_stands_is_replaced_only_on_demand() {
     let store = Arc::new(InMemory::new());
@@ -158,7 +158,7 @@ async fn what_stands_is_replaced_only_on_demand() {
 }
 
 /// A run that finds another release at its commit than at its start fails with exit code 5 or 6,
-/// and leaves nothing; so does one whose source changes, without a release.
+/// and leaves nothing. So does a run whose source changes, without a release.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_cannot_commit_leaves_nothing() {
     let store = Arc::new(InMemory::new());
@@ -253,7 +253,7 @@ async fn readers_go_by_the_manifest() {
     let e = context.sql(read).await.unwrap_err();
     assert!(e.to_string().contains("does not name it"), "{e}");
     store.delete(&stranger).await.unwrap();
-    // Another run's files are none of the release's.
+    // Files of another run do not belong to the release.
     let killed = Path::from("out/run=20260101T000000Z00000000/part-00000-000000000000.parquet");
     store.put(&killed, content.clone().into()).await.unwrap();
     assert_eq!(rows(&collect(&context, read).await), 6);
@@ -268,8 +268,8 @@ async fn readers_go_by_the_manifest() {
     assert!(e.to_string().contains("no manifest that says which"), "{e}");
 }
 
-/// Files end where they are about as large as was asked for, and at the same rows for any number of
-/// threads and any place.
+/// Files end at about the requested size, and at the same rows for any number of threads and any
+/// place.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_are_of_a_size() {
     let store = Arc::new(InMemory::new());
@@ -304,8 +304,8 @@ async fn files_are_of_a_size() {
     assert_eq!(all[0].iter().filter_map(|(.., rows)| *rows).sum::<u64>(), 600_000);
 }
 
-/// A report is one object: of a release in a folder, in a store and in no place, and of UTILITY OF.
-/// It has the text of a local one, and stands beside the prefix.
+/// A report is one object: for a release in a folder, in a store and without a target, and for
+/// UTILITY OF. It has the text of a local report, and stands beside the prefix.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_report_is_an_object_beside_the_prefix() {
     let store = Arc::new(InMemory::new());
@@ -373,7 +373,7 @@ async fn a_report_is_an_object_beside_the_prefix() {
         collect(&context, &reported(dry, "s3://lake/reports/dry.html")).await;
         collect(&context, "SET anonsql.dry_run = false").await;
     }
-    // A store that cannot be reached is found out before anything is read.
+    // A store that cannot be reached is an error before anything is read.
     let nowhere = crate::common::context(1);
     let sql = "ANONYMIZE (SELECT no_such_column FROM nothing) QUASI IDENTIFIERS (age) SATISFYING k_anonymity(1) REPORT TO 's3://nowhere/r.html'";
     collect(

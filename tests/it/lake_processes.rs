@@ -48,7 +48,7 @@ fn one_of_several_processes_wins() {
             }
             assert!(!said(i).contains(SECRET));
         }
-        // A run that began after another had ended replaces what that one released.
+        // A run that begins after another has ended replaces its release.
         assert!(
             winners >= 1 && (how == "OVERWRITE" || winners == 1),
             "{winners} of {n} won"
@@ -69,8 +69,8 @@ fn one_of_several_processes_wins() {
     }
 }
 
-/// Processes that are killed at any moment leave the release that stood, or the new one, and each
-/// is whole.
+/// Processes that are killed at any moment leave the previous release or the new one, and each is
+/// whole.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 fn a_killed_run_leaves_a_whole_release() {
@@ -87,7 +87,7 @@ fn a_killed_run_leaves_a_whole_release() {
         let mut run = command(scratch.path(), &moto, &release("OVERWRITE", 2))
             .spawn()
             .unwrap();
-        // From before the lease to after the commit.
+        // The kills range from before the lease to after the commit.
         std::thread::sleep(
             usual
                 .mul_f64(f64::from(kill + 1) / f64::from(kills))

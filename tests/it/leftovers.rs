@@ -1,5 +1,5 @@
-//! What killed runs of another user left beside a target: it cannot be removed, and is in nobody's
-//! way.
+//! Files that killed runs of another user left beside a target: they cannot be removed, and disturb
+//! no run.
 
 use crate::common::process;
 use sha2::{Digest, Sha256};
@@ -18,11 +18,11 @@ fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-/// A folder in which every user may write, and nobody may remove what is another's.
+/// A folder in which every user may write, and may not remove what belongs to another user.
 struct Shared {
     folder: tempfile::TempDir,
     /// Whether the tests run as root. Then the runs are those of another user. Otherwise there is
-    /// no other user, and what one cannot look into is in its place.
+    /// no other user, and folders that cannot be read take the place of another user's.
     is_root: bool,
     others: Vec<PathBuf>,
 }
@@ -34,7 +34,7 @@ impl Shared {
         mode(folder.path(), 0o1777);
         fs::write(folder.path().join("people.csv"), "age,sex\n31,f\n32,f\n41,m\n").unwrap();
         if is_root {
-            // The folder in which it was built may be closed to others.
+            // The folder of the build may be closed to others.
             let (built, own) = (env!("CARGO_BIN_EXE_anonsql"), folder.path().join("anonsql"));
             fs::hard_link(built, &own)
                 .or_else(|_| fs::copy(built, &own).map(drop))
@@ -56,7 +56,7 @@ impl Shared {
         left
     }
 
-    /// Makes one that belongs to whoever runs the command.
+    /// Makes a folder that belongs to the user who runs the command.
     fn own(&self, name: &str) -> PathBuf {
         let left = self.left(name);
         if self.is_root {
@@ -67,19 +67,19 @@ impl Shared {
         left
     }
 
-    /// Makes one that belongs to another.
+    /// Makes a folder that belongs to another user.
     fn others(&mut self, name: &str) {
         let left = self.left(name);
         if !self.is_root {
             mode(&left, 0o000);
         } else if name.contains("swapping") {
-            // It was about to become the target.
+            // The folder was about to become the target.
             mode(&left, 0o755);
         }
         self.others.push(left);
     }
 
-    /// Runs a statement, which must succeed and say nothing of what is left.
+    /// Runs a statement, which must succeed without a message about what is left.
     fn run(&self, sql: &str) {
         let mut command = process(self.folder.path());
         if self.is_root {
@@ -97,7 +97,7 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // So that they can be removed.
+        // Then the folders can be removed.
         for left in &self.others {
             let _ = fs::set_permissions(left, Permissions::from_mode(0o700));
         }
@@ -110,7 +110,7 @@ fn hidden(kind: &str, target: &str, number: u32) -> String {
     format!(".anonsql-{kind}-{}-{number:032x}", &digest[..16])
 }
 
-/// Runs to the same target end well beside them, again and again, and remove what is their own.
+/// Runs to the same target end well beside the leftovers, again and again, and remove their own.
 #[test]
 fn what_another_user_left_ends_no_later_run() {
     let mut shared = Shared::new();
@@ -127,7 +127,7 @@ fn what_another_user_left_ends_no_later_run() {
     }
 }
 
-/// So does a run to a folder of a Delta table that all may write to.
+/// So do runs to a Delta table in whose folder every user may write.
 #[cfg(feature = "delta")]
 #[test]
 fn what_another_user_left_in_a_delta_table_ends_no_later_run() {

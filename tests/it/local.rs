@@ -101,7 +101,7 @@ fn table(rows: &[Row]) -> String {
     )
 }
 
-/// What a column's hierarchy says: its leaves, and by level the label of each.
+/// A column's hierarchy: its leaves, and by level the label of each leaf.
 struct Tree {
     leaves: Vec<Option<String>>,
     levels: Vec<Vec<Option<String>>>,
@@ -171,7 +171,7 @@ impl Tree {
             };
             return self.leaves.iter().filter(inside).cloned().collect();
         }
-        // Where levels share a text it says no more than the highest.
+        // A text that several levels share has the meaning of the highest level.
         let at = |level: &Vec<Option<String>>| {
             let same = self.leaves.iter().zip(level).filter(|(_, l)| *l == label);
             same.map(|(leaf, _)| leaf.clone()).collect::<BTreeSet<_>>()
@@ -180,7 +180,7 @@ impl Tree {
     }
 }
 
-/// A released row: the row of the source that it was, and its labels.
+/// A released row: its row in the source, and its labels.
 struct Released {
     id: usize,
     labels: Vec<Option<String>>,
@@ -198,7 +198,7 @@ fn shares(rows: &[Row], ids: &[usize]) -> [f64; 3] {
     [0, 1, 2].map(|s| ids.iter().filter(|i| rows[**i].s == s).count() as f64 / ids.len() as f64)
 }
 
-/// A privacy model, as SQL and as a judge of the rows of a class.
+/// A privacy model, as SQL and as a function that checks the rows of a class.
 type Model = (&'static str, fn(&[Row], &[usize], bool) -> bool);
 
 const MODELS: [Model; 6] = [
@@ -230,7 +230,7 @@ fn size(rows: &[Row], ids: &[usize], per_entity: bool) -> usize {
     }
 }
 
-/// glm, infoloss, dm, c_avg, ileft, cm as definitions.md has them, from the decoded rows.
+/// Returns glm, infoloss, dm, c_avg, ileft and cm by definitions.md, from the decoded rows.
 fn measures(rows: &[Row], trees: &[Tree], released: &[Released], k: f64) -> [f64; 6] {
     let (n, suppressed) = (rows.len() as f64, (rows.len() - released.len()) as f64);
     let (mut glm, mut infoloss, mut lost) = (0.0, 0.0, 0.0);
@@ -280,8 +280,8 @@ fn measures(rows: &[Row], trees: &[Tree], released: &[Released], k: f64) -> [f64
     ]
 }
 
-/// The cut of a column: every value has one label everywhere, and of two labels neither lies in the
-/// other.
+/// Checks the cut of a column: every value has one label everywhere, and of two labels neither lies
+/// in the other.
 fn check_cut(rows: &[Row], tree: &Tree, released: &[Released], column: usize) {
     let mut label_of: BTreeMap<Option<String>, &Option<String>> = BTreeMap::new();
     for row in released {
@@ -320,7 +320,7 @@ proptest! {
             let made = context.sql(&format!("CREATE TABLE released AS {request} {}", chosen(search))).await;
             if let Err(e) = made {
                 assert_eq!(e.exit_code(), 3, "{e}");
-                // Where one class of all rows holds, a partition is found.
+                // If one class of all rows holds, a partition is found.
                 let all: Vec<usize> = (0..rows.len()).collect();
                 let joins_tail = search == "adaptive_clustering";
                 let may_miss = models.contains("risk") || models.contains("close") && (entity || joins_tail);
@@ -366,9 +366,9 @@ proptest! {
         });
     }
 
-    /// The bound on group sizes of columns with an order, k-anonymity being all that is asked: no
-    /// more than 2d(k - 1) + m rows, m being the rows of the most frequent combination (LeFevre et
-    /// al. 2006, theorem 2).
+    /// The bound on group sizes of columns with an order, if only k-anonymity is required: no more
+    /// than 2d(k - 1) + m rows, where m is the number of rows of the most frequent combination
+    /// (LeFevre et al. 2006, theorem 2).
     #[test]
     fn strict_groups_are_no_larger_than_they_must_be(rows in rows(), k in 1usize..6) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -41,14 +41,14 @@ async fn mondrian_loses_less_than_the_best_node() {
             for row in 0..3 {
                 assert!(compared.get("k", row) >= f64::from(k));
             }
-            // Where nothing is suppressed, no group is far from the least size.
+            // If nothing is suppressed, no group is far from the least size.
             assert!(compared.get("c_avg", 1) < 2.0 && compared.get("c_avg", 2) < 2.0);
         }
     }
 }
 
-/// The figures are glm of a peer that iterates full-domain recoding over what is left (0.1 percent
-/// steps), with all nine columns.
+/// The figures are the glm of a peer that iterates full-domain recoding over the remaining rows
+/// (0.1 percent steps), with all nine columns.
 #[tokio::test]
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
 async fn peel_loses_less_than_any_other() {
@@ -86,7 +86,7 @@ async fn top_down_classifies_no_worse_than_the_best_node() {
     }
 }
 
-/// VERIFY over what was written, as anyone could, for models of each kind.
+/// VERIFY over the written files, as anyone could run it, for models of each kind.
 #[tokio::test]
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
 async fn classes_hold_k_l_and_t() {
@@ -171,7 +171,7 @@ async fn the_same_statement_gives_the_same_bytes_whatever_the_threads() {
     }
 }
 
-/// A manifest says how many labels there are, and none of them.
+/// A manifest has the number of labels, but no label.
 #[tokio::test]
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
 async fn the_manifest_holds_no_label() {

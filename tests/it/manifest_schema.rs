@@ -1,6 +1,6 @@
-//! Every manifest is what `docs/src/manifest.schema.json` says.
+//! Every manifest conforms to `docs/src/manifest.schema.json`.
 //!
-//! The few words of JSON Schema that the file uses are checked here; another word fails.
+//! The few keywords of JSON Schema that the file uses are checked here; another keyword fails.
 
 use serde_json::Value;
 use std::path::Path;
@@ -10,7 +10,7 @@ fn schema() -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
-/// Returns what in the manifests below a folder is not as the schema says, at most one line each.
+/// Returns where the manifests below a folder do not conform to the schema, at most one line each.
 pub fn faults_below(folder: &Path) -> Vec<String> {
     let (schema, mut folders, mut faults) = (schema(), vec![folder.to_path_buf()], vec![]);
     while let Some(folder) = folders.pop() {
@@ -27,7 +27,7 @@ pub fn faults_below(folder: &Path) -> Vec<String> {
     faults
 }
 
-/// Returns where a value is not as a part of the schema says.
+/// Returns where a value does not conform to a part of the schema.
 fn fault(whole: &Value, schema: &Value, value: &Value, at: &str) -> Option<String> {
     let Some(words) = schema.as_object() else {
         return (schema == &Value::Bool(false)).then(|| format!("{at} is not allowed"));
@@ -93,7 +93,7 @@ fn is_of_type(name: &str, value: &Value) -> bool {
     }
 }
 
-/// A manifest that is not as the schema says is found, wherever the fault is.
+/// A manifest that does not conform to the schema is found, wherever the fault is.
 #[tokio::test]
 async fn faults_are_found() {
     let scratch = tempfile::tempdir().unwrap();

@@ -21,12 +21,12 @@ fn phone(row: i64) -> String {
     format!("{:03}-{:04}", 500 + row % 40, 9000 + row % 2)
 }
 
-/// A time whose bytes nothing else has.
+/// A time whose bytes occur nowhere else.
 fn time(row: i64) -> i64 {
     1_577_836_800_000_000 + (row % 40) * 7_000_000_000_013 + 123_456
 }
 
-/// A number whose bytes nothing else has.
+/// A number whose bytes occur nowhere else.
 fn pay(row: i64) -> i64 {
     3_000_000_000_000_007 + (row % 40) * 50_000_000_000_011
 }
@@ -92,7 +92,7 @@ fn masks(secret: &Path) -> String {
     )
 }
 
-/// Every raw value that may not be in these bytes is in none of them.
+/// Checks that none of the raw values is in these bytes.
 fn nothing_raw(way: &str, bytes: &[u8]) {
     let columns = ["person", "hashed", "faked", "mailed", "tokened"];
     for row in 0..40 {
@@ -169,7 +169,7 @@ async fn no_raw_value_of_a_masked_column_leaves() {
     }
 }
 
-/// Equal values have equal masks in every file and format, another secret has others, and the
+/// Equal values have equal masks in every file and format. Another secret gives other masks. The
 /// intervals of a person are those of the source.
 #[tokio::test]
 async fn masks_are_the_same_wherever_the_secret_is() {
@@ -201,7 +201,7 @@ async fn masks_are_the_same_wherever_the_secret_is() {
     }
 }
 
-/// No model is about a masked column: rows that differ in it alone are in one class.
+/// No model counts a masked column: rows that differ in it alone are in one class.
 #[tokio::test]
 async fn a_masked_column_counts_for_no_model() {
     let scratch = tempfile::tempdir().unwrap();
@@ -226,6 +226,6 @@ async fn a_masked_column_counts_for_no_model() {
     }
     let sql = format!("ANONYMIZE people {masks} QUASI IDENTIFIERS (age) SATISFYING k_anonymity(31)");
     let released = collect(&context, &sql).await;
-    // 30 rows of each age: the masks do not make them fewer, and do not make them more.
+    // Each age has 30 rows: the masks make them neither fewer nor more.
     assert_eq!(released.iter().map(RecordBatch::num_rows).sum::<usize>(), ROWS as usize);
 }

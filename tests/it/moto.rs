@@ -19,7 +19,7 @@ pub const BUCKET: &str = "lake";
 /// How long a server may take to start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A port that nobody listens on.
+/// Returns a port on which no program listens.
 pub fn free_port() -> u16 {
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
     free.local_addr().unwrap().port()
@@ -56,7 +56,7 @@ impl Moto {
         moto
     }
 
-    /// Sends a request without a body; true if the server answers 200.
+    /// Sends a request without a body. Returns true if the server answers 200.
     fn answers(&self, request: &str) -> bool {
         let send = || -> std::io::Result<String> {
             let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
@@ -83,7 +83,7 @@ impl Moto {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// The bucket, for what a test does beside anonsql.
+    /// The bucket, for access that bypasses anonsql.
     pub fn store(&self) -> AmazonS3 {
         AmazonS3Builder::new()
             .with_bucket_name(BUCKET)
@@ -102,7 +102,7 @@ impl Moto {
         self.store().put(&Path::from(path), content.into()).await.unwrap();
     }
 
-    /// The names of all objects in the bucket that begin so, sorted.
+    /// Returns the names of all objects in the bucket under a prefix, sorted.
     pub async fn names(&self, prefix: &str) -> Vec<String> {
         let prefix = Path::from(prefix);
         let found: Vec<_> = self.store().list(Some(&prefix)).try_collect().await.unwrap();

@@ -1,6 +1,6 @@
 //! Thirty nights of one job: each night the release of the night before is replayed on new data.
-//! Drift of every kind is planted on some nights. It is named with its counts, the exit code tells
-//! what to do, a night that fails publishes nothing, and what was released is verified.
+//! Drift of every kind is planted on some nights. Each drift is named with its counts, the exit
+//! code says what to do, a night that fails publishes nothing, and every release is verified.
 
 use crate::common::anonsql;
 use serde_json::Value;
@@ -11,12 +11,12 @@ use std::path::Path;
 use std::process::Output;
 
 const CITIES: [&str; 4] = ["Aachen", "Bonn", "Celle", "Dueren"];
-/// No hierarchy knows the city that is planted, and no message may show it.
+/// The planted city: no hierarchy has it, and no message may show it.
 const UNKNOWN: &str = "Xanadu";
-/// An age that nobody else has nearly.
+/// An age far above all others.
 const OLD: u64 = 95;
 
-/// What is otherwise in the data of a night.
+/// The deviations in the data of a night.
 #[derive(Clone, Copy, Default)]
 struct Planted {
     /// How many people live in a city that no hierarchy knows.
@@ -66,7 +66,7 @@ fn people(night: u64, planted: Planted) -> String {
     text
 }
 
-/// The hierarchies of the job; later ones know the new city, too.
+/// The hierarchies of the job; the later ones have the new city, too.
 fn hierarchies(knows: bool) -> String {
     let more = if knows {
         format!(", ('{UNKNOWN}', 'south')")
@@ -103,7 +103,7 @@ fn events(output: &Output) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The events about drift: the kind of each with what was counted.
+/// Returns the events about drift: the kind of each with its counts.
 fn drift(output: &Output) -> Vec<(String, BTreeMap<String, u64>)> {
     let counts = |event: &Value| {
         let counted = ["values", "classes", "rows", "allowed"];
@@ -128,10 +128,10 @@ fn release(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 
 const VERIFY: &str = "VERIFY 'release' QUASI IDENTIFIERS (age, city, sex) SATISFYING k_anonymity(5)";
 
-/// What a night is to end with.
+/// The expected end of a night.
 struct Expected {
     code: i32,
-    /// The kinds of drift, in the order in which they are found, with what is counted of each.
+    /// The kinds of drift, in the order in which they are found, each with its counts.
     drift: Vec<(&'static str, Vec<(&'static str, u64)>)>,
     /// What the error says.
     error: &'static str,
@@ -149,7 +149,7 @@ fn refused(code: i32, drift: Vec<(&'static str, Vec<(&'static str, u64)>)>, erro
     Expected { code, drift, error }
 }
 
-/// A night: what is planted, whether the hierarchies know the new city, the limit, what becomes of
+/// A night: the planted data, whether the hierarchies have the new city, the limit, the clause for
 /// drift, and the end.
 type Night = (Planted, bool, &'static str, &'static str, Expected);
 
@@ -277,7 +277,7 @@ fn planted() -> BTreeMap<u64, Night> {
         ),
         (23, (texts, false, "", SEARCH, released(vec![schema()]))),
         (24, (QUIET, false, "", SEARCH, released(vec![schema()]))),
-        // The hierarchy is extended, which is what the error of new values says.
+        // The hierarchy is extended, as the error of new values advises.
         (
             26,
             (
@@ -342,8 +342,8 @@ fn thirty_nights() {
     assert_eq!(counted, (19, 11));
 }
 
-/// The summary row and the manifest of a night that released have the drift, and say whether the
-/// node was applied.
+/// Checks that the summary row and the manifest of a night that released contain the drift, and
+/// whether the node was applied.
 fn told_and_kept(folder: &Path, night: u64, output: &Output, choice: &str, drift: &[(String, BTreeMap<String, u64>)]) {
     let summary = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut rows = summary
@@ -366,8 +366,8 @@ fn told_and_kept(folder: &Path, night: u64, output: &Output, choice: &str, drift
         None => vec![],
     };
     assert_eq!(kept, kinds, "night {night}");
-    // The hierarchy of night 27 and the crowd of night 13 are what no node of the night before
-    // fits.
+    // The node of the night before does not fit the crowd of night 13, nor the hierarchy of night
+    // 27.
     let applied = !matches!(night, 13 | 27);
     assert_eq!(replay["applied"], applied, "night {night}");
     assert_eq!(row["proof"] == "given", applied, "night {night}: {row}");
@@ -376,8 +376,8 @@ fn told_and_kept(folder: &Path, night: u64, output: &Output, choice: &str, drift
     assert!(kinds.iter().all(|kind| told.contains(kind)), "night {night}: {told}");
 }
 
-/// A file of labels is a digest in the manifest. Without it the labels are not checked, which a
-/// strict VERIFY does not let pass. The hierarchy of ages is a rule, and made again from the
+/// A file of labels is a digest in the manifest. Without the file the labels are not checked, and a
+/// strict VERIFY does not pass. The hierarchy of ages is a rule, and is made again from the
 /// manifest.
 #[test]
 fn what_only_a_digest_tells_is_not_checked_and_no_pass_if_strict() {
@@ -414,7 +414,7 @@ fn what_only_a_digest_tells_is_not_checked_and_no_pass_if_strict() {
     assert_eq!(age(&run(folder, VERIFY, &[])), Some(false));
 }
 
-/// A scheduler that knows nothing but the exit code runs a job again after whatever befell it.
+/// A scheduler that reads nothing but the exit code runs a job again, whatever happened to it.
 #[test]
 fn a_job_can_be_run_again_blindly() {
     let folder = tempfile::tempdir().unwrap();
@@ -428,7 +428,7 @@ fn a_job_can_be_run_again_blindly() {
         let mut outcomes = rows.filter_map(|row| Some(row["outcome"].as_str()?.to_string()));
         (output.status.code(), outcomes.next())
     };
-    // Killed at many moments, a job that is run again ends as if nothing had been.
+    // A job that is killed at many moments and run again ends as if it had not been killed.
     for delay in [0, 20, 60, 100, 150, 200, 300] {
         fs::write(folder.join("job.sql"), &kept).unwrap();
         let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_anonsql"))
@@ -456,8 +456,8 @@ fn a_job_can_be_run_again_blindly() {
         assert_eq!(release(folder), once, "a target that is kept is not touched");
         fs::remove_dir_all(folder.join("release")).unwrap();
     }
-    // What replaces itself gives the same release, however often it runs, and whichever release it
-    // replays.
+    // A job that replaces its own release gives the same release, however often it runs, and
+    // whichever release it replays.
     assert_eq!(
         outcome(&run(folder, &job(false, "", ANEW), &[])),
         (Some(0), Some("released".into()))

@@ -1,5 +1,5 @@
-//! What a node is: the classes are the same whether anonsql groups them or DataFusion executes the
-//! node's plan.
+//! The classes of a node are the same whether anonsql groups them or DataFusion executes the node's
+//! plan.
 
 use crate::common::{collect, context};
 use anonsql::AnonContext;
@@ -45,8 +45,8 @@ fn value(data_type: &str, hierarchy: &str, number: Option<u8>) -> String {
     format!("arrow_cast({plain}, '{data_type}')")
 }
 
-/// The rows of an answer as text, in no order, without what the cache did, which depends on the
-/// threads, and without times. A request that no node answers says so either way.
+/// Returns the rows of an answer as text, sorted, without times and without the figures of the
+/// cache, which depend on the threads. If no node answers the request, the error is returned.
 async fn lines(context: &AnonContext, sql: &str) -> Result<Vec<String>, String> {
     let batches = context.sql(sql).await.map_err(|e| e.to_string())?;
     let text = pretty_format_batches(&batches).unwrap().to_string();
@@ -58,7 +58,8 @@ async fn lines(context: &AnonContext, sql: &str) -> Result<Vec<String>, String> 
     Ok(lines)
 }
 
-/// A table of two quasi-identifiers with their types, rows of them and of a sensitive attribute.
+/// Generates a table: the types of two quasi-identifiers, and rows of these and of a sensitive
+/// attribute.
 fn table() -> impl Strategy<Value = ([usize; 2], Vec<[Option<u8>; 3]>)> {
     let cell = || prop::option::weighted(0.9, 0u8..8);
     let row = (cell(), cell(), cell()).prop_map(|(one, two, sensitive)| [one, two, sensitive]);

@@ -15,8 +15,8 @@ use url::Url;
 
 const ROWS: &str = "age\n31\n32\n";
 
-/// The folders of the tables: of years and days, one of each without a value; of names that are
-/// spelled in two ways; and of numbers with a zero that counts.
+/// The folders of the tables: years and days, one of each without a value; names that are spelled
+/// in two ways; and numbers with a leading zero that counts.
 const FILES: [&str; 9] = [
     "years/year=2024/day=2024-01-31/a.csv",
     "years/year=2024/day=2024-02-29/a.csv",
@@ -81,7 +81,7 @@ impl Place {
         texts
     }
 
-    /// The folders of files that a query reads, by what DataFusion says of its plan.
+    /// Returns the folders of the files that a query reads, from DataFusion's plan.
     async fn folders_read(&self, sql: &str) -> BTreeSet<String> {
         let plan = pretty_format_batches(&self.sql(&format!("EXPLAIN FORMAT INDENT {sql}")).await).unwrap();
         let plan = plan.to_string();
@@ -130,7 +130,7 @@ async fn folders_that_where_rules_out_are_not_read() {
         let null = "year=__HIVE_DEFAULT_PARTITION__";
         assert_eq!(read("age > 0").await, format!("year=2024 year=2025 {null}"));
         assert_eq!(read("year = 2025").await, "year=2025");
-        // A folder for NULL may be read for nothing, and none of its rows is answered (see below).
+        // A folder for NULL may be read in vain, but none of its rows is answered (see below).
         assert!(!read("year < 2025").await.contains("year=2025"));
         assert_eq!(read("year IS NULL").await, null);
         assert_eq!(read("day = DATE '2025-01-01'").await, null);
@@ -148,7 +148,7 @@ async fn folders_that_where_rules_out_are_not_read() {
                 .await;
             assert_eq!(counted, some(&[rows]), "{filter}");
         }
-        // What is decoded is found under every spelling.
+        // Decoded names are found under every spelling.
         let found = place
             .texts("SELECT count(*) FROM '@/names/' WHERE name IN ('a/b', '50%')")
             .await;
@@ -185,7 +185,7 @@ async fn stated_types_go_before() {
     }
 }
 
-/// A file beside the folders has no value of their columns. It is neither read nor passed over.
+/// A file beside the folders has no value of their columns. It is neither read nor skipped.
 #[tokio::test]
 async fn a_file_outside_of_the_folders_is_an_error() {
     let place = Place::local();

@@ -1,5 +1,5 @@
-//! Which files a path names: what a pattern matches is what a shell would, in local folders and in
-//! object stores, and a folder has all that is in it.
+//! The files that a path names: a pattern matches what it would match in a shell, in local folders
+//! and in object stores, and a folder stands for all files in it.
 
 use crate::common::{collect, context, holds, rows, text};
 use anonsql::AnonContext;
@@ -153,8 +153,8 @@ async fn a_folder_has_all_that_is_in_it() {
     }
 }
 
-/// A folder with a table in one of its folders is refused: the files of a table are also those that
-/// it had before.
+/// A folder with a table in one of its folders is refused: the files of a table include those of
+/// its earlier versions.
 #[tokio::test]
 async fn a_folder_with_tables_in_it_is_refused() {
     for place in Place::all().await {
@@ -193,7 +193,7 @@ async fn statements_read_what_a_pattern_names() {
         collect(&place.context, &release).await;
         let manifest = Manifest::read(&to).unwrap().unwrap();
         assert!(manifest.input.len() == 3 && manifest.input[2].name.ends_with("c.csv"));
-        // What comes later is there, too.
+        // Files that come later are in the view, too.
         let view = format!("CREATE VIEW v AS SELECT n FROM '{root}/lake/*/*.csv'");
         collect(&place.context, &view).await;
         place.put("lake/c/9.csv").await;

@@ -1,17 +1,17 @@
-//! A server before another one, on loopback, that does not do all it should.
+//! A faulty server before another one, on loopback.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What a proxy does wrong.
+/// The fault of a proxy.
 #[derive(Debug, Clone, Copy)]
 pub enum Fault {
-    /// Every so many requests one is answered with an error of the server; of those, the other half
-    /// reaches the server all the same.
+    /// Every n-th request is answered with an error of the server. Half of these requests reach the
+    /// server all the same.
     Every(u64),
-    /// After so many requests none is answered any more.
+    /// After n requests, none is answered any more.
     After(u64),
 }
 
@@ -53,7 +53,7 @@ impl Proxy {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// How many requests came so far.
+    /// Returns the number of requests so far.
     pub fn requests(&self) -> u64 {
         self.requests.load(Ordering::Relaxed)
     }
@@ -66,7 +66,7 @@ impl Drop for Proxy {
     }
 }
 
-/// Passes one request on, and its answer back, unless it is one to fail.
+/// Passes one request on, and its answer back, unless the request is to fail.
 fn serve(mut client: TcpStream, server: u16, fault: Fault, requests: &AtomicU64) -> io::Result<()> {
     let (head, body) = request(&mut client)?;
     let number = requests.fetch_add(1, Ordering::Relaxed) + 1;
@@ -93,7 +93,7 @@ fn serve(mut client: TcpStream, server: u16, fault: Fault, requests: &AtomicU64)
     }
 }
 
-/// Reads a request. The connection ends with it, whatever it asks for.
+/// Reads a request. Ends the connection after it, whatever the request asks for.
 fn request(client: &mut TcpStream) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let mut reader = BufReader::new(client);
     let (mut head, mut length) = (String::new(), 0);

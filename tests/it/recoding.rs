@@ -1,5 +1,5 @@
-//! RECODING LOCAL: never worse than one of the algorithms that it runs, and the same bytes as that
-//! one alone.
+//! RECODING LOCAL: never worse than any of the algorithms that it runs, and the same bytes as the
+//! chosen algorithm alone.
 
 use crate::common::{Numbers, adult, collect, context};
 use crate::golden::ADULT;
@@ -129,7 +129,7 @@ async fn any_number_of_threads_and_the_chosen_algorithm_write_the_same_bytes() {
     }
 }
 
-/// However early the time is over, what there is then is released.
+/// However early the time limit ends, the best partition so far is released.
 #[tokio::test]
 async fn a_time_limit_skips_what_is_not_begun() {
     let context = context(2);
@@ -161,8 +161,8 @@ async fn on_adult_it_loses_least() {
     }
 }
 
-/// The class label is the salary. Those who train models minimize the rows that are not of their
-/// class's majority.
+/// The class label is the salary. For training models, the rows outside their class's majority are
+/// minimised.
 #[tokio::test]
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
 async fn on_adult_it_keeps_what_tells_of_the_class_label() {

@@ -1,4 +1,4 @@
-//! What every release promises, on invented tables: classes, counts, bytes, and nothing raw left
+//! The promises of every release, on invented tables: classes, counts, bytes, and nothing raw left
 //! behind.
 
 use crate::common::{Numbers, collect, context, number};
@@ -92,8 +92,8 @@ async fn no_raw_value_is_left_in_any_file() {
         {
             searched += 1;
             for (name, bytes) in &released {
-                // Digits of a zip code turn up in checksums and numbers by chance: what the
-                // manifest says is looked at.
+                // Digits of a zip code occur in checksums and numbers by chance, so in the manifest
+                // only the texts are searched.
                 let found = match name.ends_with(".json") {
                     true => says(&serde_json::from_slice(bytes).unwrap(), value),
                     false => memchr::memmem::find(bytes, value.as_bytes()).is_some(),
@@ -103,7 +103,7 @@ async fn no_raw_value_is_left_in_any_file() {
         }
     }
     assert!(searched > 5_000, "{searched}");
-    // Parquet compresses pages: what is in them is looked at as decoded values too.
+    // Parquet compresses pages, so their decoded values are searched too.
     collect(
         &context,
         &format!(
@@ -115,8 +115,7 @@ async fn no_raw_value_is_left_in_any_file() {
     let leaked = "SELECT count(*) FROM released WHERE zip IN (SELECT zip FROM census) \
         OR education IN (SELECT education FROM census)";
     assert_eq!(number(&collect(&context, leaked).await), 0.0);
-    // Footers and page headers are not compressed: no source column that was dropped is named in
-    // them.
+    // Footers and page headers are not compressed, and name no source column that was dropped.
     for (name, bytes) in released.iter().filter(|(name, _)| name.ends_with(".parquet")) {
         for dropped in ["ssn", "birth_date", "ARROW:schema"] {
             assert!(
@@ -130,7 +129,7 @@ async fn no_raw_value_is_left_in_any_file() {
 /// Quasi-identifiers a, b, c, sensitive value, entity.
 type Row = (Option<i32>, Option<u8>, u8, u8, u8);
 
-/// Whether a string in the JSON has `value` as a word.
+/// Returns true if a string in the JSON has `value` as a word.
 fn says(json: &serde_json::Value, value: &str) -> bool {
     match json {
         serde_json::Value::String(text) => text
@@ -184,7 +183,8 @@ impl Table {
         }
     }
 
-    /// Brute force from the definitions: (anonymous, suppressed rows, classes, dm) of a node.
+    /// Judges a node by brute force from the definitions: (anonymous, suppressed rows, classes,
+    /// dm).
     fn judge(&self, node: [u64; 3], k: usize, entity: bool, limit: usize) -> (bool, u64, u64, u64) {
         let mut classes: BTreeMap<[String; 3], Vec<usize>> = BTreeMap::new();
         for row in 0..self.rows.len() {
@@ -250,7 +250,7 @@ proptest! {
                 false => t.rows.len(),
             };
             if everyone < k {
-                // No class can hold; that is said before any node is looked at.
+                // No class can hold, and the error comes before any node is looked at.
                 let refused = context.sql(&format!("LATTICE OF ANONYMIZE t {roles}")).await;
                 assert_eq!(refused.unwrap_err().exit_code(), 3);
                 return;
@@ -325,8 +325,8 @@ proptest! {
     }
 }
 
-/// Where only quasi-identifiers are released, rows come from the classes and not from a second
-/// scan: they are the same.
+/// If only quasi-identifiers are released, rows come from the classes and not from a second scan.
+/// They are the same rows.
 #[tokio::test]
 async fn rows_from_classes_are_those_of_a_second_scan() {
     let context = context(2);
@@ -395,8 +395,8 @@ async fn tables_with_no_row_one_row_and_many_columns_work() {
     assert!(number(&collect(&context, &least).await) >= 3.0);
 }
 
-/// A sort fails for want of memory where its rows nearly fill its share, unless room to bring them
-/// in order was set aside.
+/// A sort whose rows nearly fill its share of the memory fails, unless room to order them was set
+/// aside.
 #[tokio::test]
 async fn a_release_is_written_whatever_part_of_it_fits_in_memory() {
     use anonsql::internal::generate::{Table, generate};
@@ -427,9 +427,8 @@ async fn a_release_is_written_whatever_part_of_it_fits_in_memory() {
     assert_eq!(written.len(), 1, "memory changes what is written");
 }
 
-/// Rows that are answered go through DataFusion's optimizer, which may deal them out to partitions
-/// where nothing says that their order is relied on: a class in two pieces would be protected as if
-/// it were two.
+/// Answered rows go through DataFusion's optimizer. It may distribute them over partitions if
+/// nothing requires their order. A class in two pieces would then be protected as two classes.
 #[tokio::test]
 async fn answered_rows_are_the_rows_that_would_be_written() {
     use anonsql::internal::generate::{Table, generate};
@@ -483,8 +482,8 @@ async fn answered_rows_are_the_rows_that_would_be_written() {
     }
 }
 
-/// DataFusion 55.2 answers `max(a + b), max(c)` wrongly where this is on: on ten million rows of
-/// the census table, `max(age * 2 + length(education)), max(race)` was 199, and 203 is there.
+/// DataFusion 55.2 answers `max(a + b), max(c)` wrongly if this option is on: on ten million rows
+/// of the census table, `max(age * 2 + length(education)), max(race)` was 199 instead of 203.
 #[test]
 fn maxima_are_not_pruned_by_columns_that_they_are_not_of() {
     use datafusion::prelude::SessionContext;

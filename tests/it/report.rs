@@ -1,5 +1,5 @@
-//! What a report says, recounted by SQL on the files it speaks of; what it never says; when it is
-//! written.
+//! The figures of a report, recounted by SQL on the files that it describes; the values that it
+//! never contains; and when it is written.
 
 use crate::common::{Numbers, collect, number};
 use anonsql::AnonContext;
@@ -30,7 +30,7 @@ pub async fn census(threads: usize) -> AnonContext {
     context
 }
 
-/// The request whose report is looked at, with `roles` beside the quasi-identifiers.
+/// The request whose report is tested, with `more` beside the quasi-identifiers.
 pub fn statement(target: &Path, report: &Path, more: &str) -> String {
     format!(
         "ANONYMIZE (SELECT age, sex, zip, marital_status, occupation, income, ssn FROM census) TO '{}' OVERWRITE \
@@ -55,7 +55,7 @@ pub async fn load(context: &AnonContext, target: &Path) {
     collect(context, &read).await;
 }
 
-/// The members of classes by bin, as the report has them, and as SQL counts them in `table`.
+/// Checks that the report has the members of classes by bin that SQL counts in `table`.
 pub async fn same_class_sizes(context: &AnonContext, report: &Value, when: &str, table: &str, size: &str) {
     for bin in report["class_sizes"].as_array().unwrap() {
         let to = bin["to"].as_u64().unwrap_or(u64::MAX >> 1);
@@ -150,7 +150,7 @@ async fn the_figures_are_those_of_the_files() {
     }
 }
 
-/// The plan of answered rows is read many times; each time it has to answer all of them.
+/// The plan of answered rows is read many times, and has to answer all rows each time.
 #[tokio::test]
 async fn rows_that_are_answered_are_counted_like_files() {
     let scratch = tempfile::tempdir().unwrap();
@@ -194,7 +194,7 @@ async fn persons_and_a_population_are_counted_where_they_are_named() {
             expected.at(1, 0),
         );
         close(&risk(&report, "marketer", &"mean".into(), "before"), expected.at(1, 0));
-        // The recount of k_map says the same of the release.
+        // The recount of k_map gives the same figure for the release.
         let reached = report["promises"][0]["reached"].as_f64().unwrap();
         close(&risk(&report, "journalist", &"highest".into(), "after"), 1.0 / reached);
         assert!(reached >= 4.0);
@@ -226,8 +226,7 @@ async fn persons_and_a_population_are_counted_where_they_are_named() {
     }
 }
 
-/// Everything that is said of people who are all called something with `quux`, in every form of the
-/// report.
+/// All texts about the people contain `quux`, and no form of the report contains one of them.
 #[tokio::test]
 async fn no_value_of_anybody_is_in_a_report() {
     let scratch = tempfile::tempdir().unwrap();
@@ -286,7 +285,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A context with six people, and what is asked of them.
+/// Returns a context with six people, and the clauses of a request.
 async fn people() -> (AnonContext, &'static str) {
     let context = context(2);
     let setup = "CREATE TABLE people AS SELECT column1 AS age, column2 AS sex FROM (VALUES \
@@ -311,7 +310,7 @@ async fn a_report_is_there_when_its_release_is_and_not_before() {
     };
     let strict = roles.replace("(2)", "(7)");
 
-    // Nothing released, nothing reported.
+    // Without a release there is no report.
     run(format!("EXPLAIN ANALYZE ANONYMIZE people {roles} {report}"))
         .await
         .unwrap();
@@ -345,7 +344,7 @@ async fn a_report_is_there_when_its_release_is_and_not_before() {
         .unwrap();
     assert_eq!(std::fs::read_to_string(at("r.md")).unwrap(), first);
 
-    // A target, beside it; what was there is replaced; what is kept is not reported again.
+    // Beside a target: an earlier report is replaced, and a kept release is not reported again.
     run(format!("ANONYMIZE people TO '{}' {roles} {report}", at("r")))
         .await
         .unwrap();
@@ -367,7 +366,7 @@ async fn a_report_is_there_when_its_release_is_and_not_before() {
     );
     assert_eq!(std::fs::read_to_string(at("r.md")).unwrap(), "mine");
 
-    // Inside the release it comes and goes with it.
+    // A report inside the release comes and goes with the release.
     let inside = format!("REPORT TO '{}'", at("r/_report.html"));
     for _ in 0..2 {
         run(format!("ANONYMIZE people TO '{}' OVERWRITE {roles} {inside}", at("r")))
@@ -380,7 +379,7 @@ async fn a_report_is_there_when_its_release_is_and_not_before() {
     }
     let rows = run(format!("SELECT count(*) FROM '{}/'", at("r"))).await.unwrap();
     assert_eq!(number(&rows), 6.0);
-    // A folder that the release makes on its way can hold the report too.
+    // A folder that the release creates on its way can hold the report, too.
     let deep = format!(
         "ANONYMIZE people TO '{}' {roles} REPORT TO '{}'",
         at("new/deep/r"),
@@ -445,8 +444,8 @@ async fn a_place_where_no_report_can_be_is_refused_before_any_work() {
     }
 }
 
-/// Where several metrics are minimised together, the report has the front of what was assessed: the
-/// whole lattice here.
+/// If several metrics are minimised together, the report has the front of the assessed nodes: here
+/// of the whole lattice.
 #[tokio::test]
 async fn the_metrics_of_a_sum_have_their_front() {
     let scratch = tempfile::tempdir().unwrap();

@@ -4,7 +4,7 @@ use crate::common::{Numbers, collect};
 use crate::report::{QUASI, census, json, statement};
 use std::collections::BTreeSet;
 
-/// What stands beside the released node is what LATTICE OF says of those nodes.
+/// The figures of the neighbours are those of LATTICE OF.
 #[tokio::test]
 async fn the_neighbours_of_the_node_are_those_of_the_lattice() {
     let scratch = tempfile::tempdir().unwrap();
@@ -60,7 +60,8 @@ async fn the_neighbours_of_the_node_are_those_of_the_lattice() {
     assert_eq!(neighbours, expected);
 }
 
-/// Personal limits are kept after a node is chosen: nobody knows whether they would be at another.
+/// Personal limits are applied after a node is chosen, so it is unknown whether they would hold at
+/// another node.
 #[tokio::test]
 async fn nothing_is_said_of_neighbours_where_classes_do_not_decide() {
     let scratch = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! How the records are spread over the labels of each column, recounted by SQL.
+//! The spread of the records over the labels of each column, recounted by SQL.
 
 use crate::common::{Numbers, collect};
 use crate::report::{census, json};
@@ -51,7 +51,7 @@ async fn shares_are_those_of_the_source_and_of_the_files() {
     }
 }
 
-/// Of few records, a percent would say what label a suppressed one has.
+/// With few records, a percentage would reveal the label of a suppressed one.
 #[tokio::test]
 async fn few_records_have_no_shares() {
     let scratch = tempfile::tempdir().unwrap();
@@ -71,7 +71,7 @@ async fn few_records_have_no_shares() {
     }
 }
 
-/// Of local recoding, and of more labels than a picture shows, there are no shares.
+/// There are no shares for local recoding, and for more labels than a picture shows.
 #[tokio::test]
 async fn many_labels_have_no_shares() {
     let scratch = tempfile::tempdir().unwrap();

@@ -1,5 +1,4 @@
-//! What the report of a release says of its utility: the figures of UTILITY OF on the published
-//! files.
+//! The utility in the report of a release: the figures of UTILITY OF on the published files.
 
 use crate::common::collect;
 use crate::report::{census, context, json};
@@ -7,7 +6,7 @@ use arrow::array::{Array, AsArray};
 use arrow::datatypes::Float64Type;
 use std::collections::BTreeSet;
 
-/// A figure as a text, without the last digits: JSON is not read to the last one.
+/// Returns a figure as a text without its last digits, because JSON is not read to the last digit.
 fn figure(column: Option<&str>, values: [Option<f64>; 2]) -> String {
     let [value, of_source] = values.map(|value| value.map_or_else(|| "none".into(), |x| format!("{x:.9}")));
     format!("{} {value} {of_source}", column.unwrap_or("all"))
@@ -25,7 +24,7 @@ async fn what_is_kept_is_what_utility_of_answers() {
         ("", "SUPPRESSED ROWS STARRED"),
         (" LABELS BOUNDS", "SUPPRESSED ROWS STARRED"),
         (" LABELS MEAN", ""),
-        // Classes that are released alike are one class of the report.
+        // Classes with the same released labels are one class of the report.
         (" LABELS MEAN", "SEARCH USING mondrian"),
         ("", "SEARCH USING mondrian"),
     ] {

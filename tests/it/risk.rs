@@ -50,7 +50,7 @@ async fn risk(context: &AnonContext, clauses: &str) -> Figures {
     Figures::of(&collect(context, &format!("RISK OF {clauses}")).await)
 }
 
-/// Whether two figures agree to so many significant digits.
+/// Returns true if two figures agree to `digits` significant digits.
 fn agree(got: Option<f64>, want: &Value, digits: i32) -> bool {
     let (got, want) = (got.unwrap(), want.as_f64().unwrap());
     (got - want).abs() <= want.abs() * 0.5 * 10f64.powi(1 - digits)
@@ -192,7 +192,7 @@ async fn figures_of_small_tables_are_those_of_counting_row_by_row() {
     for round in 0..60 {
         let people = round % 3 == 0;
         let table = rows(&mut random, 25);
-        // The population is the table with more rows.
+        // The population is the table with additional rows.
         let census = [table.clone(), rows(&mut random, 40)].concat();
         create(&context, "t", &table).await;
         create(&context, "census", &census).await;
@@ -221,7 +221,7 @@ async fn figures_of_small_tables_are_those_of_counting_row_by_row() {
                 classes.len() as f64 / all as f64,
             );
             near(found.get("columns", subject, "separation"), separation);
-            // The k of the thresholds is 5 where the statement names none.
+            // The k of the thresholds is 5 if the statement names none.
             let below = classes.iter().filter(|size| **size < 5).count();
             near(found.get("columns", subject, "unsafe cells"), below as f64);
         }

@@ -1,5 +1,5 @@
-//! Every way out: what leaves is what was recounted, whatever the source does meanwhile, and
-//! nothing else is in it.
+//! Every way out: only what was recounted leaves, whatever the source does meanwhile, and nothing
+//! else is in it.
 
 use crate::common::{collect, context};
 use anonsql::AnonContext;
@@ -33,8 +33,8 @@ pub const FIRST: [Row; 7] = [
     ("b", "m", "gout", 7, 7),
 ];
 
-/// The same number of rows with weaker promises: a small class, one that was not there, one
-/// disease, one person.
+/// The same number of rows with weaker promises: a small class, a new class, one disease, one
+/// person.
 const LATER: [[Row; 7]; 4] = [
     [
         ("a", "m", "flu", 11, 1),
@@ -88,7 +88,7 @@ pub fn batch(rows: &[Row]) -> RecordBatch {
     .unwrap()
 }
 
-/// A table that answers `first` so many times, and then `later`.
+/// A table that answers `first` a number of times, and then `later`.
 #[derive(Debug)]
 struct Changing {
     first: RecordBatch,
@@ -130,8 +130,8 @@ fn changing(times: usize, later: &[Row]) -> AnonContext {
     context
 }
 
-/// The ways out, by what stands before a request without a target, after it, and what reads the
-/// release back.
+/// Returns the ways out: for each the text before a request without a target, the text after it,
+/// and the query that reads the release back.
 fn ways(folder: &Path) -> Vec<(String, String, String)> {
     let folder = folder.display();
     let mut ways = vec![
@@ -172,7 +172,7 @@ async fn released(context: &AnonContext, way: &(String, String, String), rest: &
     })
 }
 
-/// A folder that is empty when a way has ended.
+/// A folder that is emptied at the end of a way out.
 struct Emptied<'a>(&'a Path);
 
 impl Drop for Emptied<'_> {
@@ -190,7 +190,7 @@ fn texts(batch: &RecordBatch, name: &str) -> StringArray {
 /// The rows, people and diseases of a class.
 type Class = (usize, BTreeSet<i64>, BTreeSet<String>);
 
-/// Whether the released rows are in classes of three rows, three people and two diseases.
+/// Returns true if the released rows are in classes of three rows, three people and two diseases.
 fn holds(rows: &[RecordBatch], people: &BTreeMap<i64, i64>) -> bool {
     let mut classes: BTreeMap<(String, String), Class> = BTreeMap::new();
     for batch in rows {
@@ -214,7 +214,7 @@ fn holds(rows: &[RecordBatch], people: &BTreeMap<i64, i64>) -> bool {
         .all(|(n, people, diseases)| *n >= 3 && people.len() >= 3 && diseases.len() >= 2)
 }
 
-/// No execution of a source that answers otherwise each time is handed out unless it was recounted
+/// If a source answers differently each time, no execution is handed out unless it was recounted
 /// itself.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_leaves_was_recounted_itself() {
@@ -227,7 +227,7 @@ async fn what_leaves_was_recounted_itself() {
         } else {
             "IDENTIFIERS (person)"
         };
-        // After the last of these the source is read no more.
+        // After the last of these, the source is not read any more.
         for times in 1..7 {
             let starred = ["DROPPED", "STARRED"][(which + times) % 2];
             let rest = format!(
@@ -302,7 +302,7 @@ pub fn has(bytes: &[u8], needle: &[u8]) -> bool {
     memchr::memmem::find(bytes, needle).is_some()
 }
 
-/// What a suppressed row has is in no buffer and in no file: not as an unused label of a
+/// Values of a suppressed row are in no buffer and in no file: not as an unused label of a
 /// dictionary, not beside a slice or a view, not under a NULL.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_that_no_released_row_has_leaves() {
@@ -340,7 +340,7 @@ async fn nothing_that_no_released_row_has_leaves() {
         });
         let source = RecordBatch::try_from_iter(columns).unwrap();
         for starred in ["DROPPED", "STARRED"] {
-            // A column that is kept as it is stays in starred rows; so it is no secret there.
+            // A kept column stays unchanged in starred rows, so it is no secret there.
             let kept = if starred == "STARRED" { "IDENTIFIERS (kept)" } else { "" };
             let keep = if starred == "STARRED" { "" } else { "KEEP (kept)" };
             let rest = format!(

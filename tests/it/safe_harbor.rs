@@ -1,6 +1,6 @@
-//! What the scripts of SUGGEST ROLES release of places, ages and dates, by plain SQL: what Safe
-//! Harbor 2 and 3 allow (45 CFR 164.514(b)(2)(i)). Rules and labels of hierarchies play no part in
-//! the checks.
+//! Places, ages and dates in the releases by the scripts of SUGGEST ROLES, checked in plain SQL
+//! against what Safe Harbor 2 and 3 allow (45 CFR 164.514(b)(2)(i)). The checks use neither rules
+//! nor labels of hierarchies.
 
 use crate::common::{collect, number, with_paths};
 use arrow::array::{Array, AsArray, RecordBatch};
@@ -10,8 +10,7 @@ use datafusion::datasource::MemTable;
 use std::sync::Arc;
 
 /// A table of people from 0 to 104 years, with dates in every form, codes of diagnoses, and ZIP
-/// codes as text, with the delivery route, and as numbers. Every eleventh ZIP code is of few
-/// people.
+/// codes as text, with the delivery route, and as numbers. Every eleventh ZIP code has few people.
 const PEOPLE: &str = "CREATE TABLE people AS SELECT age, birth_date, CAST(birth_date AS TIMESTAMP) AS born, \
       to_char(birth_date, '%d.%m.%Y') AS dob, date_part('year', birth_date) AS birth_year, \
       to_char(birth_date, '%Y-%m-%d %H:%M') AS birth_text, \
@@ -31,7 +30,8 @@ const PEOPLE: &str = "CREATE TABLE people AS SELECT age, birth_date, CAST(birth_
 const SPARSE: &str = "('036', '059', '063', '102', '203', '556', '692', '790', '821', '823', '830', '831', '878', '879', \
                       '884', '890', '893')";
 
-/// The statements that SUGGEST ROLES proposes for a query: those of hierarchies, and the release.
+/// Returns the statements that SUGGEST ROLES proposes for a query: those of hierarchies, and the
+/// release.
 async fn proposed(context: &anonsql::AnonContext, source: &str) -> (Vec<String>, String) {
     let answer = collect(context, &format!("SUGGEST ROLES FOR {source}")).await;
     let mut statements = vec![];
@@ -65,8 +65,8 @@ async fn check(released: &[RecordBatch], way: &str) {
     }
 }
 
-/// The condition under which a label of a column says no more than Safe Harbor allows. Who was born
-/// before `first` is or will be 90 this year.
+/// Returns the condition under which a label of a column is allowed by Safe Harbor. People born
+/// before `first` are or will be 90 this year.
 fn allowed(column: &str) -> Option<String> {
     let first = "CAST(date_part('year', now()) - 89 AS INT)";
     let text = format!("CAST(\"{column}\" AS VARCHAR)");
@@ -125,9 +125,9 @@ async fn scripts_release_what_safe_harbor_allows() {
         let (before, after) = release.split_once(" TO 'out/").unwrap();
         let after = after.split_once(" OVERWRITE").unwrap().1;
         let (roles, _) = after.split_once(" SUPPRESSING ").unwrap();
-        // What is proposed is what the standard allows, too.
+        // The proposal follows the standard, too.
         let roles = format!("{roles} FOLLOWING hipaa_safe_harbor");
-        // As proposed, and with every other recoding that somebody may write in its place.
+        // As proposed, and with every other recoding that a user may write instead.
         for search in [
             after.rsplit_once("PERCENT ").unwrap().1.trim_end_matches(';'),
             "SEARCH USING auto",
@@ -172,15 +172,15 @@ fn texts(released: &[RecordBatch], column: &str) -> Vec<String> {
     rows.collect()
 }
 
-/// Numbers of a text, without a sign.
+/// Returns the numbers in a text, without a sign.
 fn numbers(text: &str) -> Vec<f64> {
     let parts = text.split(|c: char| !c.is_ascii_digit() && c != '.');
     parts.filter_map(|part| part.trim_matches('.').parse().ok()).collect()
 }
 
-/// FOLLOWING refuses a request, or what it releases is what Safe Harbor allows: of every column, in
-/// every recoding and form of labels. Of ages, no number is above 90; of dates, a text is a year or a
-/// decade, and bounds are whole years; of ZIP codes, three digits that more than 20,000 people share.
+/// FOLLOWING refuses a request, or releases only what Safe Harbor allows: in every column, recoding
+/// and form of labels. In ages, no number is above 90. In dates, a text is a year or a decade, and
+/// bounds are whole years. In ZIP codes, there are three digits that more than 20,000 people share.
 #[tokio::test]
 async fn following_lets_nothing_else_out() {
     let context = with_paths(1);

@@ -1,8 +1,8 @@
 //! The report and the page of EXPLORE as a browser shows them: on a phone, on a desk, on paper.
 //!
-//! Layout is measured where it happens: a page of the test's own holds the report in a frame of the
-//! device's width and looks for what sticks out of it. Pictures of both widths are kept beside the
-//! other output of the build, in `target/tmp/`, to be looked at.
+//! The browser measures the layout: a page of the test's own holds the report in a frame of the
+//! device's width and looks for elements that stick out of it. Pictures of both widths are kept for
+//! inspection beside the other output of the build, in `target/tmp/`.
 
 use crate::common::{collect, context};
 use std::path::Path;
@@ -14,7 +14,7 @@ const CHROMIUM: &str = match option_env!("ANONSQL_CHROMIUM_PATH") {
     None => "chromium",
 };
 
-/// What Chromium prints for `page`.
+/// Returns what Chromium prints for `page`.
 fn chromium(page: &Path, arguments: &[String]) -> String {
     let profile = tempfile::tempdir().unwrap();
     let output = Command::new(CHROMIUM)
@@ -44,8 +44,9 @@ fn chromium(page: &Path, arguments: &[String]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// How much of `report` sticks out of a screen of this width: the elements, and the width that
-/// would show them. A table that scrolls within the page does not. The page has so many sections.
+/// Returns the elements of `report` that stick out of a screen of this width, and the width that
+/// would show them. A table that scrolls within the page does not stick out. The page must have
+/// `sections` sections.
 fn overflow(scratch: &Path, report: &str, width: u32, sections: u64) -> (Vec<String>, u32) {
     let framed = report.replace('&', "&amp;").replace('"', "&quot;");
     let page = scratch.join(format!("frame-{width}.html"));
@@ -72,7 +73,7 @@ fn overflow(scratch: &Path, report: &str, width: u32, sections: u64) -> (Vec<Str
     (out, measured["wide"].as_u64().unwrap() as u32)
 }
 
-/// A picture of the page: its width and height, and its bytes.
+/// Takes a picture of the page. Returns its width, its height and its size in bytes.
 fn picture(page: &Path, to: &Path, width: u32, height: u32) -> (u32, u32, usize) {
     let arguments = [
         format!("--window-size={width},{height}"),
@@ -116,7 +117,7 @@ async fn a_report_fits_a_phone_a_desk_and_paper() {
             "at {width} pixels"
         );
     }
-    // What is too wide would be found.
+    // An element that is too wide would be found.
     let broken = report.replace("</header>", "<p style=\"width:600px\">too wide</p></header>");
     assert_eq!(overflow(scratch.path(), &broken, 390, 14), (vec!["P".into()], 616));
 

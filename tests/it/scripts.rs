@@ -71,7 +71,7 @@ fn a_statement_sees_what_those_before_it_set() {
     assert_eq!(told(&output), (Some(0), "b\n42\n", ""));
 }
 
-/// A value of the environment is used, and stands in nothing that is written or said.
+/// A value of the environment is used, and is in nothing that is written or printed.
 #[test]
 fn a_secret_of_the_environment_stays_there() {
     let folder = folder();

@@ -1,4 +1,4 @@
-//! SECURITY.md names the test of every promise: what it names is there.
+//! SECURITY.md names the test of every promise, and every test that it names exists.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! A published seed gives nothing away: sources that differ in who has which value, and agree in
-//! what each draw keeps, are released byte for byte alike.
+//! A published seed reveals nothing: sources in which other people have the values, but which agree
+//! in what each draw keeps, are released byte for byte alike.
 
 use crate::common::{collect, context};
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::path::Path;
 /// Region, age, illness.
 type Row = (usize, usize, usize);
 
-/// The group of a row that a draw stays within.
+/// The group of a row, within which a draw stays.
 type Group = fn(&Row) -> usize;
 
 /// Rows of four regions and two groups of ages, with five illnesses.
@@ -16,7 +16,7 @@ fn rows() -> Vec<Row> {
     (0..96).map(|i| (i % 4, 20 + i / 4 % 20, i * i * 7 / 3 % 5)).collect()
 }
 
-/// The same rows with the illnesses of each group handed on by `turn` rows, in another order.
+/// Returns the same rows with the illnesses of each group shifted by `turn` rows, in another order.
 fn turned(rows: &[Row], group: Group, turn: usize) -> Vec<Row> {
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (i, row) in rows.iter().enumerate() {
@@ -52,7 +52,8 @@ async fn a_seed_and_its_release_do_not_tell_who_has_which_value() {
     ];
     for (number, (draw, group)) in draws.into_iter().enumerate() {
         for search in ["AT NODE (age 1, region 0)", "SEARCH USING mondrian"] {
-            // Its classes are not those of the node, and its labels of a region more than one.
+            // The classes of mondrian are not those of the node, and it gives a region more than
+            // one label.
             if !draw.is_empty() && search.starts_with("SEARCH") {
                 continue;
             }

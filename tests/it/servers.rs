@@ -1,5 +1,5 @@
-//! Releases on real servers of object stores: the same bytes as in a folder, and right or refused
-//! where a server fails.
+//! Releases on real servers of object stores: the same bytes as in a folder, and a right release or
+//! an error if a server fails.
 
 use crate::azurite::{Azurite, CONTAINER, KEY};
 use crate::common::{anonsql, collect};
@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::process::Output;
 
-/// What the quickstart reads.
+/// The files that the quickstart reads.
 const READ: [&str; 4] = [
     "data/census.parquet",
     "data/hierarchies/education.csv",
@@ -85,8 +85,8 @@ fn succeeded(output: &Output) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The quickstart's source, hierarchies and target are on the server, and its release has the bytes
-/// of the one in a folder.
+/// The quickstart's source, hierarchies and target are on the server. Its release has the same
+/// bytes as the one in a folder.
 fn quickstart_is_the_same(place: &Place) {
     let scratch = tempfile::tempdir().unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -139,7 +139,7 @@ fn the_quickstart_is_the_same_on_azure() {
     quickstart_is_the_same(&Place::of_azurite(&Azurite::start()));
 }
 
-/// A release of rows from a bucket, by a server that a proxy stands before.
+/// Returns the script of a release from a bucket and to it; a proxy stands before the server.
 fn release(how: &str) -> String {
     format!(
         "CREATE HIERARCHY age AS INTERVALS (10); ANONYMIZE 's3://{BUCKET}/people/' TO 's3://{BUCKET}/out' {how} \
@@ -147,7 +147,7 @@ fn release(how: &str) -> String {
     )
 }
 
-/// A server of which each fifth request fails, and one that is gone half way.
+/// A server that fails every fifth request, and one that stops answering half way.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 fn a_server_that_fails_is_asked_again_or_given_up() {
@@ -193,7 +193,7 @@ fn a_server_that_fails_is_asked_again_or_given_up() {
     assert!(said.contains("\"kind\":\"Unavailable\""), "{said}");
     assert_eq!(direct.bytes("out/_manifest.json"), manifest, "nothing was published");
     succeeded(&direct.run(scratch.path(), &verify));
-    // What it could not delete is there, and no reader sees it.
+    // Files that the run could not delete are there, and no reader sees them.
     let after: Vec<String> = released(&direct).collect();
     assert!(before.iter().all(|name| after.contains(name)), "{after:?}");
     let rows = runtime().block_on(collect(

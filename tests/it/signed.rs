@@ -1,4 +1,4 @@
-//! Signed releases: what was changed, by whomever, is found without the source.
+//! Signed releases: every change, whoever made it, is found without the source.
 
 use crate::common::{collect, holds, with_paths};
 use anonsql::AnonContext;
@@ -53,7 +53,7 @@ impl Signed {
         format!("OPTIONS (sign 'file:{}')", self.path(name).display())
     }
 
-    /// Releases to a folder with what stands after its name.
+    /// Releases to a folder, with `more` after the name of the folder.
     async fn release(&self, name: &str, more: &str) -> PathBuf {
         let target = self.path(name);
         let sql = format!("ANONYMIZE people TO '{}' {more} {REQUEST}", target.display());
@@ -133,7 +133,8 @@ async fn what_was_changed_is_found_without_the_source() {
         "{checks:?}"
     );
 
-    // A file and the manifest, with every checksum computed again: only the signature tells.
+    // A file and the manifest are changed, with every checksum computed again: only the signature
+    // reveals it.
     let forged = signed.release("forged", &sign).await;
     let other = signed.release("other", "").await;
     let part = "part-00000.parquet";
@@ -168,12 +169,12 @@ async fn what_was_changed_is_found_without_the_source() {
     assert!(crate::common::holds(&found));
     assert!(names(&found).contains(&"not checked: signature of _manifest.json (no SIGNED BY)".to_string()));
 
-    // The file alone.
+    // Only the file is changed.
     let touched = signed.release("touched", &sign).await;
     fs::write(touched.join(part), &written).unwrap();
     assert!(!signed.verified(&touched).await.1);
 
-    // The signature is removed, or is another one's.
+    // The signature is removed, is by another key, or is of another manifest.
     let bare = signed.release("bare", &sign).await;
     write_anew(&bare, |manifest| manifest.signature = None);
     let (checks, is_taken) = signed.verified(&bare).await;
@@ -184,7 +185,7 @@ async fn what_was_changed_is_found_without_the_source() {
     write_anew(&by_other, |manifest| manifest.signature = own);
     assert!(!signed.verified(&by_other).await.1);
 
-    // The text alone, and the manifest as a whole.
+    // Only the text is changed, and then the manifest as a whole is removed.
     let edited = signed.release("edited", &sign).await;
     let text = fs::read_to_string(edited.join("_manifest.json")).unwrap();
     let changed = text.replacen("\"rows_out\": 48", "\"rows_out\": 48 ", 1);
@@ -215,7 +216,7 @@ async fn a_signed_manifest_says_itself_what_is_checked() {
             assert!(named.iter().any(|name| name == check), "{check}: {named:?}");
         }
     }
-    // Another session, which knows nothing of the release.
+    // Another session, without the tables of the release.
     let checks = answer(&with_paths(1), &verify).await;
     assert!(holds(&checks));
     let unsigned = signed.release("unsigned", "").await;
@@ -259,7 +260,8 @@ async fn a_signature_changes_no_other_byte() {
     let manifest =
         |folder: &Path| -> Value { serde_json::from_slice(&fs::read(folder.join("_manifest.json")).unwrap()).unwrap() };
     assert!(manifest(&bare).get("signature").is_none());
-    // The same statement, but for its target, has the same envelope but for the statement's digest.
+    // The same statement for another target has the same envelope, except for the statement's
+    // digest.
     assert_ne!(manifest(&whole)["signature"], manifest(&again)["signature"]);
     let overwritten = |manifest: Value| manifest["signature"].clone();
     let first = overwritten(manifest(&whole));
@@ -337,7 +339,7 @@ async fn a_key_that_is_none_is_refused_before_a_row_is_read() {
     }
 }
 
-/// Rows are not counted in the place of people whom a release does not name.
+/// Rows are not counted in place of people whom a release does not name.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_promised_of_people_is_not_counted_in_rows() {
     let signed = Signed::new().await;

@@ -1,5 +1,4 @@
-//! Sources that may be others each time they are read, and files that do not hold what they are
-//! given.
+//! Sources that may differ each time they are read, and files that cannot hold what they are given.
 
 use crate::common::{collect, context};
 use crate::roads::{FIRST, batch};
@@ -9,8 +8,8 @@ use datafusion::datasource::MemTable;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The requests of the issue, whose sources answer otherwise each time, are refused, and say what
-/// to do.
+/// The requests of the issue, whose sources answer differently each time, are refused with an error
+/// that says what to do.
 #[tokio::test]
 async fn a_source_that_is_left_to_chance_is_refused() {
     let context = context(2);
@@ -73,7 +72,7 @@ async fn a_source_that_is_left_to_chance_is_refused() {
     }
 }
 
-/// Replaces a file when a part of a run begins.
+/// Replaces a file when a phase of a run begins.
 pub struct Replaces {
     pub at: Phase,
     pub by: PathBuf,
@@ -89,7 +88,7 @@ impl Observer for Replaces {
     }
 }
 
-/// Does something once, when a part of a run begins.
+/// Does something once, when a phase of a run begins.
 pub struct Watches {
     at: Phase,
     act: std::sync::Mutex<Option<Box<dyn FnOnce() + Send>>>,
@@ -113,8 +112,8 @@ impl Observer for Watches {
     }
 }
 
-/// A file that is replaced during a run ends it, whenever it is: the manifest's checksum would be
-/// another's, and rows of two tables might be one release.
+/// A file that is replaced during a run ends the run, in any phase: the manifest would have the
+/// checksum of another file, and rows of two tables might be one release.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_source_that_is_replaced_ends_the_run() {
     let scratch = tempfile::tempdir().unwrap();
@@ -157,7 +156,7 @@ async fn a_source_that_is_replaced_ends_the_run() {
     }
 }
 
-/// A table in memory that rows are added to during a run ends it.
+/// A run ends if rows are added to its table in memory.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_that_grows_ends_the_run() {
     struct Grows(Arc<MemTable>);
@@ -181,7 +180,7 @@ async fn a_table_that_grows_ends_the_run() {
     }
 }
 
-/// NULL and the empty text are one in CSV: what was judged as two is not written.
+/// NULL and the empty text are the same in CSV, so what was judged as two values is not written.
 #[tokio::test]
 async fn what_a_file_cannot_tell_apart_is_not_written() {
     let scratch = tempfile::tempdir().unwrap();
@@ -258,7 +257,7 @@ async fn what_a_file_cannot_tell_apart_is_not_written() {
     }
 }
 
-/// The empty text alone, or NULL alone, is told by a CSV file, in a quasi-identifier too.
+/// The empty text alone, or NULL alone, is written to a CSV file, in a quasi-identifier too.
 #[tokio::test]
 async fn the_empty_text_alone_is_written() {
     let scratch = tempfile::tempdir().unwrap();

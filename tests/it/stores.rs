@@ -35,8 +35,7 @@ async fn put(store: &dyn ObjectStore, path: &str, content: &str) {
     store.put(&Path::from(path), content.into()).await.unwrap();
 }
 
-/// Every place where a path of a source stands takes a URL, and a store of the caller is used as it
-/// is.
+/// A URL may stand wherever a path of a source may, and a store of the caller is used as it is.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_url_stands_where_a_path_does() {
     let (context, _) = registered(&[
@@ -93,14 +92,14 @@ async fn a_url_stands_where_a_path_does() {
     assert_eq!(partitioned.iter().map(|b| b.num_rows()).sum::<usize>(), 9);
 }
 
-/// An object that is replaced, added or taken away during a run ends it.
+/// A run ends if an object is replaced, added or taken away during the run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_object_that_changes_during_a_run_ends_it() {
     for at in [Phase::Scan, Phase::Search, Phase::Write, Phase::Verify] {
         for path in ["people/a.csv", "people/b.csv"] {
             let (context, store) = registered(&[("people/a.csv", PEOPLE)]).await;
             let observer = Watches::new(at, move || {
-                // The same bytes again are another object all the same.
+                // An object with the same bytes is another object nevertheless.
                 futures::executor::block_on(put(store.as_ref(), path, PEOPLE));
             });
             let context = context.with_observer(Arc::new(observer));
@@ -118,7 +117,7 @@ async fn an_object_that_changes_during_a_run_ends_it() {
     }
 }
 
-/// What is no place of objects is refused, and what to do is said; a URL with credentials is
+/// A URL that is not a place of objects is refused, with what to do. A URL with credentials is
 /// refused and not shown.
 #[tokio::test]
 async fn what_cannot_be_read_is_refused() {
@@ -162,7 +161,7 @@ async fn what_cannot_be_read_is_refused() {
     }
 }
 
-/// A file of a web server is read, and it is looked at again at the end.
+/// A file of a web server is read, and checked again at the end.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_of_a_web_server_is_a_source() {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -228,7 +227,7 @@ fn serve(mut stream: std::net::TcpStream) {
 }
 
 /// The command reads a bucket of a server with the credentials of its environment, and shows none
-/// of them, also when the server is not there.
+/// of them, even if the server is not there.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 fn the_command_reads_a_bucket() {
@@ -272,7 +271,7 @@ fn the_command_reads_a_bucket() {
     let (ok, stored, said) = run("s3://lake/people/", create, &moto.environment());
     assert!(ok, "{said}");
     assert_eq!(local, stored);
-    // The settings of the session in place of the environment's.
+    // The settings of the session replace those of the environment.
     let keys: Vec<_> = moto
         .environment()
         .into_iter()
@@ -294,7 +293,8 @@ fn the_command_reads_a_bucket() {
     assert!(!ok && said.contains("SET anonsql.s3.allow_http = true"), "{said}");
 }
 
-/// A report replaces an object that is as anonsql wrote it, and another one only with OVERWRITE.
+/// A report replaces an object that is as anonsql wrote it. Any other object is replaced only with
+/// OVERWRITE.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_report_replaces_its_own_object_alone() {
     let (context, store) = registered(&[("people.csv", PEOPLE), ("mine.md", "mine")]).await;

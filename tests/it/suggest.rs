@@ -1,4 +1,4 @@
-//! What SUGGEST ROLES answers runs as it stands, is the same every time, and shows nothing of the
+//! The answer of SUGGEST ROLES runs as it stands, is the same every time, and shows nothing of the
 //! data.
 
 use crate::common::{collect, context, shared};
@@ -20,13 +20,13 @@ async fn suggest(context: &AnonContext, source: &str) -> Vec<[Option<String>; 5]
     rows
 }
 
-/// Carries out what is proposed for a file, and answers the role of each column.
+/// Runs the proposal for a file. Returns the role of each column.
 async fn carried_out(file: &Path) -> Vec<(String, String)> {
     let source = format!("'{}'", file.display());
     let context = context(2);
     let rows = suggest(&context, &source).await;
-    // A trial may end with its time, in a build that is not optimised; what is known of a column
-    // does not.
+    // In a build that is not optimised, a trial may reach its time limit. What is known of a column
+    // does not depend on that.
     let again = suggest(&crate::common::context(1), &source).await;
     let known = |rows: &[[Option<String>; 5]]| {
         let columns = rows.iter().filter(|row| row[0].is_some());
@@ -49,7 +49,7 @@ async fn carried_out(file: &Path) -> Vec<(String, String)> {
             collect(&context, statement).await;
         }
     }
-    // The rows themselves, and no folder.
+    // The rows are answered, and no folder is written.
     let statement = anonymize[4].as_ref().unwrap();
     let (before, target) = statement.split_once(" TO 'out/").unwrap();
     let (_, after) = target.split_once(" OVERWRITE").unwrap();
@@ -128,7 +128,7 @@ async fn no_value_is_shown() {
         for batch in collect(&paths, &format!("SELECT * FROM {source}")).await {
             for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
                 let texts = arrow::compute::cast(column, &arrow::datatypes::DataType::Utf8).unwrap();
-                // Numbers and plain words are in what is said of any table.
+                // Numbers and plain words are in the answer for any table.
                 let plain =
                     |v: &str| v.chars().all(|c| c.is_ascii_lowercase()) || v.chars().all(|c| c.is_ascii_digit());
                 let values = texts.as_string::<i32>().iter().flatten();

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How long a text is waited for. A test that passes does not wait so long.
+/// The longest wait for a text. A test that passes does not wait so long.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A terminal with a session of anonsql in it. It ends with the value.
+/// A terminal with a session of anonsql, which ends when the value is dropped.
 struct Terminal {
     socket: String,
     folder: TempDir,
@@ -116,7 +116,7 @@ impl Terminal {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Returns what is shown as soon as it is as wanted.
+    /// Returns what is shown, as soon as `wanted` accepts it.
     fn wait(&self, what: &str, wanted: impl Fn(&str) -> bool) -> String {
         let started = Instant::now();
         loop {
@@ -129,7 +129,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until the text was shown, and returns all that was.
+    /// Waits until the text is shown, and returns all that is shown.
     fn waits_for(&self, text: &str) -> String {
         self.wait(text, |shown| shown.contains(text))
     }
@@ -150,7 +150,7 @@ fn five() -> String {
     (0..5).map(|i| format!("SELECT {i} +\n  100 AS sum{i};\n")).collect()
 }
 
-/// Fails unless the answers of the five statements stand in `shown`, each once and in order.
+/// Returns true if the answers of the five statements stand in `shown`, each once and in order.
 fn answered(shown: &str) -> bool {
     let sums: Vec<&str> = shown.lines().filter(|l| l.starts_with("|  10")).collect();
     let all: Vec<String> = (0..5).map(|i| format!("|  {} |", 100 + i)).collect();
@@ -179,7 +179,7 @@ fn a_paste_is_run_in_order_and_none_of_it_is_lost() {
 fn what_is_typed_while_a_statement_runs_waits_for_the_prompt() {
     let terminal = Terminal::new();
     terminal.enters("SELECT count(*) AS many FROM generate_series(1, 30000000) WHERE value % 7 = 3;");
-    // Longer than a line of which the system would keep all.
+    // Longer than any line that the system would keep whole.
     let long = "x".repeat(6000);
     terminal.types(&format!(
         "SELECT length('{long}') AS len; SELECT 'typed' || ' ahead' AS it"
@@ -221,7 +221,7 @@ fn columns_of_a_file_complete() {
     terminal.waits_for("anonsql> SELECT * FROM 'data/census");
 }
 
-/// The keys after Ctrl-C come in one piece with it.
+/// The keys after Ctrl-C arrive in one piece with it.
 #[test]
 #[cfg_attr(not(has_tmux), ignore = "needs tmux: install it")]
 fn what_is_typed_after_control_c_is_kept() {

@@ -1,9 +1,10 @@
-//! A library user's process has the threads that its sessions ask for, and no others of ours.
+//! The process of a library user has the threads that its sessions ask for, and no other threads of
+//! ours.
 
 use crate::common::context;
 use anonsql::AnonContext;
 
-/// A table whose combinations are enough for several threads, released to a folder.
+/// Releases a table to a folder. Its combinations are enough for several threads.
 async fn release(context: &AnonContext, target: &std::path::Path) {
     let rows = "SELECT value % 331 AS a, value / 331 % 331 AS b, value % 3 AS c FROM range(0, 150000)";
     let sql = format!(
@@ -15,8 +16,8 @@ async fn release(context: &AnonContext, target: &std::path::Path) {
     context.sql(&sql).await.unwrap();
 }
 
-/// Rayon starts its pool for the whole process when it is first asked for, and then nobody else
-/// can.
+/// Rayon starts its pool for the whole process at the first use, and then no other code can start
+/// it.
 #[tokio::test]
 async fn the_pool_of_the_process_is_left_to_whoever_embeds_us() {
     let scratch = tempfile::tempdir().unwrap();
@@ -26,7 +27,7 @@ async fn the_pool_of_the_process_is_left_to_whoever_embeds_us() {
     rayon::ThreadPoolBuilder::new().num_threads(1).build_global().unwrap();
 }
 
-/// The threads of this process that are called so.
+/// Returns the number of threads of this process with this name.
 #[cfg(target_os = "linux")]
 fn called(name: &str) -> usize {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap();

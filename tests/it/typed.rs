@@ -1,4 +1,4 @@
-//! Statements whose outcome is a value: what it says is what was released.
+//! Statements whose outcome is a value: the value describes what was released.
 
 use crate::common::{collect, context};
 use anonsql::error::ErrorKind;
@@ -20,7 +20,7 @@ async fn people() -> AnonContext {
     context
 }
 
-/// The rows of each label of the first column.
+/// Counts the rows of each label of the first column.
 fn classes(rows: &[RecordBatch]) -> BTreeMap<String, u64> {
     let mut classes = BTreeMap::new();
     for batch in rows {
@@ -106,7 +106,7 @@ async fn a_front_is_what_its_rows_say() {
     let apply: Vec<&str> = rows[0]["apply"].as_string::<i32>().iter().flatten().collect();
     assert_eq!(front.points.iter().map(|p| p.apply.as_str()).collect::<Vec<_>>(), apply);
     for point in &front.points {
-        // What a point says is what comes of its clauses.
+        // The figures of a point are those of a release with its clauses.
         let request = "ANONYMIZE people QUASI IDENTIFIERS (column1 USING age) SENSITIVE (column2)";
         let anonymized = context.anonymize(&format!("{request} {}", point.apply)).await.unwrap();
         let release = anonymized.release().unwrap();

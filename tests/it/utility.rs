@@ -42,7 +42,7 @@ const CENSUS: &str = "CREATE TABLE census AS SELECT age, sex, education, salary_
 const REQUEST: &str = "QUASI IDENTIFIERS (age USING age, sex) CLASS (salary_class) KEEP (education) \
                        SATISFYING k_anonymity(5) SUPPRESSING AT MOST 1 PERCENT";
 
-/// A context of `threads` partitions with the census, of which a release is in `target`.
+/// Returns a context of `threads` partitions with the census, and releases the census to `target`.
 async fn released(threads: usize, target: &str, search: &str) -> AnonContext {
     let context = context(threads);
     let release = format!("ANONYMIZE census TO '{target}' {REQUEST} {search}");
@@ -52,7 +52,7 @@ async fn released(threads: usize, target: &str, search: &str) -> AnonContext {
     context
 }
 
-/// Every released age is an interval of five years, which SQL reads by itself and spreads over the
+/// Every released age is an interval of five years, which SQL reads separately and spreads over the
 /// source's ages.
 #[tokio::test]
 async fn figures_are_those_that_sql_counts() {

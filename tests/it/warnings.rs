@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Output;
 use std::sync::Arc;
 
-/// A release of the census of the repository that keeps everybody's number.
+/// A release of the census of the repository that keeps everybody's social security number.
 fn census(rest: &str) -> String {
     let census = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/census.parquet");
     format!(
@@ -107,7 +107,7 @@ fn a_strict_release_writes_nothing() {
     );
 }
 
-/// An observer that collects what it is told.
+/// An observer that collects the warnings and the advice.
 #[derive(Default)]
 struct Told(Mutex<Vec<(String, Vec<String>)>>);
 
@@ -121,7 +121,7 @@ impl Observer for Told {
     }
 }
 
-/// What a source is noted for is told by the statement that reads it, and not by a later one.
+/// A note on a source comes with the statement that reads the source, and not with a later one.
 #[tokio::test]
 async fn a_note_is_of_the_statement_that_reads() {
     let folder = tempfile::tempdir().unwrap();
@@ -139,7 +139,7 @@ async fn a_note_is_of_the_statement_that_reads() {
     let path = path.display();
     let request = format!("ANONYMIZE '{path}' QUASI IDENTIFIERS (age, work) KEEP (sex) SATISFYING k_anonymity(1)");
     let anonymized = context.anonymize(&request).await.unwrap();
-    // A release has a warning of it, and no note.
+    // A release has a warning about the source, and no note.
     assert!(!anonymized.release().unwrap().warnings.is_empty());
     assert_eq!(noted(), 0);
     collect(&context, "SELECT 1").await;

@@ -1,4 +1,4 @@
-//! Many columns and many values: what grows with them grows no faster than they do.
+//! Many columns and many values: nothing grows faster than their numbers.
 
 use super::common::{collect, context, number};
 use std::fmt::Write;
@@ -45,7 +45,7 @@ async fn two_thousand_columns_are_kept() {
     assert_eq!(number(&collect(&context, "SELECT count(*) FROM released").await), 600.0);
 }
 
-/// A hierarchy lists a million values, and so has a table of a tenth of them.
+/// A hierarchy lists a million values, and a table has a tenth of them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hierarchy_has_a_million_values() {
     let scratch = tempfile::tempdir().unwrap();

@@ -1,15 +1,15 @@
 //! What is certain without the source: how the totals of two releases differ.
 //!
-//! Two releases label a column alike if they have it at the same level of the same hierarchy. Rows
-//! that are counted by such columns are counted by the same groups in both, so the difference of
-//! two totals is the number of people who are only in one of them, less those who are only in the
-//! other.
+//! Two releases label a column alike if they have it at the same level of the same hierarchy. If
+//! rows are counted by such columns, both releases count the same groups. The difference of two
+//! totals is then the number of people who are only in one of the releases, less those who are only
+//! in the other.
 //!
 //! If both releases read the same files as they are, without a query, and one of them suppressed
-//! nothing, nobody is only in the other. The difference is then exactly the people of a group whom
-//! the other release does not have. They are in classes that no more people than these are in
-//! together, so fewer than k of them break k-anonymity. In all other cases the difference is told,
-//! and checks nothing.
+//! nothing, that release contains everyone in the other. The difference is then exactly the number
+//! of people of a group whom the other release does not contain. The classes of these people
+//! contain nobody else, so fewer than k of them break k-anonymity. In all other cases the
+//! difference is reported and checks nothing.
 
 use super::side::Placed;
 use crate::audit::known::Known;
@@ -74,8 +74,7 @@ pub(super) async fn check(session: &SessionContext, sides: &[Placed<'_>; 2], fou
     Ok(())
 }
 
-/// Returns true if two columns have the same labels: they are at one level of one hierarchy, as
-/// text.
+/// Returns true if two columns have the same labels: the same level of the same hierarchy, as text.
 fn is_alike(one: &Known, other: &Known) -> Result<bool> {
     let (Some(level), Some(same)) = (one.level(), other.level()) else {
         return Ok(false);
@@ -122,8 +121,8 @@ async fn smallest_difference(
     Ok(least.first().map(|row| row[0]).filter(|n| *n > 0))
 }
 
-/// Returns the release that has everyone whom the other one has, if that is certain: both read the
-/// same files as they are, and it suppressed nothing.
+/// Returns the release that certainly contains everyone in the other one, if there is such a
+/// release: both read the same files as they are, and the returned one suppressed nothing.
 fn whole<'a, 'b>(sides: &'b [Placed<'a>; 2]) -> Option<&'b Placed<'a>> {
     let read = |side: &Placed<'_>| {
         let manifest = side.manifest();

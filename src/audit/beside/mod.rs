@@ -1,22 +1,23 @@
-//! What two releases of one table tell together.
+//! What two releases of one table reveal together.
 //!
-//! Each release holds its models alone. Whoever has both knows two things of each person: what the
-//! one releases of it, and what the other does. This is a pair of labels, or a label with the fact
-//! that the other release has no row of the person. A *class together* is the persons of one pair.
+//! Each release satisfies its models on its own. A reader of both releases knows two things about
+//! each person: what the first release shows, and what the second one shows. This is a pair of
+//! labels, or one label and the fact that the other release has no row of the person. A *class
+//! together* contains the persons of one pair.
 //!
 //! With the source (AGAINST), the pairs are counted by SQL ([`together`]). The labels are computed
-//! again from the source by the hierarchies and levels that the manifests have. A class of a node
-//! is released whole or not at all, so a row of the source is in a release if and only if the
-//! release has its labels; that each class has as many released rows as rows of the source is
-//! checked first, and a release of which it is not true is refused. The promises of both manifests
-//! are then recounted on the classes together.
+//! again from the source, by the hierarchies and levels in the manifests. A class of a node is
+//! released whole or not at all, so a row of the source is in a release if and only if the release
+//! has its labels. The check starts by comparing the sizes of the classes: a release is refused
+//! unless each of its classes has as many released rows as rows of the source. The promises of both
+//! manifests are then recounted on the classes together.
 //!
-//! Without the source, nobody can say who is in which pair. The totals of both releases by the
-//! columns whose labels are alike are compared ([`alone`]), and every promise is a gap.
+//! Without the source, the pair of a person is not known. The totals of both releases are compared
+//! by the columns that both label alike ([`alone`]), and every promise is a gap.
 //!
-//! What is refused, because its pairs cannot be told: local recoding, releases that grew,
-//! differentially private samples, personal limits, and labels that are computed from a class
-//! ([`side`]).
+//! A release is refused if its pairs cannot be determined. This is the case for local recoding,
+//! releases that grew, differentially private samples, personal limits, and labels that are
+//! computed from a class ([`side`]).
 //!
 //! Ganta, Kasiviswanathan and Smith, Composition attacks and auxiliary information in data privacy,
 //! KDD 2008, doi:10.1145/1401890.1401926.

@@ -1,5 +1,5 @@
-//! Who is in which release, and who is in a class together that is too small. Each row is a person,
-//! or each entity under ENTITY.
+//! Counts the persons in each release, and the persons in classes together that are too small. Each
+//! row is a person, or each entity under ENTITY.
 
 use super::promise::{IN_FIRST, IN_SECOND, OF_BOTH, Together};
 use crate::error::Result;
@@ -7,10 +7,10 @@ use crate::quoting::quote;
 use crate::recount::{count, numbers};
 use datafusion::prelude::SessionContext;
 
-/// What is counted, and how much of it there is; `None` if there is none of which to count.
+/// A description of what is counted, and the count; `None` if there is nothing to count.
 pub(super) type Told = (String, Option<f64>);
 
-/// The table of all rows of the source, with what is released of each.
+/// The table of all rows of the source, with what is released of each row.
 pub(super) const PAIRS: &str = "pairs";
 /// The column of the entity.
 pub(super) const ENTITY: &str = "e";
@@ -23,7 +23,8 @@ fn size(has_entity: bool) -> String {
     }
 }
 
-/// Returns how many persons are in which release.
+/// Returns the number of persons in both releases, only in the first, only in the second, and in
+/// neither.
 pub(super) async fn present(session: &SessionContext, has_entity: bool) -> Result<Vec<Told>> {
     let each = match has_entity {
         true => format!("SELECT bool_or({IN_FIRST}) AS x, bool_or({IN_SECOND}) AS y FROM {PAIRS} GROUP BY {ENTITY}"),
@@ -42,8 +43,9 @@ pub(super) async fn present(session: &SessionContext, has_entity: bool) -> Resul
     ])
 }
 
-/// Returns how many classes together there are, and the size of the smallest one: of persons in
-/// both releases, and of persons in one of them. `labels` are the columns of the labels.
+/// Returns the number of classes together of persons in both releases, and the size of the smallest
+/// one. Also returns the size of the smallest class of persons who are only in one of the releases.
+/// `labels` are the columns of the labels.
 pub(super) async fn classes(session: &SessionContext, labels: &[String], has_entity: bool) -> Result<Vec<Told>> {
     let (keys, size) = (labels.join(", "), size(has_entity));
     let each = format!(
@@ -73,8 +75,8 @@ pub(super) async fn classes(session: &SessionContext, labels: &[String], has_ent
     ])
 }
 
-/// Returns how many persons are in classes together that are smaller than a model of sizes allows,
-/// or that have fewer values than `l_diversity` asks for; `None` for other promises.
+/// Returns the number of persons in classes together that are smaller than a model of class sizes
+/// allows, or that have fewer values than `l_diversity` requires; `None` for other promises.
 pub(super) async fn below(session: &SessionContext, promise: &Together<'_>, has_entity: bool) -> Result<Option<Told>> {
     let (model, [group]) = (promise.promise.model, &promise.promise.groupings[..]) else {
         return Ok(None);

@@ -14,21 +14,21 @@ pub(super) const IN_SECOND: &str = "in_second";
 pub(super) const OF_FIRST: &str = "of_first";
 /// The table of the rows that the second release has.
 pub(super) const OF_SECOND: &str = "of_second";
-/// The table of the rows that any of the two releases has.
+/// The table of the rows that at least one of the two releases has.
 pub(super) const OF_BOTH: &str = "of_both";
 
 /// A promise about the classes together.
 pub(super) struct Together<'a> {
     pub(super) promise: Promise<'a>,
     pub(super) constraint: &'a Constraint,
-    /// The table of the rows that it is about.
+    /// The table of the rows that the promise is about.
     pub(super) table: &'static str,
-    /// Why it cannot be counted.
+    /// The reason why the promise cannot be counted.
     pub(super) gap: Option<&'static str>,
 }
 
-/// Returns the promises of both releases. One that both make alike is made once. `sensitive` is the
-/// column of each attribute.
+/// Returns the promises of both releases. A promise that both releases make alike is returned once.
+/// `sensitive` returns the column of an attribute.
 pub(super) fn together<'a>(
     sides: &'a [Placed<'a>; 2],
     labels: &[Labels; 2],
@@ -69,7 +69,7 @@ pub(super) fn together<'a>(
 }
 
 /// Returns the columns by which a promise groups persons: the labels of both releases in the
-/// columns that it is about, and which release has the person.
+/// columns of the promise, and the columns that show which release has the person.
 fn groupings(side: &Placed<'_>, labels: &[Labels; 2], constraint: &Constraint) -> Result<Vec<Vec<String>>> {
     let quasi_identifiers = &side.side.quasi_identifiers;
     let subsets = constraint.scope.subsets(quasi_identifiers.len())?;

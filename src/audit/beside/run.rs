@@ -54,7 +54,7 @@ pub(crate) async fn beside(pair: &Pair, observer: &dyn Observer) -> Result<Verif
     Ok(found)
 }
 
-/// Says what two releases tell together that is not looked at.
+/// Describes what two releases reveal together that is not checked.
 fn unread(sides: &[Placed<'_>; 2]) -> Vec<String> {
     let mut unread = vec![];
     for side in sides {

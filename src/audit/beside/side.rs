@@ -23,11 +23,11 @@ use std::sync::Arc;
 pub(super) struct Placed<'a> {
     pub(super) side: &'a Side,
     pub(super) evidence: &'a Evidence,
-    /// How the answer calls the release.
+    /// The name of the release in the answer.
     pub(super) called: &'static str,
-    /// The table of its rows, which are released rows with their quasi-identifiers.
+    /// The table of the released rows, with their quasi-identifiers.
     pub(super) released: ReleasedTable,
-    /// Its quasi-identifiers with their hierarchies and levels, as far as they are known.
+    /// The quasi-identifiers, with their hierarchies and levels if these are known.
     pub(super) known: Vec<Known>,
 }
 
@@ -40,14 +40,14 @@ pub(super) struct Labels {
     pub(super) joins: String,
     /// The SQL of the same labels in the released table, in the order of the first of `columns`.
     pub(super) of_release: Vec<String>,
-    /// The SQL conditions of rows that are in the release if their class is: of all others, the
-    /// hierarchy of a column does not know the value (ON UNMAPPED SUPPRESS).
+    /// The SQL conditions that are true for the rows that are in the release if their class is. In
+    /// any other row, the hierarchy of a column does not know the value (ON UNMAPPED SUPPRESS).
     pub(super) admitted: Vec<String>,
 }
 
 impl Labels {
-    /// Leaves out the rows whose value the hierarchy of a column does not know, if it suppresses
-    /// them. The unknown values become a table called `name`.
+    /// Leaves out the rows whose value the hierarchy of a column does not know, if the hierarchy
+    /// suppresses such rows. The unknown values become a table called `name`.
     async fn admit(&mut self, session: &SessionContext, known: &Known, name: &str) -> Result<()> {
         let Some(hierarchy) = known
             .hierarchy
@@ -89,7 +89,7 @@ impl<'a> Placed<'a> {
             .evidence
             .as_ref()
             .ok_or_else(|| Error::internal("a release side by side without its manifest"))?;
-        // What is not known of a column is said where its labels are needed.
+        // A missing hierarchy or level is reported where the labels of its column are needed.
         let known = columns::known(&side.claim, &mut Verification::default()).map_err(|e| e.context(name))?;
         let released = ReleasedTable {
             name: table.into(),
@@ -108,8 +108,8 @@ impl<'a> Placed<'a> {
         self.evidence.manifest()
     }
 
-    /// Returns the column of the source that is released as it is, or under a mask, and that the
-    /// `other` release calls a quasi-identifier.
+    /// Returns the columns of the source that are released unchanged, or under a mask, and that are
+    /// quasi-identifiers of the `other` release.
     fn told(&self, other: &Self) -> Vec<String> {
         let unchanged = self.evidence.unchanged().into_iter();
         let told = unchanged.chain(self.manifest().masked());
@@ -117,8 +117,8 @@ impl<'a> Placed<'a> {
             .collect()
     }
 
-    /// Fails with a usage error if the labels of the release do not say which row of the source is
-    /// in which class.
+    /// Fails with a usage error if the labels of the release do not determine the class of each row
+    /// of the source.
     fn check_told(&self, entity: Option<&str>) -> Result<()> {
         let (name, manifest) = (&self.side.name, self.manifest());
         let refused = |why: String| Err(Error::usage(format!("{name}: {why}")));
@@ -163,9 +163,8 @@ impl<'a> Placed<'a> {
         }
     }
 
-    /// Returns the labels that the rows of the source have in this release, with those of columns
-    /// that only the `other` release calls quasi-identifiers. Columns are called by `prefix` and a
-    /// number.
+    /// Returns the labels of the source's rows in this release, and the values of columns that only
+    /// the `other` release has as quasi-identifiers. Columns are named by `prefix` and a number.
     pub(super) async fn labels(
         &self,
         session: &SessionContext,

@@ -12,8 +12,8 @@ use datafusion::prelude::SessionContext;
 
 /// The table of the source's rows with their labels in both releases.
 const LABELLED: &str = "labelled";
-/// The most rows of a source whose pairs are kept in memory. Those of more are computed for each
-/// query.
+/// The most rows of a source whose pairs are kept in memory. The pairs of a larger source are
+/// computed for each query.
 const KEPT: u64 = 1 << 16;
 /// The tables of the classes of both releases.
 const CLASSES: [&str; 2] = ["classes_a", "classes_b"];
@@ -96,7 +96,7 @@ fn value(number: usize) -> String {
     format!("v{number}")
 }
 
-/// Returns the error that a release was not made of the source.
+/// Returns the error for a release that was not made from the source.
 fn another_source(side: &Placed<'_>, why: &str) -> Error {
     let (name, source) = (&side.side.name, &side.side.source);
     Error::usage(format!(
@@ -173,7 +173,7 @@ async fn unlike(session: &SessionContext, columns: usize, classes: &str, prefix:
 }
 
 /// Registers what is released of each row of the source: its labels in each release, or NULL and
-/// false for a release that does not have it.
+/// false for a release that does not contain the row.
 async fn pair(
     session: &SessionContext,
     labels: &[Labels; 2],

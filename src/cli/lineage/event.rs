@@ -13,7 +13,7 @@ const PRODUCER: &str = concat!("https://github.com/anonsql/anonsql/v", env!("CAR
 const EVENT: &str = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent";
 const FACETS: &str = "https://openlineage.io/spec/facets";
 
-/// A release on its way.
+/// The run of a release that began.
 #[derive(Debug)]
 pub struct Run {
     id: Uuid,
@@ -21,14 +21,14 @@ pub struct Run {
     sources: BTreeSet<Dataset>,
 }
 
-/// What an event says of a run.
+/// The state of a run that an event reports.
 pub enum Outcome<'a> {
-    /// It began.
+    /// The run began.
     Start,
     /// The release is in place.
     Complete(&'a Release, &'a Manifest),
-    /// It failed, with the kind of the error: its text may have names that are nobody else's
-    /// business.
+    /// The run failed, with the kind of the error. The text of the error is omitted, because it may
+    /// contain confidential names.
     Fail(&'a str),
 }
 
@@ -138,7 +138,7 @@ impl Run {
     }
 }
 
-/// Returns what a release promises and reached.
+/// Returns the checksums, the figures and the checks of a release.
 fn promises(release: &Release, manifest: &Manifest) -> Value {
     let checks = manifest
         .checks
@@ -156,7 +156,8 @@ fn promises(release: &Release, manifest: &Manifest) -> Value {
     })
 }
 
-/// Returns a facet with what every facet has. `schema` is the version and name of its schema.
+/// Returns a facet with the fields that every facet has. `schema` is the version and name of its
+/// schema.
 fn facet(schema: &str, content: Value) -> Value {
     let mut facet = json!({"_producer": PRODUCER, "_schemaURL": format!("{FACETS}/{schema}.json")});
     if let (Value::Object(facet), Value::Object(content)) = (&mut facet, content) {

@@ -1,9 +1,9 @@
 //! Lineage for catalogues of data: OpenLineage events of every release, without data values.
 //!
 //! A release emits START once its target is open, and COMPLETE with the columns, the models and the
-//! figures once it stands there. A statement that fails in between, or is cancelled, emits FAIL.
+//! figures once it is in place. A statement that fails in between, or is cancelled, emits FAIL.
 //! Events go to a file, one JSON object a line, or to a server by POST. A server that cannot be
-//! reached never fails a release; it is told at the end.
+//! reached never fails a release; the failure is reported at the end.
 
 mod event;
 mod sender;
@@ -17,10 +17,10 @@ use sender::Sender;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long the end of a statement waits until its events are sent.
+/// The time that the end of a statement waits for its events to be sent.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Where the events of a process go. Without a place nothing is emitted.
+/// The destination of the events of a process. Without a destination, no events are emitted.
 #[derive(Debug, Default)]
 pub struct Lineage {
     sender: Option<Sender>,
@@ -53,7 +53,7 @@ impl Lineage {
     }
 
     /// Emits FAIL of a release that began and did not complete, with the outcome of its statement,
-    /// and waits until all events are sent. Returns what to tell if they cannot be.
+    /// and waits until all events are sent. Returns a message if they cannot be sent.
     pub async fn finish(&self, outcome: &str) -> Option<String> {
         let sender = self.sender.as_ref()?;
         if let Some(run) = self.run.lock().take() {

@@ -1,4 +1,4 @@
-//! The way of events out of the process, in their order, beside what it does.
+//! Sends events out of the process in their order, on a thread of its own.
 
 use crate::error::{Error, Result};
 use client::{HttpClient, HttpConnector, ReqwestConnector};
@@ -26,7 +26,7 @@ enum Parcel {
     Flush(oneshot::Sender<Option<String>>),
 }
 
-/// Where events go.
+/// The destination of events.
 enum Place {
     File(File),
     Server { client: HttpClient, url: Url },
@@ -40,7 +40,8 @@ impl Sender {
         let (sender, parcels) = mpsc::unbounded_channel();
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|e| Error::io("cannot send events", e))?;
-        // On a thread of its own, so that a cancelled statement does not stop it.
+        // Events are sent on a thread of their own, so that a cancelled statement does not stop
+        // them.
         std::thread::spawn(move || runtime.block_on(place.serve(parcels)));
         Ok(Self(sender))
     }
@@ -50,7 +51,7 @@ impl Sender {
         let _ = self.0.send(Parcel::Event(event));
     }
 
-    /// Waits until all events are sent; returns what went wrong first since the last time.
+    /// Waits until all events are sent. Returns the first failure since the last call.
     pub(super) async fn flushed(&self) -> Option<String> {
         let (ask, answer) = oneshot::channel();
         let _ = self.0.send(Parcel::Flush(ask));
@@ -105,7 +106,7 @@ impl Place {
         }
     }
 
-    /// Sends an event, or says why not.
+    /// Sends an event. The error is the reason for a failure.
     async fn send(&mut self, event: &Value) -> std::result::Result<(), String> {
         match self {
             Self::File(file) => writeln!(file, "{event}").map_err(|e| e.to_string()),

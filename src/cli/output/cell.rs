@@ -26,7 +26,7 @@ pub fn formatters<'a>(batch: &'a RecordBatch, null: &'a str) -> Result<Vec<Forma
     batch.columns().iter().map(|c| format(c.as_ref())).collect()
 }
 
-/// Returns what the rows of a statement without a result say, each in one line.
+/// Returns the rows of a statement without a result as notes of one line each.
 pub fn notes(batch: &RecordBatch) -> Result<Vec<String>> {
     let (schema, formatters) = (batch.schema(), formatters(batch, "NULL")?);
     let note = |row| {

@@ -10,7 +10,8 @@ use std::sync::Arc;
 /// A file that results are written to before it is put in its place.
 pub struct OutputFile {
     file: Arc<File>,
-    /// The hidden place of the file until then; a device is written to directly.
+    /// The hidden file until it is put in its place; `None` for a device, which is written to
+    /// directly.
     stage: Option<Stage>,
 }
 

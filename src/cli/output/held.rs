@@ -7,12 +7,12 @@ use std::fs::File;
 use std::io::{Result, Write};
 use std::sync::Arc;
 
-/// Where results go.
+/// The destination of results.
 #[derive(Debug, Clone)]
 pub enum Destination {
     /// To standard output, as they are computed.
     Standard,
-    /// To memory first: what is longer than the screen is shown by a pager.
+    /// To memory first; a pager shows a result that is longer than the screen.
     Held(Held),
     /// To this file.
     File(Arc<File>),

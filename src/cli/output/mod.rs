@@ -37,11 +37,11 @@ pub struct Printing {
     pub format: Format,
     /// The largest number of rows of a table that are printed.
     pub max_rows: Option<usize>,
-    /// Where results go.
+    /// The destination of results.
     pub to: Destination,
     /// The terminal, if standard output is one.
     pub screen: Option<Screen>,
-    /// Whether a pager shows what is longer than the screen.
+    /// Whether a pager shows text that is longer than the screen.
     pub pager: bool,
     /// Whether errors while reading may quote the data.
     pub show_values: bool,
@@ -49,14 +49,14 @@ pub struct Printing {
     pub silent: bool,
 }
 
-/// What became of an answer.
+/// The outcome of printing an answer.
 #[derive(Debug, Default)]
 pub struct Printed {
     /// The number of rows.
     pub rows: u64,
     /// Whether the answer was printed as a result.
     pub is_result: bool,
-    /// What a statement without a result says it did, which is not for the reader of the results.
+    /// The notes of a statement without a result. They are not part of the printed results.
     pub notes: Vec<String>,
 }
 
@@ -96,7 +96,7 @@ impl Printing {
         Ok(printed)
     }
 
-    /// Shows what was held back, with a pager if it is longer than the screen.
+    /// Shows held output, with a pager if it is longer than the screen.
     pub fn show_held(&self) -> Result<()> {
         let Destination::Held(held) = &self.to else {
             return Ok(());

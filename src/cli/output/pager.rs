@@ -1,4 +1,4 @@
-//! Shows what is longer than the screen with the user's pager.
+//! Shows text that is longer than the screen with the user's pager.
 
 use super::screen::Screen;
 use super::standard::StandardOutput;

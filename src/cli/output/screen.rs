@@ -1,20 +1,20 @@
-//! The terminal on which tables are shown, and how.
+//! The terminal on which tables are shown, with its settings.
 
 use crate::plain;
 use console::Term;
 
-/// How a result is turned on its side: a line for each value.
+/// When a result is turned on its side, with a line for each value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expanded {
     /// Always.
     On,
     /// Never.
     Off,
-    /// If it is too wide for a table, and its lines fit on the screen.
+    /// If the result is too wide for a table, and its lines fit on the screen.
     Auto,
 }
 
-/// The terminal on which tables are shown, and how.
+/// The terminal on which tables are shown, with its settings.
 #[derive(Debug, Clone)]
 pub struct Screen {
     /// The width in columns.
@@ -25,15 +25,15 @@ pub struct Screen {
     pub expanded: Expanded,
     /// The text for NULL.
     pub null: String,
-    /// Whether colours tell things apart.
+    /// Whether colours are used.
     pub colours: bool,
     /// Whether the user can type commands such as `\x`.
     pub prompts: bool,
 }
 
 impl Screen {
-    /// Returns the terminal on standard output; `None` if it is none. `prompts`
-    /// says whether the user can type commands.
+    /// Returns the terminal on standard output; `None` if standard output is no terminal. `prompts`
+    /// is whether the user can type commands.
     pub fn standard(prompts: bool) -> Option<Self> {
         let terminal = Term::stdout();
         let (lines, columns) = size(&terminal).filter(|_| terminal.is_term())?;

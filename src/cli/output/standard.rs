@@ -1,4 +1,4 @@
-//! Standard output, and whether anybody still reads it.
+//! Standard output, with a record of whether its reader has closed it.
 
 use std::io::{ErrorKind, Stdout, Write};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
-//! Prints a table for people. On a terminal it fits: long texts are wrapped or cut, columns in the
-//! middle are left out, or a line is printed for each value.
+//! Prints a table for people. On a terminal, the table is made to fit: long texts are wrapped or
+//! cut, columns in the middle are left out, or a line is printed for each value.
 
 use super::cell;
 use super::fit::{FRAME, Fit, fit};
@@ -43,8 +43,8 @@ impl Table {
         }
     }
 
-    /// Returns the width of each column in which nothing is wrapped or cut, and the least: that of
-    /// numbers, whose digits must not be cut, or a few letters.
+    /// Returns two widths of each column: the natural one, at which nothing is wrapped or cut, and
+    /// the least. The least width keeps all digits of numbers, and a few letters of text.
     fn widths(&self) -> (Vec<usize>, Vec<usize>) {
         let mut widths = vec![0; self.header.len()];
         for row in &self.rows {
@@ -100,7 +100,8 @@ impl Table {
         )
     }
 
-    /// Draws the shown columns in a frame; `broken` makes a cell's lines for its width.
+    /// Draws the shown columns in a frame; `broken` breaks the text of a cell into lines of its
+    /// width.
     fn drawn(&self, fit: &Fit, broken: impl Fn(&str, usize) -> Vec<String>) -> Vec<String> {
         let rule = joined(fit, |_, width| format!("+{}", "-".repeat(width + 2)), "+---") + "+";
         let frame = |cells: &[String]| -> Vec<String> {
@@ -135,7 +136,7 @@ impl Table {
         joined(fit, cell, "| … ") + "|"
     }
 
-    /// Returns a line for each value, whose further lines are as far to the right.
+    /// Returns a line for each value. Further lines of a value are indented to its first.
     fn on_its_side(&self, columns: usize) -> Vec<String> {
         let width = self.header.iter().map(|h| measure_text_width(h)).max().unwrap_or(0);
         let width = width.min((columns / 2).max(1));
@@ -154,7 +155,7 @@ impl Table {
         lines
     }
 
-    /// Returns the line that says what is not shown, if anything is.
+    /// Returns the line about the rows and columns that are not shown, if there are any.
     fn missing(&self, columns: usize) -> Option<String> {
         let rows = (self.total > self.rows.len()).then(|| format!("{} of {} rows", self.rows.len(), self.total));
         let columns = (columns < self.header.len()).then(|| format!("{columns} of {} columns", self.header.len()));
@@ -165,9 +166,9 @@ impl Table {
     }
 }
 
-/// The narrowest that a column of text becomes before columns are left out.
+/// The least width of a column of text before columns are left out.
 const LEAST_COLUMN: usize = 12;
-/// The narrowest that a value becomes beside its name.
+/// The least width of a value beside its name.
 const LEAST_VALUE: usize = 8;
 
 /// Joins the shown columns, with `marker` where columns are left out.
@@ -214,7 +215,7 @@ impl Sink for Table {
                 let text = formatter.value(row).to_string();
                 match column.data_type().is_floating() {
                     true => rounded(&text),
-                    // Without the quotes nobody could tell this text from no value.
+                    // Without the quotes, this text could not be distinguished from NULL.
                     false if text == screen.null => format!("'{}'", plain::line(&text)),
                     false => text.split('\n').map(plain::line).collect::<Vec<_>>().join("\n"),
                 }

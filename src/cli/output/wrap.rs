@@ -8,7 +8,7 @@ pub fn cut(text: &str, width: usize) -> String {
 }
 
 /// Returns the text in lines of at most `width` columns, broken at spaces where there are some. The
-/// lines of the text stay lines, and what is broken off is indented like its line.
+/// line breaks of the text are kept, and the rest of a broken line is indented like the line.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let indented = |line: &str| {
         let indent = line.len() - line.trim_start_matches(' ').len();
@@ -36,7 +36,7 @@ fn broken(line: &str, width: usize) -> Vec<String> {
             .take_while(fits)
             .last()
             .map_or(0, |(at, c)| at + c.len_utf8());
-        // A space that stands just behind the line is a place to break, too.
+        // A space directly after the line is a place to break, too.
         let space = match rest[end..].starts_with(' ') {
             true => Some(end),
             false => rest[..end].rfind(' ').filter(|at| *at > 0),

@@ -52,7 +52,8 @@ impl Completer for Assistant {
                 Ok((start, paths))
             }
             Candidate::Words(start, mut words) => {
-                // A word that is complete is left behind, also where a tab stands in pasted text.
+                // A complete word gets a space, so that the cursor leaves it, also where a tab
+                // stands in pasted text.
                 if let [only] = &mut words[..]
                     && line[start..pos].eq_ignore_ascii_case(only)
                 {
@@ -82,5 +83,5 @@ impl Highlighter for Assistant {
     }
 }
 
-/// Every line is taken as it is typed: the session puts the lines of a statement together.
+/// Every line is accepted as it is typed, because the session joins the lines of a statement.
 impl Validator for Assistant {}

@@ -1,4 +1,4 @@
-//! The completions of the tab key: what may come next where the cursor stands.
+//! The completions of the tab key: what may come next at the cursor.
 
 use super::command::{self, Argument};
 use super::follow;
@@ -43,8 +43,8 @@ pub fn candidates(names: &Names, before: &str, line: &str, pos: usize) -> Candid
     let statement = Statement::around(&whole, start);
     let typed = &text[start..];
     let found = words(in_line, typed, |some| statement.next(names, some));
-    // There are hundreds of functions, so that they are offered by their first letters, and after
-    // columns.
+    // There are hundreds of functions. They are offered only after a typed letter, and only if
+    // nothing else matches.
     let nothing = matches!(&found, Candidate::Words(_, words) if words.is_empty());
     match nothing && !typed.is_empty() && statement.takes_expression() {
         true => words(in_line, typed, |_| names.functions()),
@@ -69,7 +69,7 @@ fn of_command(names: &Names, typed: &str, name: &str, argument: &str) -> Candida
     }
 }
 
-/// A statement that is not complete, and where in it the cursor stands.
+/// An incomplete statement, with the place of the cursor in it.
 struct Statement<'t> {
     text: &'t str,
     /// The words and symbols before the cursor.
@@ -79,7 +79,7 @@ struct Statement<'t> {
 }
 
 impl<'t> Statement<'t> {
-    /// Returns the statement of `text` in which byte `at` is. An ANONYMIZE in parentheses is a
+    /// Returns the statement of `text` that contains byte `at`. An ANONYMIZE in parentheses is a
     /// statement of its own.
     fn around(text: &'t str, at: usize) -> Self {
         let all: Vec<Piece> = pieces(text).into_iter().filter(|p| p.class != Class::Comment).collect();
@@ -115,7 +115,7 @@ impl<'t> Statement<'t> {
         }
     }
 
-    /// Returns what may come next; `some` says whether anything was typed of it.
+    /// Returns what may come next; `some` is whether a part of it was typed.
     fn next(&self, names: &Names, some: bool) -> Vec<String> {
         if let [.., table, "."] = self.before[..] {
             let table = table.trim_matches('"');
@@ -126,7 +126,7 @@ impl<'t> Statement<'t> {
         }
         let expected = names.expected(&self.text[..self.at]);
         let mut all: Vec<String> = expected.iter().flat_map(|e| self.meant(names, e)).collect();
-        // Keywords come one by one where the first of several is offered alone.
+        // A keyword that is offered alone replaces the sequences of keywords that begin with it.
         let offered: BTreeSet<String> = all.iter().cloned().collect();
         all.retain(|text| {
             let first = text.split_once(' ').filter(|(_, rest)| !rest.is_empty());
@@ -176,7 +176,7 @@ impl<'t> Statement<'t> {
         !self.is_ours() && follow::next(&self.before).names == Some(follow::Names::Columns)
     }
 
-    /// Returns the words that an expectation of the parser means.
+    /// Returns the words for an expectation of the parser.
     fn meant(&self, names: &Names, expected: &Expectation) -> Vec<String> {
         let what = match expected {
             Expectation::Keywords(words) => return vec![format!("{words} ")],
@@ -213,7 +213,7 @@ impl<'t> Statement<'t> {
         all
     }
 
-    /// Returns the columns of what the statement reads; of all tables if it reads nothing yet.
+    /// Returns the columns of the sources of the statement, or of all tables if it has none yet.
     fn columns(&self, names: &Names) -> Vec<String> {
         let sources = sources(self.text);
         let all: Vec<String> = match sources.is_empty() {
@@ -233,8 +233,8 @@ fn quoted(names: Vec<String>) -> Vec<String> {
 }
 
 /// Returns the words that begin with the typed text, ignoring case and quotes, and that contain no
-/// control characters. Keywords are in the case of the typed text. `all` is told whether there is a
-/// typed text.
+/// control characters. Keywords are in the case of the typed text. `all` is called with whether
+/// there is a typed text.
 fn words(start: usize, typed: &str, all: impl Fn(bool) -> Vec<String>) -> Candidate {
     let lower = typed.starts_with(|c: char| c.is_lowercase());
     let prefix = typed.trim_start_matches('"').to_lowercase();

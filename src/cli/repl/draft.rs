@@ -3,7 +3,7 @@
 use super::lex::{Class, pieces};
 use crate::sql;
 
-/// What a typed line completes.
+/// The input that a typed line completes.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Typed {
     /// A backslash command, or a word such as `exit`.
@@ -34,7 +34,7 @@ impl Draft {
     }
 
     /// Adds a line, and returns what it completes. A command may stand between the lines of a
-    /// statement; `is_command` knows those that stand alone.
+    /// statement; `is_command` recognizes the commands that stand alone.
     pub fn add(&mut self, line: &str, is_command: impl Fn(&str) -> bool) -> Option<Typed> {
         let between = line.trim_start().starts_with('\\') && !self.is_inside_quotes();
         if between || (self.text.is_empty() && is_command(line)) {

@@ -1,4 +1,4 @@
-//! What may come next in a statement of DataFusion, by the words before.
+//! Finds what may come next in a statement of DataFusion from the words before.
 
 /// What may come next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ const STARTS: &[&str] = &[
     "SET",
 ];
 
-/// What follows these words, which stand directly before.
+/// What may follow directly after these words.
 const AFTER: &[(&[&str], Next)] = &[
     (&["SELECT"], columns(&["DISTINCT", "CASE"])),
     (&["DISTINCT", "BY", "CASE", "WHEN", "THEN", "ELSE"], columns(&[])),
@@ -57,7 +57,7 @@ const AFTER: &[(&[&str], Next)] = &[
     (&["LIMIT", "OFFSET", "LOCATION"], words(&[])),
 ];
 
-/// What follows a finished name, value or bracket within the clause that these words begin.
+/// What may follow a finished name, value or bracket within the clause that these words begin.
 const WITHIN: &[(&[&str], Next)] = &[
     (&["SELECT"], words(&["FROM", "AS"])),
     (
@@ -142,7 +142,8 @@ pub fn next(before: &[&str]) -> Next {
         return next;
     }
     let begins = |w: &String| found(WITHIN, w);
-    // A comma goes on with the list of its clause, and an operator or a bracket with an expression.
+    // After a comma, the list of its clause continues. After an operator or a bracket comes an
+    // expression.
     match last.as_str() {
         "," => match upper.iter().rev().find(|w| begins(w).is_some()).map(String::as_str) {
             Some("FROM") => tables(&[]),

@@ -43,7 +43,7 @@ const CONTINUED: &str = "    ...> ";
 
 /// Reads and runs statements until the end of the input.
 pub fn run(runner: &mut Runner) -> Result<()> {
-    // Completion has a thread of its own: those of a statement may still be computing.
+    // Completion has its own thread, because the threads of a statement may still be computing.
     let lookups = Workers::start(NonZeroUsize::MIN)?;
     let done = converse(runner, &lookups);
     lookups.shutdown(Duration::ZERO);
@@ -76,8 +76,8 @@ fn unusable(error: ReadlineError) -> Error {
     Error::usage(format!("the terminal cannot be used: {error}"))
 }
 
-/// Ctrl-C at the prompt. The editor's own command for it is an error, with which the editor loses
-/// what was typed after the key. So the line is accepted, and marked as discarded.
+/// Ctrl-C at the prompt. The editor's own command for this key is an error, and the editor then
+/// loses the text that was typed after the key. So the line is accepted, and marked as discarded.
 struct Discard(Arc<AtomicBool>);
 
 impl ConditionalEventHandler for Discard {
@@ -87,7 +87,7 @@ impl ConditionalEventHandler for Discard {
     }
 }
 
-/// The line editor, and what its lines act on.
+/// The line editor, and the state that its lines act on.
 struct Session<'a> {
     editor: Editor<Assistant, FileHistory>,
     /// Whether the last line was ended by Ctrl-C.
@@ -135,15 +135,15 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Discards the typed lines. The history has those before the last, for whoever wants to change
-    /// one.
+    /// Discards the typed lines. All but the last are added to the history, so that they can be
+    /// edited.
     fn discard(&mut self) {
         let discarded = self.shell.draft.take();
         self.remember(&discarded);
     }
 
-    /// Runs what a text completes, line by line and up to the first error: a text of several lines
-    /// was pasted, or comes from the history or an editor.
+    /// Runs the commands and statements of a text, line by line and up to the first error. A text
+    /// of several lines was pasted, or comes from the history or an editor.
     fn take(&mut self, text: &str) -> Flow {
         let mut lines = text.split('\n');
         while let Some(line) = lines.next() {

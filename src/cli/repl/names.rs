@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-/// How long a completion waits for the columns of a file.
+/// The time that a completion waits for the columns of a file.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The names of a session.
@@ -73,8 +73,8 @@ impl Names {
         names
     }
 
-    /// Returns the columns of a table or a path; empty if there is none, or if it takes too long to
-    /// find out.
+    /// Returns the columns of a table or a path; empty if there is none, or if the lookup takes too
+    /// long.
     pub(super) fn columns(&self, name: &str) -> Vec<String> {
         let session = self.context.session();
         let parsed = match name.contains(['/', '*']) || Path::new(name).exists() {
@@ -84,7 +84,7 @@ impl Names {
         self.within_patience(session.table_provider(parsed), |table| table.schema())
     }
 
-    /// Returns the columns of what a statement reads.
+    /// Returns the columns of a source of a statement.
     pub(super) fn columns_of(&self, source: &Source) -> Vec<String> {
         match source {
             Source::Named(name) => self.columns(name),

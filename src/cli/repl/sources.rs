@@ -2,7 +2,7 @@
 
 use super::lex::{Class, Piece, pieces};
 
-/// What a statement reads.
+/// A source that a statement reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// A table, or a path in quotes.
@@ -11,7 +11,7 @@ pub enum Source {
     Query(String),
 }
 
-/// The words before the name of what is read.
+/// The keywords before the name of a source.
 const READERS: &[&str] = &[
     "FROM",
     "JOIN",
@@ -24,7 +24,7 @@ const READERS: &[&str] = &[
     "AGAINST",
 ];
 
-/// Returns what the statement reads, in the order of appearance.
+/// Returns the sources of the statement, in the order of appearance.
 pub fn sources(statement: &str) -> Vec<Source> {
     let all: Vec<Piece> = pieces(statement)
         .into_iter()

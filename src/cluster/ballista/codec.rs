@@ -1,5 +1,5 @@
-//! How plans are written for Ballista: operators of this crate by our codec, and those of Ballista
-//! by its own.
+//! Writes plans for Ballista: operators of this crate with our codec, and those of Ballista with
+//! its own.
 //!
 //! The scheduler divides a plan into stages and hands them on. It does not read operators of this
 //! crate, but passes on their bytes. So it needs neither the secrets of hashes nor the memory of

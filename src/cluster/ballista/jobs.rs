@@ -49,7 +49,7 @@ const AT_ONCE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
 /// The shortest and the longest time between two requests for the state of a job. The time grows
 /// with the age of the job.
 const LOOK: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
-/// How often the caller is told that a job makes progress.
+/// The interval at which the caller learns that a job makes progress.
 const BEAT: Duration = Duration::from_secs(5);
 /// How long a job may make no progress at its first attempt, in addition to the time for its bytes.
 /// The time doubles with each further attempt.
@@ -232,7 +232,7 @@ impl Engine for Ballista {
     }
 }
 
-/// A job that the scheduler knows.
+/// A job that was submitted to the scheduler.
 struct Job {
     client: SchedulerGrpcClient<Channel>,
     id: String,

@@ -38,8 +38,8 @@ const LOST: u64 = 24 * 3600;
 /// The time in seconds after the end of a job at which its files are removed once more, for a
 /// driver that has gone and for tasks that went on.
 const LEFT: u64 = 120;
-/// The age in seconds at which an executor removes files of a job that nobody else has removed, and
-/// the time between two checks.
+/// The age in seconds at which an executor removes files of a job that no other process has
+/// removed, and the time between two checks.
 const OLD: u64 = 3600;
 const SWEEP: u64 = 60;
 /// How often an executor checks whether the scheduler answers, and how long the scheduler may not
@@ -157,8 +157,8 @@ pub(crate) async fn execute(
     removed
 }
 
-/// Removes the files of all jobs if the scheduler has not answered for a minute, because nobody
-/// else would have them removed.
+/// Removes the files of all jobs if the scheduler has not answered for a minute, because no other
+/// process would have them removed.
 async fn cleaned(health: ExecutorHealth, work: PathBuf) {
     let mut silent = Duration::ZERO;
     loop {

@@ -22,7 +22,8 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// The most rows of a permutation matrix. The memory grows with the square of them.
+/// The maximum number of rows of a permutation matrix. The memory grows with the square of this
+/// number.
 const MATRIX_ROWS: usize = 4_096;
 
 /// Draws the permutations of the randomized columns for rows that are ordered by the columns

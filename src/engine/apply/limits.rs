@@ -101,8 +101,8 @@ impl Limits {
     }
 }
 
-/// Fails with `ErrorKind::Data` if a row has no limit, or one that is no probability: a limit of 20,
-/// meant as a percentage, would be none.
+/// Fails with `ErrorKind::Data` if a row has no limit, or a limit that is not a probability. A
+/// limit of 20, meant as a percentage, would be no limit at all.
 async fn admit(rows: &DataFrame, limit: &str) -> Result<()> {
     let limits = select_columns(rows, &[limit])?;
     let value = || Expr::Cast(Cast::new(Box::new(ident(limit)), DataType::Float64));

@@ -72,8 +72,8 @@ fn compared(job: &Job, schema: &SchemaRef, first: &[String], hidden: &[String]) 
 }
 
 impl Ascending {
-    /// Returns the check of the rows of a release's files, of this schema, in each of their
-    /// folders.
+    /// Returns the check of the order of a release's files, in each of their folders. `schema` is
+    /// the schema of the files.
     pub(in crate::engine) fn of_files(job: &Job, schema: &SchemaRef) -> Result<Self> {
         let columns = compared(job, schema, &[], &[])?;
         Ok(Self { columns })

@@ -39,11 +39,11 @@ pub(in crate::engine) async fn plan(
     Ok(Arc::new(DecodeExec::over_ordered(ordered, recoding, released)))
 }
 
-/// What is sorted of the rows of a release, and by what.
+/// The columns of a release that are sorted, and the columns by which they are sorted.
 pub(in crate::engine) struct Arrangement {
     /// The columns that are carried through the sort.
     pub(in crate::engine) carried: Vec<usize>,
-    /// Their schema.
+    /// The schema of the carried columns.
     pub(in crate::engine) schema: SchemaRef,
     /// The columns of `schema` in the order in which they are compared.
     pub(in crate::engine) sorted: Vec<usize>,
@@ -101,7 +101,7 @@ impl Arrangement {
 }
 
 /// Returns the rows of a release in no particular order, with the columns of the order key last.
-/// Strings that are kept have the type that they are read with.
+/// Kept strings have the type with which they are read.
 pub(in crate::engine) async fn recoded(
     rows: &DataFrame,
     recoding: Arc<RecodingPlan>,

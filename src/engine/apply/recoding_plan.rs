@@ -1,4 +1,4 @@
-//! The recoding plan of a decision: what becomes of every column of the source.
+//! The recoding plan of a decision: how each column of the source is treated.
 
 use super::surveyed::Surveyed;
 use crate::engine::decide::Decision;
@@ -47,8 +47,8 @@ pub(super) fn treatments(job: &Job, decision: &Decision, source: &Surveyed, extr
     Ok(columns)
 }
 
-/// Returns the recoding plan of `columns`, with the kept classes of the decision and the job's
-/// choice whether suppressed rows stay.
+/// Returns the recoding plan of `columns` with the kept classes of the decision. The job decides
+/// whether suppressed rows stay.
 pub(super) fn recoding_of(job: &Job, decision: &Decision, columns: Vec<Released>) -> Result<RecodingPlan> {
     recoding_among(job, decision, &decision.verdict.kept, job.starred, columns)
 }

@@ -1,4 +1,4 @@
-//! The rewriting scan: one plan for all that becomes of the source's rows.
+//! The rewriting scan: one plan for all changes to the source's rows.
 
 use super::draw::{draw, numbering};
 use super::limits::Limits;
@@ -26,14 +26,14 @@ pub(in crate::engine) struct Rewrite {
     pub(in crate::engine) permutations: Arc<Vec<Arc<Permutation>>>,
     /// Columns that are recounted but not released: the entity, if it is not a released column.
     pub(in crate::engine) hidden: Vec<String>,
-    /// Whether the classes alone are the release, so that the source is not read again.
+    /// Whether the rows come from the classes alone, so that the source is not read again.
     pub(in crate::engine) is_of_classes: bool,
     limits: Option<Limits>,
     measured: Option<Measured>,
 }
 
-/// Reads what the rewriting scan needs beside the rows: personal limits, matrices, and the columns of
-/// drawn masks. Fails as that scan would.
+/// Reads what the rewriting scan needs besides the rows: personal limits, matrices, and the columns
+/// of drawn masks. Fails as that scan would.
 pub(in crate::engine) async fn foresee_rewrite(job: &Job, decision: &Decision) -> Result<()> {
     let first: &[String] = job.target.as_ref().map_or(&[], |t| &t.partitioned_by);
     let source = Surveyed::of(job).await?;

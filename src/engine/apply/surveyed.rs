@@ -1,8 +1,8 @@
 //! The source for the scans that rewrite it, with what drawn masks need: the ranks of the rows, and
 //! the values of the whole column.
 //!
-//! The rank of a row follows from the values of its columns alone, so the masks do not depend on the
-//! order in which the rows are read.
+//! The rank of a row follows from the values of its columns alone, so the masks do not depend on
+//! the order in which the rows are read.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::gathered;
@@ -25,7 +25,7 @@ pub(super) struct Surveyed {
     /// The rows.
     pub(super) rows: DataFrame,
     surveys: Vec<Survey>,
-    /// The memory of the surveys and of what is drawn by them.
+    /// The memory of the surveys and of the values that are drawn from them.
     _held: Option<MemoryReservation>,
 }
 
@@ -38,7 +38,7 @@ impl Surveyed {
             _held: None,
         };
         let mut drawn: Vec<&MaskOf> = job.masks.iter().filter(|of| of.clause.kind.is_drawn()).collect();
-        // Those that have ranks of their own come first.
+        // Masks with ranks of their own come first.
         drawn.sort_by_key(|of| of.clause.kind.reads != Reads::Ranks);
         if drawn.is_empty() {
             return Ok(own);
@@ -59,7 +59,7 @@ impl Surveyed {
                     ),
                 )
             })?;
-            // A mask that only tells rows apart shares the ranks of another one.
+            // A mask that only distinguishes rows shares the ranks of another mask.
             let shared = own.surveys.first().filter(|_| of.clause.kind.reads == Reads::Column);
             let survey = match shared {
                 Some(other) => Survey {
@@ -67,7 +67,8 @@ impl Surveyed {
                     ..survey
                 },
                 None => {
-                    // One at a time: the functions of one window have one order.
+                    // Ranks are added one at a time, because all functions of one window have the
+                    // same order.
                     own.rows = own.rows.window(vec![rank(job, &survey)?])?;
                     survey
                 }
@@ -105,7 +106,7 @@ fn column(name: &str) -> Expr {
     Expr::Column(Column::from_name(name))
 }
 
-/// Returns the values of a column of the source with their numbers of rows.
+/// Returns the values of a column of the source with the number of rows of each.
 async fn survey(job: &Job, name: &str, number: usize) -> Result<Survey> {
     let values = select_columns(&job.source.rows, &[name])?;
     let counted = values.aggregate(vec![column(name)], vec![count(lit(1)).alias("rows")])?;
@@ -122,8 +123,8 @@ async fn survey(job: &Job, name: &str, number: usize) -> Result<Survey> {
     })
 }
 
-/// Returns the rank of a row by a column. Rows with equal values are ranked by all other columns that
-/// the release depends on, so rows that can change places are released alike.
+/// Returns the rank of a row by a column. Rows with equal values are ranked by all other columns
+/// that the release depends on, so rows that can change places are released alike.
 fn rank(job: &Job, survey: &Survey) -> Result<Expr> {
     let is_redacted = job.masks.iter().any(|of| of.clause.kind.reads == Reads::Identifiers);
     let redacting = job.identifiers.iter().filter(|_| is_redacted).map(String::as_str);

@@ -1,4 +1,4 @@
-//! The advice of another search, where it loses far less: local recoding, or local recoding of more
+//! The advice to use another search if it loses far less: local recoding, or local recoding of more
 //! combinations.
 
 use super::decision::describe;
@@ -13,22 +13,22 @@ use crate::partition;
 use crate::search::{Budget, Context};
 use std::sync::Arc;
 
-/// The partitioning algorithm that is tried: the fastest of those that RECODING LOCAL runs, which
-/// loses no more.
+/// The partitioning algorithm that is tried. It is the fastest of the algorithms that RECODING
+/// LOCAL runs, and RECODING LOCAL loses no more than it does.
 const TRIED: &str = "mondrian";
-/// The most combinations of quasi-identifier values that are divided for an advice.
+/// The most combinations of quasi-identifier values that are divided for advice.
 const MOST: usize = 65_536;
-/// The most cells that are divided for an advice: combinations times quasi-identifiers.
+/// The most cells that are divided for advice: combinations times quasi-identifiers.
 const CELLS: usize = 16 * MOST;
-/// For larger tables: the rows there must be for each combination. Dividing the combinations then
-/// takes a small part of the time of reading and writing the rows.
+/// The number of rows per combination that a larger table must have. Dividing the combinations then
+/// takes a small part of the time for reading and writing the rows.
 const ROWS_EACH: u64 = 8;
 /// A loss below this is small enough whatever another search would lose.
 const LOSS: f64 = 0.1;
-/// Local recoding loses far less if it loses less than this share.
+/// Local recoding loses far less if its loss is below this share of the other loss.
 const FAR_LESS: f64 = 0.5;
 
-/// Returns the advice of a search that could lose far less than the one that lost `value` by the
+/// Returns advice on a search that could lose far less than the search that lost `value` by the
 /// job's metric.
 pub fn advice(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Option<String>> {
     match job.choice {
@@ -62,10 +62,9 @@ fn coarser(job: &Job, evaluator: &Evaluator) -> Option<String> {
     })
 }
 
-/// Tries local recoding of the table, and returns an advice if it loses far less than `value`.
-/// Returns `None` if local recoding cannot meet the request, or if trying it could take long: that
-/// is told by the number of combinations and not by a clock, so the same request has the same
-/// advice.
+/// Tries local recoding of the table, and returns advice if it loses far less than `value`. Returns
+/// `None` if local recoding cannot meet the request, or if trying it could take long. The number of
+/// combinations decides this, not a clock, so the same request always has the same advice.
 fn local(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Option<String>> {
     let BaseSet::Held(set) = &evaluator.sets().base().set else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Chooses what is released, as the job says: a search, a partition, or a given node.
+//! Chooses what is released, as the job asks: a search, a partition, or a given node.
 
 use super::decision::Decision;
 use super::divide::divided;

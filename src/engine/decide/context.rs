@@ -16,7 +16,7 @@ pub(super) fn budget(job: &Job, observer: &dyn Observer) -> Budget {
     }
 }
 
-/// Returns why a search ended early, in words. Returns the error if it failed.
+/// Returns why a search ended early, in words. Returns the error if the search failed.
 pub(super) fn reason(stop: Stop) -> Result<&'static str> {
     match stop {
         Stop::Failed(e) => Err(e),

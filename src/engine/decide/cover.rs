@@ -12,9 +12,9 @@ use crate::key::KeySchema;
 use crate::partition::Partition;
 use std::sync::Arc;
 
-/// Checks every label of a partition against the values of every combination that it is for: at
-/// levels above the ground these are all values under its labels. Fails with an internal error if a
-/// label does not cover one of them.
+/// Checks each label of a partition against the values of every combination that has it. Above the
+/// ground level, these are all values under the labels of the combination. Fails with an internal
+/// error if a label does not cover one of the values.
 pub(super) fn check_partition(
     key_schema: &KeySchema,
     combinations: &FrequencySet,

@@ -29,16 +29,16 @@ pub struct Decision {
     pub evaluator: Arc<Evaluator>,
     /// The classes of the chosen node, or the groups of the partition.
     pub classes: Arc<FrequencySet>,
-    /// The verdict, which says which classes are kept.
+    /// The verdict, with the classes that are kept.
     pub verdict: Verdict,
     /// The value of the metric.
     pub value: f64,
     /// The proof about other nodes.
     pub proof: Proof,
-    /// The search or partitioning algorithm that found it, in the words of a statement; `None` if
-    /// the node was given.
+    /// The search or partitioning algorithm that found the choice, in the words of a statement;
+    /// `None` if the node was given.
     pub search: Option<String>,
-    /// The algorithms of RECODING LOCAL, in the order they were tried; empty for all else.
+    /// The algorithms of RECODING LOCAL, in the order in which they were tried; otherwise empty.
     pub tried: Vec<Tried>,
     /// The number of distinct nodes that were assessed.
     pub nodes: u64,
@@ -49,18 +49,18 @@ pub struct Decision {
     /// The Pareto front of the terms of a weighted sum among the assessed nodes, if a report is to
     /// show it.
     pub alternatives: Option<Alternatives>,
-    /// What becomes of each column of sets of items, which is chosen for the rows that this
-    /// decision releases.
+    /// The recoding of each column of sets of items, chosen for the rows that this decision
+    /// releases.
     pub items: Vec<GeneralizedItems>,
     /// How the node of an earlier release was used, if the statement names one.
     pub replay: Option<ReplaySummary>,
 }
 
-/// What becomes of a column of sets of items.
+/// The recoding of a column of sets of items.
 pub struct GeneralizedItems {
     /// The label of each item.
     pub recoding: Arc<ItemRecoding>,
-    /// The labels that are released, and what they lose.
+    /// The labels that are released, and their loss.
     pub summary: ItemSetSummary,
 }
 
@@ -102,8 +102,8 @@ impl Decision {
         if job.starred { self.verdict.suppressed } else { 0 }
     }
 
-    /// Returns true if the recount must know which rows are suppressed rows that stay. Such rows
-    /// look like a class that is `*` in every quasi-identifier, and have entities of their own.
+    /// Returns true if the recount needs a mark on the suppressed rows that stay. Such rows look
+    /// like a class that is `*` in every quasi-identifier, and have entities of their own.
     pub fn marks_suppressed(&self, job: &Job) -> bool {
         job.entity.is_some() && self.starred_rows(job) > 0
     }

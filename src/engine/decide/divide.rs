@@ -32,17 +32,18 @@ struct Division<'a> {
     memory: MemoryReservation,
 }
 
-/// The most combinations of a table for which a second form of an algorithm is run. Beyond them the
-/// time of RECODING LOCAL would be spent on little.
+/// The largest number of combinations for which a second form of an algorithm is run. For a larger
+/// table, the second form would gain little for the time it takes.
 const SECOND_FORM: usize = 1 << 18;
 
 /// Runs every algorithm that can meet the request, one after the other within one budget, each as
-/// if it were alone. Decides for the partition of least loss by the job's metric; of equal ones by
-/// the default metric, and then for the first. An algorithm that does not fit the memory limit, or
-/// whose turn comes when the time is over, is skipped if there is another; of a large table, so is
-/// a second form of an algorithm.
+/// if it were the only one. Decides for the partition of least loss by the job's metric. If several
+/// have the same loss, the default metric decides, and then the order of the algorithms. An
+/// algorithm that does not fit the memory limit, or whose turn comes after the time limit, is
+/// skipped if there is another one. For a large table, the second form of an algorithm is skipped
+/// as well.
 pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn Observer>) -> Result<Decision> {
-    // One function: the candidates one after the other, with what each leaves for the next.
+    // One function: each candidate uses the results of the candidates before it.
     observer.begin(Phase::Search);
     let budget = budget(job, observer.as_ref());
     let coarser = coarser(job, evaluator)?;
@@ -129,9 +130,9 @@ fn is_same(job: &Job, evaluator: &Evaluator, form: &Candidate, other: &Candidate
     Ok(!has_ranges(&forms[0])? && !has_ranges(&forms[1])?)
 }
 
-/// Returns the evaluator over coarser levels, if the table has more combinations than are divided
-/// and those of coarser levels will do. Limits of rows, and labels that are computed from the
-/// values of a class, need all of the values.
+/// Returns the evaluator over coarser levels if the table has more combinations than are divided,
+/// and the combinations of coarser levels suffice. Personal limits, and labels that are computed
+/// from the values of a class, need all values.
 fn coarser(job: &Job, evaluator: &Evaluator) -> Result<Option<Arc<Evaluator>>> {
     if job.personal().is_some() || job.quasi_identifiers.iter().any(|q| q.labels.is_of_class()) {
         return Ok(None);
@@ -147,8 +148,8 @@ fn coarser(job: &Job, evaluator: &Evaluator) -> Result<Option<Arc<Evaluator>>> {
     }))
 }
 
-/// Returns true if a division loses less than another by the job's metric, or as much by it and
-/// less by the default metric.
+/// Returns true if a division loses less than another by the job's metric, or loses the same by the
+/// job's metric and less by the default metric.
 fn beats(job: &Job, evaluator: &Evaluator, found: &Division, best: &Division) -> Result<bool> {
     if found.cost != best.cost {
         return Ok(found.cost < best.cost);
@@ -158,9 +159,9 @@ fn beats(job: &Job, evaluator: &Evaluator, found: &Division, best: &Division) ->
     Ok(value(found)? < value(best)?)
 }
 
-/// Has an algorithm divide the base set, and judges the groups as they would be released. Returns
-/// the reason too if the budget ended it early. If the budget is used up already, an algorithm that
-/// is `dispensable` is not run.
+/// Has an algorithm divide the base set, and judges the groups as they would be released. Also
+/// returns the reason if the budget ended the algorithm early. An algorithm that is `dispensable`
+/// is not run once the budget is used up.
 fn divide<'a>(
     job: &Job,
     evaluator: &Arc<Evaluator>,
@@ -200,7 +201,7 @@ fn divide<'a>(
         ));
         return Err(error.with_detail(NearestMiss::new(job, evaluator, None, verdict.suppressed)));
     }
-    // What the algorithm worked with is free again, while others run.
+    // The working memory of the algorithm is free again while other algorithms run.
     memory.resize(partition.bytes() + classes.bytes());
     let value = evaluator.measure(&classes, &verdict)[0];
     let division = Division {

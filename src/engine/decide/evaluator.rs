@@ -21,9 +21,9 @@ pub(super) struct Rule {
     pub(super) monotonicity: Monotonicity,
     /// The position of the sensitive attribute among the details of the base set.
     pub(super) detail: Option<usize>,
-    /// Whether the model reads how many classes have which size.
+    /// Whether the model reads the number of classes of each size.
     reads_sizes: bool,
-    /// Whether the model reads what labels stand for.
+    /// Whether the model reads the values that labels stand for.
     reads_labels: bool,
     /// Whether the model reads the supersets of a class.
     reads_supersets: bool,
@@ -70,8 +70,8 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Returns the number of released classes: of those that a reader can tell apart, once they are
-    /// written.
+    /// Returns the number of released classes. Once they are written, classes that a reader cannot
+    /// distinguish count as one.
     pub fn released_classes(&self) -> u64 {
         self.alike.as_ref().map_or(self.classes, |sizes| sizes.len() as u64)
     }
@@ -92,10 +92,10 @@ pub struct Evaluator {
 
 /// The judgement of a node.
 pub(super) enum Judged {
-    /// Its classes, and the verdict on them.
+    /// The classes of the node, and the verdict on them.
     Counted(Arc<FrequencySet>, Verdict),
-    /// About how many rows it suppresses. This was known to exceed the limit before all of its
-    /// classes were counted.
+    /// The approximate number of rows that the node suppresses. This number was known to exceed the
+    /// limit before all classes of the node were counted.
     Exceeds(u64),
 }
 
@@ -180,9 +180,9 @@ impl Evaluator {
         })
     }
 
-    /// Binds the hierarchy of a sensitive attribute to the values of its detail. `asked` names what
-    /// needs the hierarchy, for the error if there is none. Fails if ON UNMAPPED ERROR or NULLS
-    /// ERROR rules out the column.
+    /// Binds the hierarchy of a sensitive attribute to the values of its detail. `asked` names the
+    /// model or objective that needs the hierarchy, for the error if there is none. Fails if ON
+    /// UNMAPPED ERROR or NULLS ERROR rules out the column.
     pub(super) fn attribute_hierarchy(
         job: &Job,
         base: &Base,
@@ -202,7 +202,7 @@ impl Evaluator {
         Ok(lookup)
     }
 
-    /// Returns the same models and metrics over other frequency sets of the table.
+    /// Returns an evaluator of the same models and metrics over other frequency sets of the table.
     pub(super) fn over(&self, sets: FrequencySets, lattice: Lattice) -> Self {
         Self {
             sets,
@@ -375,7 +375,7 @@ impl Evaluator {
         }
     }
 
-    /// Returns what the labels of a class of a node stand for.
+    /// Returns the spans of values that the labels of a class of a node stand for.
     fn spans(&self, set: &FrequencySet, class: usize) -> impl Iterator<Item = Span> {
         let key_schema = &self.sets.base().key_schema;
         key_schema.lookups().iter().enumerate().map(move |(column, lookup)| {

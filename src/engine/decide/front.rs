@@ -3,11 +3,10 @@
 //! A node must be anonymous by the job's models, if there are any. Rows may be suppressed beyond
 //! that for one objective only: k (or highest_risk) if it is among the objectives, else the first
 //! of l and t. k is the greatest number such that the rows in smaller classes are within the limit,
-//! and those rows are suppressed. For l and t it is
-//! likewise the classes with fewer values, or farther from the table. All objectives of a node are
-//! then measured on the remaining classes: s_k, glm and the rest count those rows as suppressed, as
-//! the property-based generalization paper has it. Without such an objective, only the models cause
-//! suppression.
+//! and those rows are suppressed. For l and t, the classes with fewer values, or those farther from
+//! the table, are suppressed in the same way. All objectives of a node are then measured on the
+//! remaining classes: s_k, glm and the rest count those rows as suppressed, as the property-based
+//! generalization paper has it. Without such an objective, only the models cause suppression.
 //!
 //! **Interpretation**: if groups of a subset of the columns (`ON (a, b)`) would fail once those
 //! rows are suppressed, and suppressing these groups too would exceed the limit, those rows stay.
@@ -79,7 +78,8 @@ pub struct Front {
 }
 
 /// Reads the source, searches, and returns the front. Uses the search of the job if the statement
-/// named one (`named`), and else one chosen by the size of the lattice: see [`search::for_front`].
+/// named one (`named`), and otherwise a search that is chosen by the size of the lattice: see
+/// [`search::for_front`].
 pub async fn front(
     job: Job,
     objectives: Vec<Objective>,
@@ -133,7 +133,7 @@ fn search(
     };
     observer.begin(Phase::Search);
     let told = Arc::clone(observer);
-    // The best value of the first objective alone says nothing about a front.
+    // The best value of the first objective alone does not describe a front.
     let mut context: Context = context(job, budget(job, observer.as_ref()), observer)
         .on_progress(move |p| {
             told.searched(Progress {
@@ -256,8 +256,8 @@ impl Released for Classes<'_> {
 
 /// The evaluator with the objectives of a front as costs.
 ///
-/// It bounds no cost. A search that claims the optimum therefore skips only nodes that cannot be
-/// anonymous, and what remains is the true front.
+/// The oracle bounds no cost. A search that claims the optimum therefore skips only nodes that
+/// cannot be anonymous, and what remains is the true front.
 #[derive(Debug)]
 pub struct FrontOracle {
     evaluator: Evaluator,
@@ -329,8 +329,8 @@ impl FrontOracle {
         })
     }
 
-    /// Returns the verdict with the worst classes suppressed too, ranked by the leading objective,
-    /// as far as the limit allows. Returns `None` if that changes nothing.
+    /// Returns the verdict after the worst classes by the leading objective are suppressed too, up
+    /// to the limit. Returns `None` if that changes nothing.
     fn suppress(&self, leader: usize, set: &FrequencySet, verdict: &Verdict) -> Result<Option<Verdict>> {
         let Measurement::Property(property, detail) = &self.objectives[leader].of else {
             return Ok(None);
@@ -405,8 +405,8 @@ impl Oracle for FrontOracle {
         self.evaluator.is_monotone()
     }
 
-    /// Returns false with a leading objective, because that suppresses as much as it may at every
-    /// node.
+    /// Returns false if there is a leading objective, because it suppresses as many rows as the
+    /// limit allows at every node.
     fn suppression_is_monotone(&self) -> bool {
         self.leader.is_none() && self.evaluator.suppression_is_monotone()
     }

@@ -21,8 +21,8 @@ pub struct Combinations {
     _memory: MemoryReservation,
 }
 
-/// About how many bytes a combination needs in the groups of some columns: its key, and a group
-/// that may be its own.
+/// The approximate number of bytes of a combination in the groups of some columns: its key, and a
+/// group that may contain only this combination.
 const GROUPING_BYTES: usize = 96;
 
 /// Reserves the memory of a partitioning algorithm.
@@ -120,8 +120,8 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Returns what the models ask of the groups of some quasi-identifiers. Fails as a usage error if
-/// one reads more than rows.
+/// Returns the groups of a subset of the quasi-identifiers that the models judge, with the size
+/// that each needs. Fails as a usage error if a model reads more than the number of rows.
 fn groupings(job: &Job, evaluator: &Evaluator) -> Result<Vec<Grouping>> {
     let mut groupings = vec![];
     for (constraint, rule) in job.constraints.iter().zip(evaluator.rules.iter()) {

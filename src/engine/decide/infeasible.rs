@@ -1,4 +1,4 @@
-//! Errors that say why a request cannot be met, as far as that is known.
+//! Errors for requests that cannot be met, with the reasons that are known.
 
 use super::decision::describe;
 use super::evaluator::Evaluator;
@@ -41,7 +41,7 @@ pub struct NearestMiss {
 }
 
 impl NearestMiss {
-    /// Returns the miss of a node, or of a partition if there is none.
+    /// Returns the miss of a node, or of a partition if `node` is `None`.
     pub(super) fn new(job: &Job, evaluator: &Evaluator, node: Option<&Node>, suppressed: u64) -> Self {
         let levels = node.iter().flat_map(|node| node.levels());
         let levels = job.quasi_identifiers.iter().zip(levels);

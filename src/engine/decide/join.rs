@@ -1,17 +1,18 @@
 //! The classes of a batch that can be added to a release (APPEND).
 //!
-//! A batch holds its models when its node is chosen. Three kinds of models then hold over the union
-//! with the release as well. A class of the union is a class of the batch, one of the release, or a
-//! class of each with the same labels. A model that judges a class by its own rows holds for the
-//! third if it holds for both: more rows, more values, and mixtures of distributions that are even
-//! enough are even enough.
+//! A batch satisfies its models when its node is chosen. A model that judges a class by its own
+//! rows then holds over the union with the release as well. A class of the union is a class of the
+//! batch, a class of the release, or a class of each with the same labels. In the third case, the
+//! model holds if it holds for both classes: more rows, more values, and mixtures of distributions
+//! that are even enough are even enough.
 //!
-//! It is different for a model that compares a class with the whole table, such as t-closeness: a
-//! batch moves the distribution of the whole. The classes of the union are therefore judged by the
+//! A model that compares a class with the whole table, such as t-closeness, is different: a batch
+//! changes the distribution of the whole. The classes of the union are therefore judged by the
 //! models' own predicates, over the distribution of all released rows. Classes of the batch that
-//! fail *wait*: their rows are not released. That moves the distribution again, so it is repeated
-//! until nothing changes. The classes of the batch alone are judged in the same way over the
-//! distribution of its released rows, because somebody who has only this part knows no other.
+//! fail *wait*: their rows are not released. That changes the distribution again, so the check is
+//! repeated until nothing changes. The classes of the batch alone are judged in the same way over
+//! the distribution of its released rows, because a reader who has only this part knows no other
+//! distribution.
 
 use super::decision::{Decision, describe};
 use super::evaluator::Evaluator;
@@ -30,9 +31,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Returns the decision for the classes that can be added to the release that `job` grows, or that
-/// can be its first batch: the same decision without APPEND. Fails as infeasible if more rows than
-/// the suppression limit would have to wait, or if the batch would break a promise of rows that
-/// stand.
+/// can be the first batch of a release. Without APPEND, returns the decision unchanged. Fails as
+/// infeasible if more rows would have to wait than the suppression limit allows, or if the batch
+/// would break a promise of the rows in the existing release.
 pub(in crate::engine) async fn join(job: &Arc<Job>, decision: Decision) -> Result<Decision> {
     let Some(target) = job.target.as_ref().filter(|target| target.existing == Existing::Append) else {
         return Ok(decision);
@@ -121,8 +122,8 @@ struct Rule<'a> {
     hierarchy: Option<Lookup>,
     /// The sensitive values of each class of the batch, by their numbers among all values.
     batch: Vec<Vec<(u32, u64)>>,
-    /// The classes of the union: what stands of each, and the classes of the batch that are added
-    /// to it.
+    /// The classes of the union, each with the counts of its rows in the release and the classes of
+    /// the batch that are added to it.
     union: Vec<Joined>,
 }
 
@@ -219,8 +220,9 @@ impl<'a> Rule<'a> {
         Ok(())
     }
 
-    /// Appends the kept classes of the batch that fail with what stands of them, among all released
-    /// rows. Returns the number of classes that fail and have no row of the batch.
+    /// Appends the kept classes of the batch that, joined with the rows of the release in the same
+    /// class, fail among all released rows. Returns the number of failing classes that have no row
+    /// of the batch.
     fn together(&self, kept: &[bool], fails: &mut Vec<usize>) -> Result<u64> {
         let classes: Vec<Joined> = self
             .union

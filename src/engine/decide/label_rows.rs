@@ -6,15 +6,15 @@ use crate::frequency::FrequencySet;
 /// The rows of a label.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LabelRows {
-    /// The rows of the source whose value has the label.
+    /// The number of rows of the source whose value has the label.
     pub read: u64,
-    /// Those of them that are in a released class.
+    /// The number of these rows that are in a released class.
     pub released: u64,
 }
 
-/// Returns the rows of each label that a released class has, in the order of the numbers or dates that
-/// the labels stand for, or else of their texts. Returns nothing for a partition: its labels overlap,
-/// so a value of the source is not of one of them.
+/// Returns the rows of each label that a released class has, in the order of the numbers or dates
+/// that the labels stand for, or else of their texts. Returns nothing for a partition, because its
+/// labels overlap and a value of the source does not belong to a single label.
 pub fn label_rows(evaluator: &Evaluator, classes: &FrequencySet, verdict: &Verdict, column: usize) -> Vec<LabelRows> {
     if verdict.partition.is_some() {
         return vec![];

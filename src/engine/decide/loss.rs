@@ -9,7 +9,7 @@ pub struct ColumnLoss {
     /// The loss over all rows, from 0 (nothing) to 1 (everything). Suppressed rows lose nothing
     /// here.
     pub by_generalization: f64,
-    /// True if every released row has the top label, of a column that has other values.
+    /// True if every released row has the top label and the column has other values.
     pub is_total: bool,
 }
 

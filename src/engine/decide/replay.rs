@@ -1,4 +1,4 @@
-//! Applies the node of an earlier release again, and names what keeps it from holding.
+//! Applies the node of an earlier release again, or reports why it does not hold.
 
 use super::decision::{Decision, Proof, describe};
 use super::evaluator::{Evaluator, Judged, Verdict};
@@ -14,9 +14,9 @@ use crate::observe::Observer;
 use crate::search::Oracle;
 use std::sync::Arc;
 
-/// Decides for the node of an earlier release if it holds. If not, a search replaces it where the
-/// statement says so. Else fails with `ErrorKind::Infeasible`: a promise that does not hold is not
-/// released, whatever becomes of drift.
+/// Decides for the node of an earlier release if it holds. If it does not, a search replaces it if
+/// the statement asks for that. Otherwise fails with `ErrorKind::Infeasible`: a promise that does
+/// not hold is not released, whatever the statement does about drift.
 pub(super) fn replayed(
     job: &Job,
     evaluator: &Arc<Evaluator>,
@@ -48,8 +48,8 @@ pub(super) fn replayed(
                 ..Decision::chosen(evaluator, (Arc::clone(classes), verdict.clone()), Proof::Given)
             });
         }
-        // Counting ended as soon as the node was known to fail, and what is told is counted to the
-        // end.
+        // Counting ended as soon as the node was known to fail. The reported figures need a
+        // complete count.
         let failed = match judged {
             Judged::Counted(classes, verdict) => failures(job, evaluator, &node, (&classes, &verdict)),
             Judged::Exceeds(at_least) => match evaluator.judge(&node) {
@@ -130,7 +130,7 @@ fn failures(
     failed
 }
 
-/// Returns why a node does not hold whose classes do not fit memory.
+/// Returns why a node does not hold if its classes do not fit in memory.
 fn uncounted(job: &Job, evaluator: &Evaluator, node: &Node, at_least: u64) -> Drift {
     let limit = evaluator.suppression_limit();
     let text = format!(

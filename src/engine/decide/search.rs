@@ -54,8 +54,8 @@ pub(super) fn searched(
     })
 }
 
-/// Returns the front that the search kept. The weighted sum itself is left out, because its terms
-/// say all that it does.
+/// Returns the front that the search kept. The weighted sum itself is left out, because it adds
+/// nothing to its terms.
 fn alternatives(job: &Job, context: &Context) -> Option<Alternatives> {
     let mut members = context.archive().to_vec();
     for (_, found) in &mut members {

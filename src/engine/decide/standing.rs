@@ -1,8 +1,7 @@
-//! The classes of a release that stands, counted by reading its files.
+//! The classes of an existing release, counted by reading its files.
 //!
-//! The files hold exactly what was released, and nothing else. So they are counted anew for each
-//! batch, and no counts are kept beside the manifest that could say anything else than the files
-//! do.
+//! The files contain exactly what was released. They are therefore counted anew for each batch, and
+//! no counts that could contradict the files are kept beside the manifest.
 
 use crate::canonical::one_spelling;
 use crate::engine::standing::rows_that_stand;
@@ -51,7 +50,7 @@ pub(super) async fn standing(job: &Job, target: &Target, attribute: &str) -> Res
     let rows = rows_that_stand(&SessionContext::new_with_state(job.source.state()), target).await?;
     let counted = rows.aggregate(keys, vec![count(lit(1))])?;
     let mut stream = counted.execute_stream().await.map_err(Error::from_data)?;
-    // The strings may have another string type than the plan says.
+    // The strings may have another string type than in the plan.
     let schema = stream.schema();
     let data_type = match plain_type(schema.field(names.len() - 1).data_type()) {
         DataType::Utf8View | DataType::LargeUtf8 => DataType::Utf8,

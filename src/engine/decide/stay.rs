@@ -7,9 +7,9 @@ use crate::job::Job;
 use crate::search::Oracle;
 use std::sync::Arc;
 
-/// Returns the decision for the levels of the release that the rows are added to, which are the
-/// least that a search may choose. Returns `None` if there is no such release, or if they do not
-/// satisfy the models.
+/// Returns the decision for the levels of the release to which the rows are added. These are the
+/// lowest levels that a search may choose. Returns `None` if there is no such release, or if these
+/// levels do not satisfy the models.
 pub(super) fn stayed(job: &Job, evaluator: &Arc<Evaluator>) -> Result<Option<Decision>> {
     if job.grows().is_none() {
         return Ok(None);

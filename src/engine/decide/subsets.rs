@@ -44,8 +44,8 @@ impl Evaluator {
         }
     }
 
-    /// Returns the groups that the kept classes are in by some columns alone, with these classes
-    /// and the group of each.
+    /// Returns the kept classes, their groups by a subset of the columns, and the group of each
+    /// class.
     fn groups_of(
         &self,
         (set, partition): (&FrequencySet, Option<&Partition>),

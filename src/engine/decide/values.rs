@@ -9,7 +9,7 @@ use arrow::row::{RowConverter, SortField};
 use std::sync::Arc;
 
 /// The distinct values of two columns in ascending order, with NULL last, and the number of each
-/// value of either.
+/// value of the two columns in this order.
 #[derive(Debug)]
 pub(super) struct Numbered {
     pub(super) all: ArrayRef,
@@ -18,7 +18,7 @@ pub(super) struct Numbered {
 }
 
 impl Numbered {
-    /// Numbers the values of two columns. Those of `second` take the type of `first`.
+    /// Numbers the values of two columns. The values of `second` are cast to the type of `first`.
     pub(super) fn of(first: &ArrayRef, second: &ArrayRef) -> Result<Self> {
         let data_type = match first.data_type() {
             DataType::Dictionary(_, values) => values.as_ref().clone(),

@@ -57,7 +57,7 @@ pub(super) async fn examined(job: &Job, progress: &Arc<AtomicU64>) -> Result<Vec
     Ok(examined.collect())
 }
 
-/// Returns true if most of these distinct values are texts with blanks around them. It looks at a
+/// Returns true if most of these distinct values are texts with blanks around them. Examines a
 /// sample that is spread evenly over the values.
 pub(super) fn is_padded(values: &ArrayRef) -> Result<bool> {
     if Kind::of(values.data_type()) != Kind::Text {

@@ -31,8 +31,8 @@ use std::sync::Arc;
 pub struct Findings {
     /// The warnings about the roles of the request.
     pub warnings: Vec<Warning>,
-    /// The advice of another search that would lose far less, or the budget that the replaced
-    /// releases have spent.
+    /// The advice to use another search that would lose far less, or a note on the budget that the
+    /// replaced releases have spent.
     pub advice: Option<String>,
     /// The budget of a differentially private release.
     pub budget: Option<Budget>,
@@ -55,8 +55,8 @@ pub(super) async fn examine(job: &Arc<Job>, decision: &Decision, observer: &Arc<
     Ok(findings)
 }
 
-/// Fails with `ErrorKind::Data` if the release would replace one with rows, although the source has
-/// none. A delivery that failed is the usual reason, and the last release is then the better one.
+/// Fails with `ErrorKind::Data` if the source has no rows and the release would replace a release
+/// with rows. The usual reason is a failed delivery, and the last release is then the better one.
 fn check_replaced(job: &Job) -> Result<()> {
     let Some(target) = job.target.as_ref().filter(|target| target.replaces()) else {
         return Ok(());

@@ -1,9 +1,9 @@
-//! A sample of distinct values that does not depend on the order in which the values come.
+//! A sample of distinct values that does not depend on the order of the values.
 //!
 //! A value is in the sample if its hash ends in at least a certain number of zero bits, which grows
-//! when the sample is full. So the sample contains every distinct value of a small set, and a known
-//! share of the values of a large one, each with all its occurrences: whether a sampled value
-//! occurs once is known exactly.
+//! when the sample is full. The sample therefore contains every distinct value of a small set, and
+//! a known share of the values of a large set, each with all its occurrences. So it is known
+//! exactly whether a sampled value occurs once.
 //!
 //! Reference: Gibbons, Distinct sampling for highly-accurate answers to distinct values queries and
 //! event reports, VLDB 2001.
@@ -34,8 +34,8 @@ impl<V> Sketch<V> {
         hash.trailing_zeros() >= self.zeros
     }
 
-    /// Adds an occurrence of the value with this hash: the first one as `first`, any other by
-    /// `again`.
+    /// Adds an occurrence of the value with this hash. The first occurrence creates the entry with
+    /// `first`, and every other one changes it with `again`.
     pub(super) fn add(&mut self, hash: u64, first: impl FnOnce() -> V, again: impl FnOnce(&mut V)) {
         if !self.takes(hash) {
             return;

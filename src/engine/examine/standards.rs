@@ -1,4 +1,4 @@
-//! Refusals of the standards that a request follows, by the values of its columns.
+//! Checks the values of the columns against the standards that a request follows.
 
 use crate::engine::decide::Decision;
 use crate::error::Result;
@@ -12,11 +12,11 @@ use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
 use arrow::util::display::array_value_to_string;
 
-/// The number of distinct values whose form is looked at.
+/// The number of distinct values whose form is examined.
 const TEXTS: usize = 500;
 
-/// Refuses what a standard of the request does not allow in the columns with these values.
-/// `examined` are those that are released as they are or masked.
+/// Fails if a standard of the request does not allow the values of a column. `examined` are the
+/// columns that are released as they are or masked.
 pub(super) fn check(job: &Job, decision: &Decision, examined: &[Examined]) -> Result<()> {
     if job.standards.is_empty() {
         return Ok(());
@@ -36,12 +36,13 @@ pub(super) fn check(job: &Job, decision: &Decision, examined: &[Examined]) -> Re
     for (i, q) in job.quasi_identifiers.iter().enumerate() {
         let lookup = base.key_schema.lookup(i);
         let level = match (is_given, &decision.verdict.partition) {
-            // The node itself: a search may have replaced the one of an earlier release.
+            // The level is that of the chosen node, because a search may have replaced the node of
+            // an earlier release.
             (true, None) => decision.classes.node().level(i),
             _ => q.levels.map_or(0, |(low, _)| low),
         };
         let facts = facts(&q.column, base.rows, lookup.values())?;
-        // Of a column that a standard limits, labels of more values than it has are looked at.
+        // If a standard limits the column, labels of more values than the column has are examined.
         let own = match Limited::of(&facts) {
             Some(limited) => &q.hierarchy.bind(limited.with_siblings(lookup.values())?)?,
             None => lookup,
@@ -74,8 +75,8 @@ fn texts(lookup: &Lookup, level: u8, labels: &[u32]) -> Result<StringArray> {
     Ok(texts.as_string::<i32>().clone())
 }
 
-/// Returns the codes of the values whose rows can be released: a value that the hierarchy does not know
-/// has no label above level 0, or ends the run, unless it is the top's.
+/// Returns the codes of the values whose rows can be released. Above level 0, a value that the
+/// hierarchy does not know has no label or ends the run, unless it has the label of the top.
 fn known(lookup: &Lookup, on_unmapped: OnUnmapped, level: u8) -> Vec<u32> {
     let is_left_out = |code: usize| level > 0 && on_unmapped != OnUnmapped::Top && lookup.is_unmapped(code);
     let values = lookup.values();
@@ -83,7 +84,7 @@ fn known(lookup: &Lookup, on_unmapped: OnUnmapped, level: u8) -> Vec<u32> {
     codes.map(|code| code as u32).collect()
 }
 
-/// Returns what is known of a quasi-identifier with these distinct values.
+/// Returns the facts about a quasi-identifier with these distinct values.
 fn facts(column: &str, rows: u64, values: &ArrayRef) -> Result<Facts> {
     let step = (values.len() / TEXTS).max(1);
     let sampled = (0..values.len()).step_by(step).filter(|row| values.is_valid(*row));

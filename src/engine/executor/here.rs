@@ -40,8 +40,8 @@ impl Recounting for Here {
         Elsewhere::default()
     }
 
-    /// The write on this machine has proved the order of what it wrote. Rows that others have put
-    /// in order are for their executor to prove.
+    /// The write on this machine has proved the order of the rows that it wrote. The order of rows
+    /// that other machines sorted must be proved by their executor.
     fn check_order<'a>(
         &'a self,
         _: &'a SessionContext,

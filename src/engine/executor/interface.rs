@@ -20,7 +20,7 @@ use url::Url;
 pub(super) struct ExecutorKind {
     /// Makes it possible for sessions of this configuration to use the executor.
     pub(super) enable: fn(&mut SessionConfig),
-    /// Makes the executor report machines that fail to an observer.
+    /// Makes the executor report failing machines to an observer.
     pub(super) observe: fn(&mut SessionConfig, Arc<dyn Observer>),
     /// Returns the executor if the session is set to use it.
     pub(super) of: Connect,
@@ -29,7 +29,7 @@ pub(super) struct ExecutorKind {
 /// Connects a session to its executor.
 type Connect = fn(&SessionState) -> Result<Option<Box<dyn Executor>>>;
 
-/// Where the plans of a release run.
+/// The place where the plans of a release run.
 pub(in crate::engine) trait Executor: Send + Sync {
     /// Counts the rows of a scan: returns its distinct rows with their counts, in as many streams
     /// as the session has partitions. Returns `None` if the scan has to run on this machine.
@@ -43,7 +43,7 @@ pub(in crate::engine) trait Executor: Send + Sync {
     fn write<'a>(&'a self, release: ToWrite<'a>) -> BoxFuture<'a, Result<Wrote>>;
 
     /// Prepares the recount of a release. Fails if other machines have put the rows in order, and
-    /// none of them is left to prove it.
+    /// none of them is left to prove the order.
     fn recount<'a>(&'a self, written: &'a Written) -> BoxFuture<'a, Result<Arc<dyn Recounting>>>;
 }
 

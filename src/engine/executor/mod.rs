@@ -1,4 +1,4 @@
-//! Where the two scans, the write and the recount of a release run.
+//! The places where the two scans, the write and the recount of a release run.
 //!
 //! The scan, the write and the recount ask the [`Executor`] of the session first. An executor
 //! computes elsewhere what it can, and declines the rest, which the stage then does on this
@@ -35,7 +35,7 @@ pub(crate) fn enable_executors(config: &mut SessionConfig) {
     EXECUTORS.iter().for_each(|kind| (kind.enable)(config));
 }
 
-/// Makes the executors of this configuration report machines that fail to an observer.
+/// Makes the executors of this configuration report failing machines to an observer.
 pub(crate) fn observe_executors(config: &mut SessionConfig, observer: &Arc<dyn Observer>) {
     EXECUTORS
         .iter()

@@ -17,10 +17,11 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// About the bytes of a set beside its items: its place in the hash table, in the sorted list, and
-/// under a cut.
+/// The approximate number of bytes of a set without its items: its place in the hash table, in the
+/// sorted list, and under a cut.
 const ENTRY: usize = 160;
-/// The bytes of an item of a set: in the set, in the list of the sets that have it, and its label.
+/// The bytes of one item of a set: in the set, in the list of sets that contain the item, and for
+/// its label.
 const ITEM: usize = 12;
 
 /// The sets of a column.
@@ -41,7 +42,7 @@ pub(super) async fn count(job: &Job, decision: &Decision) -> Result<Vec<Counted>
         name: s.column.clone(),
         treatment: ColumnTreatment::Keep,
     });
-    // A suppressed row is left out, also if it stays in the release.
+    // Suppressed rows are left out, even if they stay in the release.
     let recoding = recoding_among(job, decision, &decision.verdict.kept, false, columns.collect())?;
     let rows = plan::recoded(&job.source.rows, Arc::new(recoding)).await?;
     let context = Arc::new(job.source.rows.task_ctx());

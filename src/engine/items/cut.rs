@@ -1,4 +1,4 @@
-//! Chooses the cut of one column of sets of items, and says what it loses.
+//! Chooses the cut of one column of sets of items, and measures its loss.
 
 use super::count::{Counted, too_many};
 use crate::engine::decide::GeneralizedItems;
@@ -84,9 +84,9 @@ pub(super) fn cut(job: &Job, set: &ItemSet, counted: Counted, removable: u64) ->
     })
 }
 
-/// Returns the least and the greatest level that may be used. Level 0 is not among them if an item
-/// would be released as it is that ON UNMAPPED TOP sends to the top. Fails as a data error if
-/// LEVELS has no other level.
+/// Returns the lowest and the highest level that may be used. Level 0 is excluded if it would
+/// release unchanged an item that ON UNMAPPED TOP sends to the top. Fails as a data error if LEVELS
+/// has no other level.
 fn levels(set: &ItemSet, lookup: &Lookup, coverage: &Coverage) -> Result<(u8, u8)> {
     let (low, high) = set.levels.unwrap_or((0, lookup.top()));
     let is_raised = set.hierarchy.on_unmapped() == OnUnmapped::Top && coverage.rows_unmapped > 0;
@@ -135,8 +135,8 @@ fn labels(tree: &ItemTree, cut: &Cut, items: usize) -> Labels {
     Labels { levels, label_of }
 }
 
-/// Returns the error of models that no cut holds, where the hierarchy removes `removed` values that
-/// it does not know.
+/// Returns the error for models that no cut satisfies. `removed` is the number of values that the
+/// hierarchy does not know and therefore removes.
 fn infeasible(models: &[String], removable: u64, removed: u64) -> Error {
     let unknown = match removed {
         0 => String::new(),

@@ -1,8 +1,8 @@
-//! Between the decision and the second scan: what becomes of the items in columns of lists.
+//! Between the decision and the second scan: chooses the recoding of the items in columns of lists.
 //!
-//! The classes do not contain these columns, so the decision about them comes first. The sets of
-//! the rows that it releases are then counted in a scan of their own, and the cut of each item
-//! hierarchy is chosen for these rows: rows that are suppressed protect nobody. Suppressed rows
+//! The classes do not contain these columns, so the classes are decided first. The sets of items in
+//! the rows that this decision releases are then counted in a scan of their own, and the cut of
+//! each item hierarchy is chosen for these rows: suppressed rows protect nobody. Suppressed rows
 //! that stay have no list.
 
 mod count;

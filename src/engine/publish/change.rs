@@ -1,4 +1,4 @@
-//! What the log of a table is to say of a release.
+//! The change that a release makes to the log of a table.
 
 use crate::engine::write::{Written, WrittenFile, stored};
 use crate::error::{Error, Result};
@@ -17,7 +17,7 @@ pub(super) fn change(target: &Target, written: &Written, (manifest, text): (&Man
     let files = manifest.output.iter().skip(earlier).zip(&written.files);
     let columns = manifest.columns.iter().map(|column| {
         let field = written.schema.field_with_name(&column.name)?;
-        // A reader takes NOT NULL for a promise about later versions, too.
+        // A reader takes NOT NULL as a promise about later versions, too.
         Ok(Field::new(&column.name, stored(field.data_type(), target.format), true))
     });
     Ok(Change {

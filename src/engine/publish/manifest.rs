@@ -98,8 +98,8 @@ pub(super) fn manifest(
     })
 }
 
-/// Returns the value of the metric that was minimized, and of the others that can be measured on
-/// the release. Returns none of a release without a value.
+/// Returns the value of the minimized metric, and the values of the other metrics that can be
+/// measured on the release. Returns no values for a release without a value.
 fn metrics(job: &Job, decision: &Decision, written: &Written, release: &Release) -> Result<BTreeMap<String, f64>> {
     let Some(value) = release.value else {
         return Ok(BTreeMap::new());

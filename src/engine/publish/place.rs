@@ -33,8 +33,8 @@ pub enum Placed {
     Published(Box<Published>),
     /// The target exists and the statement keeps it.
     Kept,
-    /// No row could be added to the release that stands (APPEND): it is as it was, and so many rows
-    /// wait.
+    /// No row could be added to the existing release (APPEND). The release is unchanged, and this
+    /// number of rows waits.
     Waiting(u64),
 }
 
@@ -69,7 +69,7 @@ impl Inputs {
 
     /// Starts to compute the sizes and checksums of the files that a job reads.
     pub(in crate::engine) fn of(job: &Job) -> Self {
-        // The bytes of a file tell of every row in it.
+        // The size and the checksum of a file depend on every row in it.
         let source = Some(&job.source).filter(|_| job.sampling().is_none());
         let files = source.map(|source| source.files.clone()).unwrap_or_default();
         let objects = source.into_iter().flat_map(|source| source.pins.objects());

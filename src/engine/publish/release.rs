@@ -21,7 +21,7 @@ impl Release {
         recounted: &Recounted,
     ) -> Result<Self> {
         let verdict = &written.settled.verdict;
-        // What is not said of the rows that were drawn is not said at all.
+        // For a sample, the release omits all figures that are not about the drawn rows.
         let is_told = job.sampling().is_none();
         Ok(Self {
             rows_in: is_told.then(|| decision.evaluator.rows()),
@@ -48,8 +48,8 @@ impl Release {
         })
     }
 
-    /// Returns the figures that a decision foresees. What is found only while rows are written is
-    /// missing: checks, randomized columns, and rows suppressed for their own limits.
+    /// Returns the figures that a decision foresees. Figures that are known only while rows are
+    /// written are missing: checks, randomized columns, and rows suppressed for their own limits.
     pub(in crate::engine) fn foreseen(job: &Job, (decision, findings): (&Decision, Findings)) -> Self {
         let verdict = &decision.verdict;
         Self {

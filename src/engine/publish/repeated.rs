@@ -1,4 +1,4 @@
-//! Files whose rows a release has already: APPEND adds them a second time only if it is asked to.
+//! Files whose rows are already in a release: APPEND adds them a second time only on request.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{FileSummary, Manifest};
@@ -8,10 +8,10 @@ use std::collections::HashMap;
 /// The most names that an error lists.
 const TOLD: usize = 5;
 
-/// Fails if a batch with this checksum of its statement read files that an earlier batch of the
-/// release read, by whatever names and conditions: with `ErrorKind::TargetExists` if it read no
-/// others, and with `ErrorKind::Data` if it did. With the option `read_again` only the same
-/// statement over the same files fails.
+/// Fails if a batch read files that an earlier batch of the release read, under any names and
+/// conditions. `statement` is the checksum of the batch's statement. Fails with
+/// `ErrorKind::TargetExists` if the batch read no other files, and with `ErrorKind::Data` if it
+/// did. With the option `read_again`, fails only for the same statement over the same files.
 pub(in crate::engine) fn refuse(
     standing: &Manifest,
     (statement, input): (&str, &[FileSummary]),
@@ -66,7 +66,7 @@ pub(in crate::engine) fn refuse(
     )))
 }
 
-/// Returns the number of the batch that read each file first. The files of rows that wait come with
+/// Returns the number of the batch that first read each file. The files of waiting rows belong to
 /// the next batch.
 fn known(standing: &Manifest, waiting: &[String]) -> HashMap<String, usize> {
     let batches = standing.all_batches();
@@ -76,7 +76,7 @@ fn known(standing: &Manifest, waiting: &[String]) -> HashMap<String, usize> {
             known.entry(file.clone()).or_insert(number);
         }
     }
-    // A version before there were `inputs` left those of the last batch.
+    // Versions without the field `inputs` left only the files of the last batch.
     for file in standing.input.iter().filter_map(FileSummary::identity) {
         known.entry(file).or_insert(batches.len());
     }

@@ -1,17 +1,17 @@
 //! Level 0 of a column with values that its hierarchy does not know.
 //!
 //! ON UNMAPPED TOP makes such a value `*`, and only level 1 and higher levels have that label.
-//! Level 0 is the value itself, so it would release what nobody has looked at. If the column has
-//! such values, level 0 is therefore not among the levels that a search may choose. A statement
-//! that asks for level 0 all the same fails, and so does one whose ranges or labels are computed
-//! from the values themselves.
+//! Level 0 is the value itself, so it would release values that nobody has examined. If the column
+//! has such values, level 0 is therefore not among the levels that a search may choose. A statement
+//! that nevertheless asks for level 0 fails, and so does a statement whose ranges or labels are
+//! computed from the values themselves.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Coverage, Lookup, OnUnmapped};
 use crate::job::{Choice, QuasiIdentifier};
 use crate::quoting::ident;
 
-/// The choice of a job, as far as level 0 of a column depends on it.
+/// The part of a job's choice on which level 0 of a column depends.
 pub(super) struct Chosen {
     /// The levels that the statement or an earlier release gives, one per quasi-identifier.
     given: Option<Vec<u8>>,
@@ -31,7 +31,7 @@ impl Chosen {
         }
     }
 
-    /// Takes level 0 from quasi-identifier number `i` if it would release values as they are that
+    /// Removes level 0 from quasi-identifier number `i` if it would release unchanged values that
     /// ON UNMAPPED TOP makes `*`. Fails as a data error if the statement asks for level 0.
     pub(super) fn raise(&self, i: usize, q: &mut QuasiIdentifier, lookup: &Lookup, coverage: &Coverage) -> Result<()> {
         let (low, high) = q.levels.unwrap_or((0, lookup.top()));
@@ -44,7 +44,7 @@ impl Chosen {
             Some(_) => return Ok(()),
             None => {}
         }
-        // Ranges end at values of the column, and without LEVELS they may be its labels.
+        // Ranges end at values of the column. Without LEVELS, they may be the labels of the column.
         let has_ranges = self.is_local && q.levels.is_none() && lookup.is_ordered();
         if high == 0 || has_ranges || q.labels.is_of_class() {
             return Err(refusal(q, lookup.top(), coverage));

@@ -46,7 +46,8 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
     let sampling = job.sampling().cloned();
     let progress = match (observer.begin(Phase::Scan), &sampling) {
         (progress, None) => progress,
-        // The rows that are read are nobody's to count if it is to be unknown which are drawn.
+        // The number of rows that are read is not reported if it must stay unknown which rows are
+        // drawn.
         (_, Some(_)) => Arc::default(),
     };
     let watched = (sampling.is_none().then_some(observer), &progress);
@@ -114,9 +115,9 @@ fn check_typed(rows: &DataFrame) -> Result<()> {
     }
 }
 
-/// What a scan is merged to.
+/// The result of merging a scan.
 enum Merged {
-    /// The base set with the lattice over it, and the drift that stops nothing.
+    /// The base set with the lattice over it, and the drift that does not stop the statement.
     Whole(Box<(Base, Lattice, Vec<Drift>)>),
     /// The drift that stops the statement.
     Drifted(Vec<Drift>),
@@ -224,17 +225,18 @@ async fn count_population(
     count(&columns, typed, spill_space, watched).await
 }
 
-/// What the hierarchies of the quasi-identifiers are bound to.
+/// The result of binding the hierarchies of the quasi-identifiers.
 enum Bound {
-    /// The lookup tables, and the drift that stops nothing.
+    /// The lookup tables, and the drift that does not stop the statement.
     Lookups(Vec<(Arc<Lookup>, OnUnmapped)>, Vec<Drift>),
     /// The drift that stops the statement.
     Drifted(Vec<Drift>),
 }
 
-/// Binds the hierarchies to the values of the quasi-identifiers. Unknown values and NULLs that a
-/// hierarchy refuses are drift of all columns if an earlier release is replayed, or else an error
-/// of the first column that has them. Takes level 0 from columns of which it may not be released.
+/// Binds the hierarchies to the values of the quasi-identifiers. If an earlier release is replayed,
+/// unknown values and NULLs that a hierarchy refuses are drift of all columns. Otherwise they are
+/// an error of the first column that has them. Removes level 0 from columns whose level 0 may not
+/// be released.
 fn bind(
     quasi_identifiers: &mut [QuasiIdentifier],
     (sample, population): (&Scan, Option<&Scan>),
@@ -277,8 +279,8 @@ fn bind(
     })
 }
 
-/// Fails if labels that may be chosen have no bounds and are to be released as such, before a
-/// search looks for them.
+/// Fails, before a search looks for labels, if bounds are to be released and a label that may be
+/// chosen has none.
 fn has_bounds(quasi_identifier: &QuasiIdentifier, lookup: &Lookup) -> Result<()> {
     let (low, high) = quasi_identifier.levels.unwrap_or((0, lookup.top()));
     let mut levels = low..=high.min(lookup.top());

@@ -1,15 +1,15 @@
 //! The sample of a differentially private release, drawn from the classes of the source.
 //!
-//! Each row of a class is drawn by itself with the same probability, so the number of drawn rows is
-//! all that there is to know of the sample, and no row needs a name. The draws of a class come from
-//! a stream of ChaCha20 whose key is the HMAC-SHA-256 of the labels of the class under the key of
-//! the sample: they depend neither on the order of the rows, nor on the files, threads and memory
-//! that read them.
+//! Each row of a class is drawn by itself with the same probability. The number of drawn rows
+//! therefore describes the sample completely, and no row needs a name. The draws of a class come
+//! from a stream of ChaCha20 whose key is the HMAC-SHA-256 of the labels of the class under the key
+//! of the sample. The draws depend neither on the order of the rows, nor on the files, threads and
+//! memory with which they are read.
 //!
-//! The key of the sample is never written anywhere: whoever knows it knows how many rows a class
-//! had. It is drawn by the operating system for every run. With a secret it is the HMAC-SHA-256 of
-//! the request and of the classes with their counts, so that another table has an independent
-//! sample, and the same table the same.
+//! The key of the sample is never written anywhere, because it reveals how many rows a class had.
+//! Without a secret, the operating system draws the key for every run. With a secret, the key is
+//! the HMAC-SHA-256 of the request and of the classes with their counts, so that another table has
+//! an independent sample, and the same table has the same sample.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Base, BaseSet};
@@ -31,11 +31,11 @@ use std::sync::Arc;
 /// The key of a sample, or of the draws of a class.
 type Key = [u8; 32];
 
-/// The rows that are drawn between two looks at whether the statement was cancelled.
+/// The number of rows that are drawn between two checks whether the statement was cancelled.
 const PATIENCE: u64 = 1 << 20;
 
-/// Returns the classes of `base` of which enough rows are drawn, with the number of those rows. All
-/// else of the source is gone.
+/// Returns the classes of `base` of which enough rows are drawn, with the number of drawn rows.
+/// Nothing else of the source remains.
 pub(super) fn sampled(base: &Base, quasi_identifiers: &[QuasiIdentifier], sampling: &Sampling) -> Result<Base> {
     let BaseSet::Held(set) = &base.set else {
         return Err(Error::new(
@@ -141,7 +141,7 @@ fn draw(key: Key, rows: u64, share: u32) -> Result<u64> {
 mod tests {
     use super::*;
 
-    /// How many of 4000 keys draw each number of rows, against the binomial distribution.
+    /// Compares how many of 4000 keys draw each number of rows with the binomial distribution.
     #[test]
     fn each_row_is_drawn_with_the_given_probability() {
         for (rows, share) in [
@@ -164,7 +164,7 @@ mod tests {
                 let key = keyed(&[5; 32], &[&i.to_le_bytes()]).unwrap();
                 found[draw(key, rows, share).unwrap() as usize] += 1.0;
             }
-            // Numbers that are too rare to compare are one.
+            // Numbers of rows that are too rare to compare are merged into one.
             let (mut chi, mut degrees, mut rare) = (0.0, -1.0, (0.0, 0.0));
             for (e, f) in expected.iter().map(|p| p * 4000.0).zip(found) {
                 if e < 5.0 {
@@ -176,8 +176,8 @@ mod tests {
             if rare.0 >= 1.0 {
                 (chi, degrees) = (chi + (rare.1 - rare.0) * (rare.1 - rare.0) / rare.0, degrees + 1.0);
             }
-            // Wilson and Hilferty: the cube root of chi / degrees is normal; 4 deviations are one
-            // in 30,000.
+            // Wilson and Hilferty: the cube root of chi / degrees is normal. The probability of 4
+            // deviations is one in 30,000.
             let spread: f64 = 2.0 / (9.0 * degrees);
             let deviations = ((chi / degrees).cbrt() - (1.0 - spread)) / spread.sqrt();
             assert!(deviations < 4.0, "{rows} rows, {p}: {chi} with {degrees} degrees");

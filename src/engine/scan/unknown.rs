@@ -9,7 +9,8 @@ use crate::job::{Choice, Job};
 use std::sync::Arc;
 
 /// Returns the drift of the sensitive attributes whose hierarchies the models read, if an earlier
-/// release is replayed. All of it stops the statement: no row is suppressed for such a value.
+/// release is replayed. All of this drift stops the statement, because no row is suppressed for an
+/// unknown value.
 pub(super) fn of_attributes(job: &Job, base: &Base) -> Result<Vec<Drift>> {
     let mut found: Vec<Drift> = vec![];
     if !matches!(job.choice, Choice::Replay(_)) {
@@ -37,8 +38,8 @@ pub(super) fn of_attributes(job: &Job, base: &Base) -> Result<Vec<Drift>> {
     Ok(found)
 }
 
-/// Returns the drift of a column with this coverage, each with whether it stops the statement. A
-/// hierarchy whose definition says what becomes of unknown values makes them no drift.
+/// Returns each drift of a column with this coverage, and whether it stops the statement. Unknown
+/// values are no drift if the definition of the hierarchy determines their treatment.
 pub(super) fn unknown(column: &str, hierarchy: &Hierarchy, coverage: &Coverage) -> Vec<(Drift, bool)> {
     let mut found = vec![];
     if hierarchy.refuses_unknown() && coverage.values_unmapped > 0 {

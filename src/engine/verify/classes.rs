@@ -20,7 +20,7 @@ use std::sync::Arc;
 const DECIDED: &str = "decided";
 
 /// Checks that the released rows, by their labels, are the decided classes, each with the decided
-/// number of rows. `is_csv` says that the rows were read from CSV files. Fails with
+/// number of rows. `is_csv` is true if the rows were read from CSV files. Fails with
 /// `ErrorKind::Verification` if they differ.
 pub(super) async fn check_classes(
     session: &SessionContext,
@@ -50,7 +50,7 @@ pub(super) async fn check_classes(
     session.register_table(DECIDED, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
     let keys: Vec<String> = (0..columns.len()).map(|i| format!("c{i}")).collect();
     let decided: Vec<String> = keys.iter().map(|key| format!("{} AS {key}", told(key))).collect();
-    // Grouped by position, because a column of the release may have the name of a key.
+    // The query groups by position, because a column of the release may have the name of a key.
     let places: Vec<String> = (1..=keys.len()).map(|place| place.to_string()).collect();
     let (keys, places) = (keys.join(", "), places.join(", "));
     let sql = format!(

@@ -1,4 +1,4 @@
-//! The levels of a decided node, from which a recount knows what the released labels stand for.
+//! The levels of a decided node, by which a recount interprets the released labels.
 
 use crate::engine::decide::Decision;
 use crate::job::Job;

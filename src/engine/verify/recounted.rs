@@ -63,16 +63,16 @@ impl Recounted {
 /// The rows that a recount reads.
 #[derive(Clone, Copy)]
 enum Rows {
-    /// The rows of the files. With `tell`, the files contain all that the promises read; else only
-    /// rows and classes are counted.
+    /// The rows of the files. If `tell` is true, the files contain everything that the promises
+    /// read. Otherwise only rows and classes are counted.
     Files { format: Format, tell: bool },
     /// The rows that were kept.
     Kept,
 }
 
 /// Recounts what was written: the files of `stage`, and the rows that were kept instead of or
-/// beside the files. Where a count is another because the source changed meanwhile, the error says
-/// that, and fails with `ErrorKind::Data`.
+/// beside the files. If a count differs because the source changed in the meantime, fails with
+/// `ErrorKind::Data` and an error that names this reason.
 pub(in crate::engine) async fn recount(
     job: &Job,
     decision: &Decision,
@@ -176,7 +176,7 @@ impl Recount<'_> {
         let mut checks = released.check(self.session, &promises).await?;
         checks.iter_mut().for_each(|c| c.reached = c.reached.map(steady));
         let classes = settled.verdict.classes;
-        // Rows without any item are in classes, and in no combination of items.
+        // Rows without any item are in classes, but in no combination of items.
         let is_missing =
             |(promise, check): (&Promise, &Check)| check.reached.is_none() && promise.model.item_bound().is_none();
         if classes > 0 && (reached_k.is_none() || promises.iter().zip(&checks).any(is_missing)) {

@@ -1,9 +1,10 @@
-//! The recount of a release that grows: of all rows that are released then, and of the new ones as
+//! The recount of a release that grows: of all rows that are then released, and of the new rows as
 //! a table of their own.
 //!
-//! Somebody who had the release before and has the one after knows which rows are new. So the new
-//! rows must hold the models alone, and all rows must hold them together. Distributions are
-//! compared with those of the released rows, because nobody who has the release knows any other.
+//! A reader who has the release before and after the batch knows which rows are new. The new rows
+//! must therefore satisfy the models by themselves, and all rows must satisfy them together.
+//! Distributions are compared with those of the released rows, because a reader of the release
+//! knows no other distribution.
 
 use super::read_back::as_written;
 use super::recounted::{RELEASED, Recounted};
@@ -28,7 +29,7 @@ const STANDING: &str = "standing";
 /// All rows of a release after a batch was added to it.
 #[derive(Debug)]
 pub(in crate::engine) struct Union {
-    /// The manifest of the release before.
+    /// The manifest of the release before the batch was added.
     pub(in crate::engine) standing: Arc<Manifest>,
     /// The number of rows.
     pub(in crate::engine) rows: u64,
@@ -43,7 +44,8 @@ pub(in crate::engine) struct Union {
 }
 
 /// Recounts the written rows alone, and all rows of the release that `target` grows together with
-/// them. Returns `None` if it grows none. Fails as infeasible if a promise does not hold.
+/// the written rows. Returns `None` if `target` grows no release. Fails as infeasible if a promise
+/// does not hold.
 pub(in crate::engine) async fn recount_union(
     job: &Job,
     written: &Written,
@@ -134,7 +136,7 @@ fn same_types(standing: &Manifest, written: &Schema) -> Result<()> {
     Ok(())
 }
 
-/// Returns the name of the type of released values, as the manifest has it.
+/// Returns the name of the type of released values, as it is written in the manifest.
 pub(in crate::engine) fn type_name(data_type: &DataType) -> String {
     match data_type {
         DataType::Dictionary(_, values) => values.to_string(),

@@ -138,7 +138,7 @@ mod tests {
     fn told(alike: &Alike, column: ArrayRef) -> bool {
         let rows = RecordBatch::try_from_iter_with_nullable([("c", column, true)]).unwrap();
         let mut seen = Seen::new(alike.clone(), rows.schema());
-        // Each row is checked by itself, because a `Seen` keeps what it has seen.
+        // Each row is checked by itself, because a `Seen` keeps the kinds of earlier rows.
         let looked = (0..rows.num_rows()).try_for_each(|row| seen.look(&rows.slice(row, 1)));
         assert_eq!(
             Seen::new(alike.clone(), rows.schema()).look(&rows).is_ok(),

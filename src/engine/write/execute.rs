@@ -30,7 +30,7 @@ pub(in crate::engine) async fn write_files(
     (target, staging): (&Target, &Staging),
     observer: &Arc<dyn Observer>,
 ) -> Result<Written> {
-    // One function: what every executor is given, and what is made of its files.
+    // One function: the input of every executor, and the results made of its files.
     let schema = rewrite.plan.schema();
     let beside = beside(job, decision, &rewrite);
     let columns = recounted_beside(job, decision, &rewrite, target);
@@ -145,7 +145,7 @@ fn recounted_beside(job: &Job, decision: &Decision, rewrite: &Rewrite, target: &
             || name == SUPPRESSED && decision.marks_suppressed(job)
             || job.quasi_identifier(name).is_some()
             || job.sensitive.iter().any(|s| s.column == *name)
-            // A report says what the release reveals about the class label.
+            // A report shows what the release reveals about the class label.
             || job.report.is_some() && job.class_label.as_ref() == Some(name)
     };
     Some((0..schema.fields().len()).filter(is_recounted).collect())

@@ -15,7 +15,7 @@ pub(super) fn footer(job: &Job, target: &Target, decision: &Decision) -> Footer 
         ("anonsql.statement_sha256".to_string(), job.statement_sha256.clone()),
         ("anonsql.models".to_string(), models.collect::<Vec<_>>().join(" AND ")),
     ]);
-    // A footer must not tell anything about a sample, and limits of rows are applied only while
+    // A footer must not reveal anything about a sample, and personal limits are applied only while
     // files are written.
     let is_known = job.sampling().is_none() && job.personal().is_none();
     let smallest = decision.evaluator.smallest_class(&decision.classes, &decision.verdict);

@@ -1,18 +1,18 @@
-//! When a file is full: after a number of rows, or at about a number of bytes.
+//! Decides when a file is full: after a number of rows, or at about a number of bytes.
 //!
-//! The number of bytes of the rows of a file is known only when they are encoded, which is done by
-//! several threads at once. Files must end at the same row for any number of threads. So the first
-//! row group is measured, or the first file if it is smaller, and gives the number of rows of all
-//! other files.
+//! The number of bytes of the rows of a file is known only when the rows are encoded, which several
+//! threads do at once. Files must end at the same row for any number of threads. The first row
+//! group, or the first file if it is smaller, is therefore measured, and gives the number of rows
+//! of all other files.
 
 use super::sink::ROW_GROUP;
 
-/// The most rows of a file.
+/// The maximum number of rows of a file.
 pub(super) struct Limit {
-    /// The most rows of a file, whatever their bytes.
+    /// The maximum number of rows of a file, whatever their bytes.
     rows: u64,
-    /// About how many bytes a file has; `None` if that does not matter, or once the number of rows
-    /// follows from it.
+    /// The approximate number of bytes of a file; `None` if it is not limited, or once the number
+    /// of rows follows from it.
     size: Option<u64>,
 }
 
@@ -24,7 +24,7 @@ impl Limit {
         }
     }
 
-    /// Returns the most rows of a file, as far as it is known.
+    /// Returns the maximum number of rows of a file that is known so far.
     pub(super) fn rows(&self) -> u64 {
         self.rows
     }
@@ -42,7 +42,7 @@ impl Limit {
         let fit = u128::from(size) * u128::from(rows) / u128::from(bytes.max(1));
         let fit = u64::try_from(fit).unwrap_or(u64::MAX).max(1);
         let group = ROW_GROUP as u64;
-        // Parquet is read by row groups, so files end with whole ones.
+        // Parquet is read by row groups, so files end with complete row groups.
         let whole = match fit < group {
             true => fit,
             false => fit - fit % group,

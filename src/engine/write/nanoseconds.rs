@@ -18,11 +18,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Returns the released columns whose times are stored in nanoseconds, and informs the observer of
-/// each such column of a Parquet file. Reads the columns of the source that have such times, until
-/// it finds a released value with nanoseconds in each.
+/// each such column of a Parquet file. Reads each column of the source that has such times until a
+/// released value with nanoseconds is found.
 ///
 /// A type must not depend on rows that are not in a release. Suppressed rows are left out. Nothing
-/// is read for a release of a sample: its columns keep their types. So do labels that are computed.
+/// is read for a release of a sample: its columns keep their types. Computed labels keep their
+/// types, too.
 pub(super) async fn nanoseconds(
     job: &Job,
     decision: &Decision,
@@ -65,7 +66,7 @@ fn is_as_read(job: &Job, column: &str) -> bool {
     }
 }
 
-/// Returns those of the columns that have a released value that microseconds cannot express.
+/// Returns the columns that have a released value that microseconds cannot express.
 async fn with_nanoseconds(job: &Job, decision: &Decision, columns: &BTreeSet<String>) -> Result<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     if columns.is_empty() {

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Returns the sizes of the classes that a reader can tell apart; `None` if these are the kept
-/// classes. Several classes can have the same mean, and several groups of local recoding the same
-/// labels.
+/// classes. Several classes can have the same mean, and several groups of local recoding can have
+/// the same labels.
 fn alike(recoding: &RecodingPlan, classes: &FrequencySet, verdict: &Verdict) -> Option<Arc<Vec<u64>>> {
     if verdict.partition.is_none() && !recoding.has_computed_values() {
         return None;
@@ -26,7 +26,7 @@ fn alike(recoding: &RecodingPlan, classes: &FrequencySet, verdict: &Verdict) -> 
 pub(in crate::engine) struct Settled {
     /// The released and suppressed classes with their final counts.
     pub(in crate::engine) classes: Arc<FrequencySet>,
-    /// The verdict, which says which classes were released.
+    /// The verdict, with the classes that were released.
     pub(in crate::engine) verdict: Verdict,
     /// Whether rows were suppressed after the classes were counted.
     lost: bool,

@@ -21,12 +21,13 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
-/// Rows per encoded batch. With [`ROW_GROUP`] it decides where pages end, so it is not a setting.
+/// Rows per encoded batch. Together with [`ROW_GROUP`], this number decides where pages end, so it
+/// is not a setting.
 const BATCH: usize = 1 << 14;
 /// Rows per row group.
 pub(super) const ROW_GROUP: usize = 1 << 18;
-/// The bytes of rows that may wait for encoding, beside one row group or batch, while further rows
-/// are collected.
+/// The bytes of rows that may wait for encoding, in addition to one row group or batch, while
+/// further rows are collected.
 const ENCODING: usize = 1 << 25;
 /// The name of the write task in error messages.
 pub(in crate::engine) const WRITING: &str = "writing the release";

@@ -172,7 +172,7 @@ impl Staging {
     }
 
     /// Makes the staged files the release of the target, and then calls `then`. `manifest` is the
-    /// text of its manifest, and `change` its description for the log of a table.
+    /// text of the release's manifest, and `change` is its description for the log of a table.
     pub(in crate::engine) async fn publish(
         self,
         target: &Target,

@@ -1,4 +1,4 @@
-//! The types in which file formats store values, and the conversion to them, which loses nothing.
+//! The types in which file formats store values, and the lossless conversion to these types.
 
 use crate::error::{Error, Result};
 use crate::job::Format;

@@ -1,4 +1,4 @@
-//! What was written.
+//! The result of writing a release.
 
 use super::settled::Settled;
 use super::shelf::WrittenFile;
@@ -13,13 +13,13 @@ use arrow::datatypes::SchemaRef;
 use std::sync::Arc;
 use url::Url;
 
-/// Who wrote the files of a release.
+/// The machines that wrote the files of a release.
 pub(in crate::engine) enum Writers {
     /// This machine.
     Here,
     /// Other machines, through an executor.
     Others {
-        /// Those that wrote something other than what they were asked for.
+        /// The machines that wrote something other than what they were asked for.
         distrusted: Vec<Url>,
     },
 }
@@ -28,7 +28,7 @@ pub(in crate::engine) enum Writers {
 pub(in crate::engine) struct Written {
     /// The written files, if there is a target.
     pub(in crate::engine) files: Vec<WrittenFile>,
-    /// Who wrote the files.
+    /// The machines that wrote the files.
     pub(in crate::engine) writers: Writers,
     /// The footer of each file.
     pub(in crate::engine) footer: Footer,

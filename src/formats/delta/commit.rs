@@ -1,5 +1,4 @@
-//! The commit: one entry of the log, which is put on condition that the log has no entry of its
-//! number.
+//! The commit: one entry of the log, put only if the log has no entry with its number.
 
 use super::entry::commit_info;
 use super::error::failed;
@@ -19,12 +18,12 @@ use std::collections::HashMap;
 
 /// The table feature for timestamps without a time zone.
 const WITHOUT_ZONE: &str = "timestampNtz";
-/// The features of a table whose entries of the log name none.
+/// The features of a table whose log names none.
 const ALWAYS: [&str; 2] = ["appendOnly", "invariants"];
-/// The start of the names of our properties.
+/// The prefix of the properties that anonsql sets.
 const OWN: &str = "anonsql.";
 
-/// Makes a change the next version of the table at a place: the first one, or the one after
+/// Commits a change as the next version of the table at a place: the first one, or the one after
 /// `before`.
 pub(super) async fn commit(place: &Place, before: Option<&Table>, change: Change) -> CommitOutcome {
     let doing = format!("cannot commit to the Delta table {}", place.url);
@@ -59,8 +58,8 @@ pub(super) async fn commit(place: &Place, before: Option<&Table>, change: Change
         Ok(prepared) => prepared,
         Err(e) => return CommitOutcome::Failed(failed(doing, &e)),
     };
-    // The work of the crate after a commit is left out: it may fail for its own reasons, and the
-    // commit stands nevertheless.
+    // The work of the crate after a commit is left out. It may fail for reasons of its own,
+    // although the commit is done.
     match prepared.await {
         Ok(_) => CommitOutcome::Committed,
         Err(e) => {
@@ -71,7 +70,7 @@ pub(super) async fn commit(place: &Place, before: Option<&Table>, change: Change
 }
 
 /// Finds out whether a commit that failed was done. A request whose answer was lost is sent again,
-/// and then finds its own result.
+/// and then finds the result of the first attempt.
 async fn found_out(
     log: &LogStoreRef,
     version: u64,
@@ -91,7 +90,7 @@ async fn found_out(
     match log.read_commit_entry(version).await {
         Ok(Some(entry)) if is_own(&entry, change) => CommitOutcome::Committed,
         Ok(Some(entry)) if is_release(&entry) => CommitOutcome::Late,
-        // The next run reads what the other tool left: it goes on, or says why it cannot.
+        // The next run reads what the other tool left, and continues or fails with the reason.
         Ok(Some(_)) => CommitOutcome::Failed(Error::new(
             ErrorKind::Unavailable,
             format!(
@@ -99,17 +98,17 @@ async fn found_out(
             ),
         )),
         _ if is_late => CommitOutcome::Late,
-        // A put whose answer did not arrive may still arrive itself.
+        // A put without an answer may still reach the store.
         _ => CommitOutcome::Unknown(failed(doing, error)),
     }
 }
 
-/// Returns true if an entry of the log is that of a release.
+/// Returns true if an entry of the log belongs to a release.
 fn is_release(entry: &[u8]) -> bool {
     commit_info(entry).is_some_and(|told| told.get(RELEASE).is_some())
 }
 
-/// Returns true if an entry of the log is that of this change.
+/// Returns true if an entry of the log belongs to this change.
 fn is_own(entry: &[u8], change: &Change) -> bool {
     let is_said = |told: &Value, (name, text): (&String, &String)| told.get(name).and_then(Value::as_str) == Some(text);
     let is_own = |told: Value| change.properties.iter().all(|property| is_said(&told, property));
@@ -149,7 +148,7 @@ fn added(addition: &Addition, now: i64) -> Add {
 }
 
 fn metadata(before: Option<&Table>, change: &Change, schema: &StructType, doing: &str) -> Result<Metadata> {
-    // Properties that others set on the table stay, for example how long its log is kept.
+    // Properties that others set on the table stay, such as the retention of its log.
     let kept = before.map(|table| table.snapshot.metadata().configuration());
     let kept = kept.into_iter().flatten();
     let kept = kept.filter(|(name, _)| !name.starts_with(OWN));

@@ -51,7 +51,7 @@ fn away(doing: impl fmt::Display) -> Error {
     )
 }
 
-/// Returns true if an error of the kernel names features of a table. These are words of the
+/// Returns true if an error of the kernel names features of a table. Such names are words of the
 /// protocol.
 fn is_of_features(said: &str) -> bool {
     said.starts_with("Unsupported")

@@ -88,9 +88,9 @@ impl PinnedTable for Table {
         Ok(plan.await?)
     }
 
-    /// Filters are decided by the values of partitions, and by the bounds of whole numbers and
-    /// dates. Bounds of decimals and doubles are rounded to the digits of a double and ignore NaN.
-    /// Bounds of times are cut to milliseconds, and bounds of texts to their first letters.
+    /// The values of partitions, and the bounds of whole numbers and dates, decide a filter. Bounds
+    /// of decimals and doubles are rounded to the digits of a double and ignore NaN. Bounds of
+    /// times are cut to milliseconds, and bounds of texts to their first letters.
     fn decides(&self, filter: &Expr, schema: &Schema) -> bool {
         let partitions = self.snapshot.metadata().partition_columns();
         let is_decided = |name: &str| {
@@ -135,7 +135,7 @@ impl LoggedTable for Table {
             let entry = log.read_commit_entry(version).await;
             let entry = entry.map_err(|e| failed(format!("cannot read the log of {}", self.place.url), &e))?;
             let Some(told) = entry.as_deref().and_then(commit_info) else {
-                // The entries that were cleaned up are older than the rest.
+                // Entries removed by a cleanup are older than the rest.
                 break;
             };
             if told.get(RELEASE).and_then(Value::as_str) == Some(run) {

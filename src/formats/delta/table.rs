@@ -20,7 +20,7 @@ pub(super) struct Table {
     pub(super) snapshot: Arc<EagerSnapshot>,
     /// The data files with their sizes, by their paths relative to the table, sorted.
     pub(super) files: Vec<(String, u64)>,
-    /// Whether rows of the files are deleted in this version.
+    /// True if rows of the files are deleted in this version.
     pub(super) deletes_rows: bool,
 }
 

@@ -63,7 +63,7 @@ impl DetailTally {
         Ok(())
     }
 
-    /// Returns the codes of all rows of a batch, those of one row after those of another.
+    /// Returns the codes of all rows of a batch, one row after another.
     fn encode(&mut self, batch: &RecordBatch) -> Result<Vec<u64>> {
         let words = self.codes();
         let mut rows = vec![0u64; batch.num_rows() * words];
@@ -76,8 +76,8 @@ impl DetailTally {
         Ok(rows)
     }
 
-    /// Writes the entries to a file and clears them. `keys` are those of the combinations that they
-    /// count.
+    /// Writes the entries to a file and clears them. `keys` are the keys of the combinations that
+    /// the entries count.
     pub(super) fn spill(&mut self, layout: &PackedLayout, keys: &[u64], spill_space: &SpillSpace) -> Result<()> {
         let codes = self.codes();
         let counts = std::mem::replace(&mut self.counts, Sums::new(codes));
@@ -127,7 +127,7 @@ impl DetailTally {
     }
 }
 
-/// Calls `f` with entries in memory as they are written to files.
+/// Calls `f` with the entries in memory, in the form in which they are written to files.
 fn for_each_entry(
     counts: &Sums<u64>,
     (layout, keys): (&PackedLayout, &[u64]),

@@ -1,4 +1,4 @@
-//! The rows of each value of some columns, counted in one scan.
+//! The number of rows of each value of some columns, counted in one scan.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::encode::{Dictionary, Local, Shared};
@@ -9,11 +9,11 @@ use futures::StreamExt;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// The rows of each value of some columns.
+/// The number of rows of each value of some columns.
 #[derive(Debug)]
 pub(crate) struct Marginals {
     columns: Vec<Arc<Shared>>,
-    /// By column and code of its dictionary.
+    /// The counts by column and by code of its dictionary.
     counts: Vec<Vec<u64>>,
 }
 
@@ -59,8 +59,8 @@ impl Marginals {
         Ok(Self { columns, counts })
     }
 
-    /// Returns the values of a column in ascending order with NULL last, and the rows of each. Of
-    /// values that only another scan with the same dictionary met, there are none.
+    /// Returns the values of a column in ascending order with NULL last, and the number of rows of
+    /// each. A value that only another scan with the same dictionary met has no rows.
     pub(crate) fn of(&self, column: usize) -> Result<(ArrayRef, Vec<u64>)> {
         let Dictionary { values, ranks } = self.columns[column].finish()?;
         let mut counts = vec![0; values.len()];

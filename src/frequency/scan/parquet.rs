@@ -87,8 +87,8 @@ async fn scan(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionP
     Ok(Some(DataSourceExec::from_data_source(config)))
 }
 
-/// Returns true if an expression is a column, or a column that is no string in the one spelling of
-/// its values.
+/// Returns true if an expression is a column, or the one spelling of the values of a column that is
+/// not a string.
 fn is_read(expr: &Arc<dyn PhysicalExpr>) -> bool {
     expr.is::<Column>() || is_spelled(expr)
 }

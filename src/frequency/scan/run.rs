@@ -63,8 +63,8 @@ impl Scan {
                         tally = blocking("writing combinations", make_room).await?;
                     }
                     progress.fetch_add(tally.rows - before, Ordering::Relaxed);
-                    // Gives way after every batch, and not when its budget ends: what was dropped
-                    // reads no further.
+                    // The task yields after every batch, and not only when its budget ends, so that
+                    // a dropped scan reads no further.
                     tokio::task::yield_now().await;
                 }
                 tally.finish();

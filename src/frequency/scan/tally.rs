@@ -28,8 +28,8 @@ pub(crate) struct Tally {
     pub(crate) counts: Vec<u64>,
     pub(crate) details: Vec<DetailTally>,
     pub(crate) rows: u64,
-    /// By column and code of the scan: the rows of the combinations that are in files, and of all
-    /// combinations once finished.
+    /// The number of rows by column and code of the scan: in the combinations that are in files,
+    /// and in all combinations once finished.
     marginals: Vec<Vec<u64>>,
     /// The partial counts that were written to files, with the layout of their keys.
     files: LayoutFiles,

@@ -7,8 +7,8 @@ use arrow::buffer::ScalarBuffer;
 use arrow::datatypes::UInt64Type;
 use arrow::record_batch::RecordBatch;
 
-/// The numbers of rows that the rows of a batch stand for: each for itself, or as the column
-/// [`ROWS`] says.
+/// The number of rows that each row of a batch stands for: one, or the number in the column
+/// [`ROWS`].
 #[derive(Debug, Default)]
 pub(super) struct Weights(Option<ScalarBuffer<u64>>);
 

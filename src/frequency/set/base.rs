@@ -167,8 +167,8 @@ impl Base {
             class_bytes: 2 * (words + 1) * 8 + partitioned::bytes_to_group(1, words),
         };
         if let Grouping::Classes(set) = spilled.group(&self.key_schema, &node, None, means)? {
-            // It is copied in order, and grouped for the nodes, with what classes have beside their
-            // rows.
+            // The set is copied in order and grouped for the nodes, with what classes contain
+            // beside their rows.
             let room = spill_space.reservation("anonsql base frequency set");
             let bytes = 3 * set.bytes() + partitioned::bytes_to_group(set.len(), words);
             if room.try_resize(bytes).is_ok() {

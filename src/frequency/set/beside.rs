@@ -82,8 +82,8 @@ impl DetailFiles {
         Ok((attribute, Self { files, cardinality }))
     }
 
-    /// Returns the detail of the classes of `set` that are in `index`, which are those of `bottom`
-    /// generalized to its node; `None` if it does not fit in memory.
+    /// Returns the detail of the classes of `set` that are in `index`; `None` if it does not fit in
+    /// memory. The classes are those of `bottom`, generalized to the node of `set`.
     fn of(
         &self,
         (set, index): (&FrequencySet, &KeyIndex),
@@ -111,7 +111,7 @@ impl DetailFiles {
                     }
                 }
                 counts.add(&own, own_rows);
-                // What is grouped is brought together with the groups of the other files.
+                // The groups are later merged with the groups of the other files.
                 fits = memory.try_resize(counts.bytes() + counts.len() * 48).is_ok();
                 Ok(fits)
             })?;
@@ -143,9 +143,9 @@ impl People {
         Ok((Self { files, rows }, unmapped))
     }
 
-    /// Returns the classes of `set`, which are those of `bottom` generalized to its node, with the
-    /// rows of the population, and after them those that only the population has; `None` if these
-    /// do not fit in memory.
+    /// Returns the classes of `set` with the rows of the population, and after them the classes
+    /// that only the population has; `None` if these do not fit in memory. The classes of `set` are
+    /// those of `bottom`, generalized to its node.
     fn of(
         &self,
         set: FrequencySet,
@@ -207,7 +207,7 @@ impl People {
         Ok(Some(found))
     }
 
-    /// Returns the same of the keys of some slices.
+    /// Returns the same number for the keys of some slices.
     fn missing_in(
         &self,
         slices: Range<usize>,
@@ -264,8 +264,8 @@ fn pairs(scan: &Scan, detail: usize, rank: impl Fn(usize, u64) -> u64, memory: &
     Ok(pairs)
 }
 
-/// Returns `set`, whose classes are those of `bottom` generalized to its node, with the counts of a
-/// population and with details; `None` if they do not fit in memory.
+/// Returns `set` with the counts of a population and with details; `None` if they do not fit in
+/// memory. The classes of `set` are those of `bottom`, generalized to its node.
 pub(super) fn beside(
     mut set: FrequencySet,
     (people, details): (Option<&People>, &[DetailFiles]),

@@ -17,7 +17,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// Creates an empty cache of at most `limit` bytes, as far as `reservation` is granted them.
+    /// Creates an empty cache of at most `limit` bytes, which are reserved in `reservation`.
     pub(super) fn new(limit: usize, reservation: MemoryReservation) -> Self {
         Self {
             sets: HashMap::new(),

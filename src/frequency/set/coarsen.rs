@@ -1,12 +1,11 @@
-//! The base set at coarser levels, where there are more combinations than are to be compared one by
-//! one.
+//! The base set at coarser levels, for tables with too many combinations to compare one by one.
 //!
 //! A partitioning algorithm compares combinations with each other, so it needs all of them at once.
-//! Where there are too many, it gets the classes of a node above the bottom instead, as if LEVELS
-//! named that node. Levels are raised one by one. Each time, the column is raised that takes away
-//! the most combinations for the loss that it adds. At the end, levels that were raised for nothing
-//! are lowered again. The number of classes of a node is estimated from the hashes of their keys.
-//! So the node depends on the table alone, and not on memory, threads or files.
+//! If there are too many, it gets the classes of a node above the bottom instead, as if LEVELS
+//! named that node. Levels are raised one by one. Each step raises the column that removes the most
+//! combinations for the loss that it adds. At the end, levels that were raised unnecessarily are
+//! lowered again. The number of classes of a node is estimated from the hashes of their keys. So
+//! the node depends on the table alone, and not on memory, threads or files.
 
 use super::base::{Base, BaseSet};
 use super::sketch::Sketch;
@@ -26,7 +25,7 @@ impl Base {
     /// is raised beyond `top`. `weights` multiply the losses of the columns. A set in files is
     /// moved into memory if it fits there.
     pub(crate) fn coarsened(self, top: &Node, weights: &[f64], most: usize, spill_space: &SpillSpace) -> Result<Self> {
-        // What is in memory is counted. Keys in files may occur more than once.
+        // A set in memory is counted exactly. Keys in files may occur more than once.
         if self.combinations() <= most as u64 / 2 {
             return Ok(self);
         }
@@ -57,7 +56,8 @@ impl Base {
             let fewer = self.distinct(&above)?;
             let gain = |i: usize| {
                 let lost = loss(&above[i]) - loss(&node);
-                // A level without a loss comes first, and one that takes nothing away comes last.
+                // A level without a loss comes first, and a level that removes no combination comes
+                // last.
                 match (distinct as f64 / fewer[i].max(1) as f64).ln() {
                     times if times > 0.0 => times / lost.max(f64::MIN_POSITIVE),
                     _ => -lost,
@@ -68,8 +68,8 @@ impl Base {
             };
             (node, distinct) = (above[best].clone(), fewer[best]);
         }
-        // The last steps may have taken away more than they had to, so that an earlier one was for
-        // nothing.
+        // The last steps may have removed more combinations than necessary, which makes an earlier
+        // step superfluous.
         loop {
             let below = neighbours(&node, |c, level| (level > self.bottom().level(c)).then(|| level - 1));
             let more = self.distinct(&below)?;
@@ -129,7 +129,7 @@ impl Base {
         let BaseSet::Held(set) = &self.set else {
             return self.hold_at(node, spill_space, threads());
         };
-        // The set is grouped, and what was grouped is copied in order.
+        // The set is grouped, and the groups are copied in order.
         let room = spill_space.reservation("anonsql base frequency set");
         let bytes = 2 * set.bytes() + partitioned::bytes_to_group(set.len(), set.words());
         room.try_resize(bytes).map_err(|_| {

@@ -1,4 +1,4 @@
-//! Base sets of some rows of a table, with nothing that depends on the others.
+//! Base sets of some rows of a table, with nothing that depends on its other rows.
 
 use super::base::{Base, BaseSet};
 use super::frequency_set::FrequencySet;
@@ -13,8 +13,8 @@ use std::sync::Arc;
 impl Base {
     /// Returns the base set of a table that has `counts[i]` rows of each class of this one, and no
     /// details. A class of no rows is left out. The new table has one value for each label of the
-    /// classes that are left, to which `bind` binds the hierarchy of a column again, so nothing of
-    /// this table's other values is in the result.
+    /// classes that are left. `bind` binds the hierarchy of a column to these values again. So
+    /// nothing of this table's other values is in the result.
     ///
     /// Fails with `ErrorKind::Resources` if this set is in files.
     pub fn kept(&self, counts: &[u64], bind: impl Fn(usize, ArrayRef) -> Result<Lookup>) -> Result<Self> {

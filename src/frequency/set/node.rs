@@ -132,7 +132,7 @@ mod tests {
             let found = planned.roll_up(set, &base.key_schema, &node).unwrap();
             assert_eq!(classes(&fused), classes(&found), "{node}");
             assert!(found.keys().chunks(found.words()).is_sorted(), "{node}");
-            // Also a more general node from the set just computed.
+            // Also checks a more general node, computed from the set just found.
             let tops = base.key_schema.lookups().iter().map(|l| l.top()).collect();
             let top = planned.roll_up(&found, &base.key_schema, &Node::new(tops)).unwrap();
             assert!(top.len() <= 1 && top.counts().iter().sum::<u64>() == set.counts().iter().sum::<u64>());

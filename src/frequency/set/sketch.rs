@@ -7,12 +7,12 @@ use crate::key::hash;
 const KEPT: usize = 1 << 14;
 
 /// The least hashes of the keys that were added (bottom-k sketch: Bar-Yossef et al., Counting
-/// Distinct Elements in a Data Stream, 2002). The number that it tells depends on the keys alone,
-/// not on their order or on how often they occur.
+/// Distinct Elements in a Data Stream, 2002). The estimate depends on the keys alone, not on their
+/// order or on how often they occur.
 #[derive(Debug, Clone)]
 pub(super) struct Sketch {
     hashes: Vec<u64>,
-    /// No hash that is greater counts.
+    /// Greater hashes are ignored.
     most: u64,
 }
 
@@ -73,7 +73,7 @@ mod tests {
             let keys: Vec<u64> = (0..distinct).map(|i| i * 7919).collect();
             let (mut whole, mut halves) = (Sketch::new(), [Sketch::new(), Sketch::new()]);
             whole.add(1, &keys);
-            // Every key twice, in another order.
+            // Every key is added twice, in another order.
             for (i, key) in keys.iter().rev().chain(&keys).enumerate() {
                 halves[i % 2].add(1, &[*key]);
             }

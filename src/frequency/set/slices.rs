@@ -1,4 +1,5 @@
-//! What grouping from files shares: the slices of classes, the means, and the order of keys.
+//! Shared parts of grouping from files: the slices of classes, the resources, and the order of
+//! keys.
 
 use crate::key::hash;
 use crate::spill::SpillSpace;

@@ -28,7 +28,7 @@ const PENDING: usize = 1 << 12;
 /// The most classes of a node that is grouped in one pass.
 const FEW: u64 = 1 << 16;
 
-/// The combined demand of the models and the limit on a node, as far as class sizes decide it.
+/// The combined demand of the models and the limit on a node's class sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Demand {
     /// The smallest class size; smaller classes are suppressed.

@@ -1,9 +1,9 @@
-//! Refusals of APPEND: requests whose promises are not those of classes that can be counted over
-//! batches, and batches that are of another kind than the release that they are to be added to.
+//! Refusals of APPEND: requests whose promises cannot be counted over the classes of several
+//! batches, and batches of another kind than the release that they would be added to.
 //!
 //! A release that grows promises two things: each batch holds the models as a table of its own, and
-//! so do all batches together. The second is counted on the released labels alone, so whatever
-//! needs more than them is refused.
+//! so do all batches together. The second is counted on the released labels alone, so a promise
+//! that needs more is refused.
 
 use super::standing::{Unlike, compared, divided, model_of, unfollowed, unlike_columns, unlike_hierarchy};
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use crate::model::PrivacyModel;
 use arrow::datatypes::DataType;
 use std::cmp::Ordering;
 
-/// Refuses a request with APPEND that cannot be met, whatever the data is.
+/// Refuses a request with APPEND that cannot be met for any data.
 pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
     if let Some(why) = refused(job, target) {
         return Err(Error::usage(format!("APPEND: {why}")));
@@ -46,7 +46,7 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
     }
 }
 
-/// Returns why rows of such a request cannot be added to a release, and what to do.
+/// Returns why rows of a request with APPEND cannot be added to a release, and what to do.
 fn refused(job: &Job, target: &Target) -> Option<&'static str> {
     let has_forms = job.quasi_identifiers.iter().any(|q| q.labels != LabelForm::Text);
     Some(match () {
@@ -166,7 +166,7 @@ fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
     Ok(())
 }
 
-/// Returns the error for a batch that does not promise what a check of the release says.
+/// Returns the error for a batch without a promise as strong as a check of the release.
 fn less(check: &Check) -> Error {
     let refused = model_of(check).and_then(|model| not_counted(model.as_ref()));
     let why = match refused {
@@ -258,7 +258,7 @@ pub(crate) fn rises_from_zero(job: &Job, column: &str) -> bool {
     field.is_ok_and(|field| matches!(plain_type(field.data_type()), DataType::Utf8 | DataType::Utf8View))
 }
 
-/// Returns true if a check is that of the codes of a hierarchy, which are the same for every batch.
+/// Returns true if a check is about the codes of a hierarchy, which are the same for every batch.
 fn is_of_codes(job: &Job, check: &Check) -> bool {
     let mut quasi_identifiers = job.quasi_identifiers.iter();
     quasi_identifiers.any(|q| {
@@ -267,7 +267,7 @@ fn is_of_codes(job: &Job, check: &Check) -> bool {
     })
 }
 
-/// Returns true if a model promises what `check` says, or more.
+/// Returns true if a model promises at least what `check` requires.
 fn is_as_strong(job: &Job, constraint: &Constraint, check: &Check) -> bool {
     matches!(
         compared(job, constraint, check),

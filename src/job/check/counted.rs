@@ -1,12 +1,12 @@
-//! Refusals of types whose values cannot be counted, because one value has spellings that nothing
-//! makes one.
+//! Refusals of types whose values cannot be counted, because one value has several spellings that
+//! cannot be made equal.
 
 use crate::error::{Error, Result};
 use arrow::datatypes::{DataType, IntervalUnit};
 use datafusion::common::DFSchema;
 
-/// Refuses each of these columns whose values a model would count as several where a reader sees
-/// one. A column that is not there is for another check to refuse.
+/// Refuses columns in which a model would count several values where a reader sees one. A column
+/// that does not exist is refused by another check.
 pub(crate) fn check_counted<'a>(rows: &DFSchema, columns: impl IntoIterator<Item = &'a String>) -> Result<()> {
     for column in columns {
         let field = rows.field_with_unqualified_name(column).ok();
@@ -20,7 +20,8 @@ pub(crate) fn check_counted<'a>(rows: &DFSchema, columns: impl IntoIterator<Item
     Ok(())
 }
 
-/// Returns why a value of this type, or one within it, has several spellings; `None` if it has one.
+/// Returns why a value of this type, or one within it, has several spellings; `None` if it has one
+/// spelling.
 fn spellings(data_type: &DataType) -> Option<&'static str> {
     use DataType::{
         Dictionary, FixedSizeList, Interval, LargeList, LargeListView, List, ListView, Map, RunEndEncoded, Struct,

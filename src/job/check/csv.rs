@@ -5,7 +5,7 @@ use crate::job::Job;
 use crate::quoting::ident;
 
 /// Refuses released columns of lists, structs, maps and unions, for which CSV has no text. A mask
-/// is none of these, whatever it is of.
+/// never has such a type, whatever the type of its column.
 pub(super) fn check(job: &Job) -> Result<()> {
     let fields = job.source.rows.schema().fields().iter();
     let mut kept = fields.filter(|field| job.releases(field.name()) && job.mask(field.name()).is_none());

@@ -1,4 +1,4 @@
-//! Refusals of differential privacy: whatever would tell of rows that are not drawn, or of classes
+//! Refusals of differential privacy: requests that would reveal rows that are not drawn, or classes
 //! that are too small.
 
 use super::Purpose;
@@ -10,12 +10,12 @@ use crate::secret::Secret;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
-/// The kinds of hierarchies whose values and labels the statement's author gives, besides those
-/// that are a rule alone.
+/// The kinds of hierarchies whose values and labels the statement's author gives, in addition to
+/// those that consist of a rule alone.
 const GIVEN: &[&str] = &["values", "file"];
 
-/// Refuses requests for a differentially private release that would say more than its classes, or
-/// whose classes would depend on more of the source than one row each.
+/// Refuses requests for a differentially private release that would reveal more than its classes,
+/// or whose classes would depend on more of the source than one row each.
 pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     let Some(constraint) = job.constraints.iter().find(|c| c.model.sampling().is_some()) else {
         return Ok(());
@@ -133,8 +133,8 @@ fn column(job: &Job, q: &QuasiIdentifier) -> Option<String> {
         .map(|why| format!("column {column}: hierarchy {} {why}", hierarchy.name()))
 }
 
-/// Refuses level 0 of a hierarchy that says ON UNMAPPED TOP: whether a value is `*` from level 1 on
-/// alone is known once the rows are read.
+/// Refuses level 0 of a hierarchy with ON UNMAPPED TOP. An unmapped value is `*` only from level 1
+/// on, and it is not known before the rows are read whether there is one.
 fn of_ground(job: &Job, q: &QuasiIdentifier) -> Option<&'static str> {
     let place = job
         .quasi_identifiers
@@ -166,8 +166,8 @@ fn of_hierarchy(hierarchy: &Hierarchy) -> Option<&'static str> {
     )
 }
 
-/// Returns why a row of a source may follow from more than one row of a table; `None` if each
-/// follows from one.
+/// Returns why a row of a source may derive from more than one row of a table; `None` if each
+/// derives from one row.
 fn rows(plan: &LogicalPlan) -> Result<Option<String>> {
     let mut together = false;
     plan.apply_with_subqueries(|node| {

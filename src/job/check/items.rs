@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::job::{Format, Job};
 
 /// Refuses a column of sets that no model judges, a request whose other quasi-identifiers no model
-/// judges, and what a promise about sets cannot be combined with.
+/// judges, and clauses that a promise about sets cannot be combined with.
 pub(super) fn check(job: &Job) -> Result<()> {
     for set in &job.item_sets {
         let column = &set.column;

@@ -1,5 +1,5 @@
-//! Whether IF NOT EXISTS keeps what stands in the target: a whole release of the kind that the
-//! statement would make.
+//! Decides whether IF NOT EXISTS keeps the target: only a whole release of the kind that the
+//! statement would make is kept.
 
 use super::standing::{Unlike, compared, divided, unfollowed, unlike_columns, unlike_hierarchy};
 use crate::drift::OnDrift;
@@ -15,13 +15,13 @@ use std::collections::BTreeMap;
 
 impl Job {
     /// Returns true if the target has a release that the statement keeps. Fails with
-    /// `ErrorKind::TargetExists` if it has anything else, and says what.
+    /// `ErrorKind::TargetExists`, and describes the target, if it has anything else.
     pub(crate) fn keeps_target(&self) -> Result<bool> {
         let Some(target) = self.target.as_ref().filter(|target| target.existing == Existing::Skip) else {
             return Ok(false);
         };
         let whole = match &target.stored {
-            // It was looked at when the request was bound.
+            // The target was read when the request was bound.
             Some(stored) => stored.standing.as_ref().map(|standing| standing.manifest.clone()),
             None => folder::whole(&target.path)?,
         };
@@ -42,13 +42,13 @@ impl Job {
     }
 }
 
-/// Returns what a release is if it was not made under the policy of the statement.
+/// Returns the difference if a release was not made under the policy of the statement.
 fn other_policy(job: &Job, manifest: &Manifest) -> Option<String> {
     let is_other = job.is_under_another_policy(manifest.policy.as_ref());
     is_other.then(|| "it was not made under this policy".to_string())
 }
 
-/// Returns in what a release is of another kind than the statement's, if it is.
+/// Returns how the kind of a release differs from that of the statement, if it does.
 fn other_kind(job: &Job, target: &Target, manifest: &Manifest) -> Result<Option<String>> {
     let unlike = other_policy(job, manifest)
         .or_else(|| unfollowed(job, manifest))
@@ -66,7 +66,7 @@ fn other_kind(job: &Job, target: &Target, manifest: &Manifest) -> Result<Option<
     })
 }
 
-/// Returns in what the files of a release differ.
+/// Returns how the files of a release differ.
 fn other_files(target: &Target, manifest: &Manifest) -> Option<String> {
     let is_csv = manifest.output.iter().any(|file| file.name.ends_with(".csv"));
     match (is_csv, target.format == Format::Csv) {
@@ -91,7 +91,7 @@ fn other_files(target: &Target, manifest: &Manifest) -> Option<String> {
     (!is_divided_alike).then(|| format!("it {}", divided(&manifest.partitioned_by)))
 }
 
-/// Returns in what the columns of a release differ.
+/// Returns how the columns of a release differ.
 fn other_columns(job: &Job, manifest: &Manifest) -> Option<String> {
     Some(match unlike_columns(job, manifest)? {
         Unlike::Missing(column) => format!("it has the column {column:?}, which the statement does not release"),
@@ -104,7 +104,7 @@ fn other_columns(job: &Job, manifest: &Manifest) -> Option<String> {
     })
 }
 
-/// Returns in what else than the source and the models a release counts: in entities or in another
+/// Returns how the counts of a release differ beyond the source and the models: by entity or by
 /// population.
 fn other_counts(job: &Job, manifest: &Manifest) -> Option<String> {
     let counted = |entity: &Option<String>| match entity {
@@ -118,7 +118,7 @@ fn other_counts(job: &Job, manifest: &Manifest) -> Option<String> {
             counted(&job.entity)
         ));
     }
-    // A release that also counts in a population, and promises the rest, promises more.
+    // A release that also counts in a population, and keeps the other promises, promises more.
     let is_other = job.population.is_some() && population(&job.statement) != population(&manifest.statement);
     is_other.then(|| match population(&manifest.statement) {
         Some(_) => "it counts in another POPULATION".into(),
@@ -126,8 +126,8 @@ fn other_counts(job: &Job, manifest: &Manifest) -> Option<String> {
     })
 }
 
-/// Returns what follows POPULATION in a statement in canonical form; `None` if it has no such
-/// clause.
+/// Returns the tokens of the clause POPULATION of a statement in canonical form; `None` if it has
+/// no such clause.
 fn population(statement: &str) -> Option<Vec<Token>> {
     let tokens = Tokenizer::new(&GenericDialect {}, statement).tokenize().ok()?;
     let (mut depth, mut words) = (0_i64, vec![]);
@@ -150,8 +150,8 @@ fn population(statement: &str) -> Option<Vec<Token>> {
     Some(tokens.get(start + 1..end)?.to_vec())
 }
 
-/// Returns in what the values of a release differ: in suppressed rows, permuted columns, recoding
-/// or the form of labels.
+/// Returns how the values of a release differ: in suppressed rows, permuted columns, recoding or
+/// the form of labels.
 fn other_values(job: &Job, manifest: &Manifest) -> Option<String> {
     match (job.starred, manifest.suppressed_rows) {
         (true, SuppressedRows::Dropped) => return Some("its suppressed rows are DROPPED".into()),
@@ -187,8 +187,8 @@ fn other_values(job: &Job, manifest: &Manifest) -> Option<String> {
     ))
 }
 
-/// Returns in what the levels of a release lie outside of those that the statement allows. Local
-/// recoding has no levels to compare.
+/// Returns which levels of a release are outside of those that the statement allows. Local recoding
+/// has no levels to compare.
 fn other_levels(job: &Job, manifest: &Manifest) -> Option<String> {
     let given = match &job.choice {
         Choice::Node(levels) => Some(levels),
@@ -216,14 +216,14 @@ fn other_levels(job: &Job, manifest: &Manifest) -> Option<String> {
     })
 }
 
-/// Returns what the statement promises and a release does not.
+/// Returns the promise of the statement that a release does not make.
 fn missing(job: &Job, manifest: &Manifest) -> Option<String> {
     let is_held = |c: &&Constraint| {
         let own = c.describe(&job.quasi_identifiers);
         let is_checked = |held: fn(&str, &str) -> bool| manifest.checks.iter().any(|check| held(&check.check, &own));
         match (c.model.sampling(), &manifest.differential_privacy) {
             (Some(own), Some(budget)) if budget.epsilon <= own.epsilon && budget.delta <= own.delta => true,
-            // The check of limits has the model at its end.
+            // The check of personal limits ends with the model.
             _ if c.model.limit_column().is_some() => is_checked(|check, own| check.ends_with(own)),
             (Some(_), _) => is_checked(|check, own| check == own),
             (None, _) => {

@@ -4,8 +4,7 @@ use crate::error::{Error, Result};
 use crate::hierarchy::{LabelForm, has_order, plain_type};
 use crate::job::{Format, Job, QuasiIdentifier};
 
-/// Refuses forms that cannot be computed for their column, or not be written where the release
-/// goes.
+/// Refuses forms that cannot be computed for their column, or cannot be written to the target.
 pub(super) fn check(job: &Job) -> Result<()> {
     for q in job.quasi_identifiers.iter().filter(|q| q.labels != LabelForm::Text) {
         is_computable(job, q)?;
@@ -50,7 +49,8 @@ fn is_computable(job: &Job, q: &QuasiIdentifier) -> Result<()> {
             q.hierarchy.name()
         )));
     }
-    // A value of the class tells classes apart that have the same label in the column.
+    // A value that is computed from the class distinguishes classes with the same label in the
+    // column.
     if let Some(c) = job.constraints.iter().find(|c| !c.is_of_classes()) {
         return Err(Error::usage(format!(
             "column {column}: {} is about groups of classes, and LABELS {form} tells the classes of a group apart; write \

@@ -60,8 +60,8 @@ impl Job {
 }
 
 impl Job {
-    /// Returns the columns whose values are told apart: those that make classes, that models count,
-    /// and that masks are made of.
+    /// Returns the columns whose values are distinguished: those that form classes, those that
+    /// models count, and those that masks are computed from.
     fn counted(&self) -> impl Iterator<Item = &String> {
         let quasi_identifiers = self.quasi_identifiers.iter().map(|q| &q.column);
         let sets = self.item_sets.iter().map(|s| &s.column);

@@ -1,8 +1,8 @@
-//! Mount points: a folder that no other can take the place of.
+//! Mount points, which are folders that cannot be replaced by another folder.
 
 use std::path::Path;
 
-/// Returns true if something is mounted at this folder, as far as the system says.
+/// Returns true if something is mounted at this folder, as far as the system reports it.
 pub(super) fn is_mount_point(folder: &Path) -> bool {
     let Ok(folder) = folder.canonicalize() else {
         return false;
@@ -12,8 +12,7 @@ pub(super) fn is_mount_point(folder: &Path) -> bool {
     points.map(spelled).any(|point| Path::new(&point) == folder)
 }
 
-/// Returns a path of the system's list as it is: blanks and backslashes stand there as three octal
-/// digits.
+/// Decodes a path of the system's list, in which blanks and backslashes are three octal digits.
 fn spelled(point: &str) -> String {
     [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
         .iter()

@@ -15,7 +15,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
         _ => "RECODING LOCAL",
     };
     let refused = candidates.iter().map(|c| divided_by(job, name, c.partitioner.as_ref()));
-    // If all refuse, the error is that of the last one.
+    // If all algorithms refuse the request, the error is that of the last one.
     refused.reduce(Result::or).unwrap_or(Ok(()))
 }
 
@@ -31,12 +31,14 @@ impl Job {
         let Choice::Partition(candidates) = &self.choice else {
             return vec![];
         };
-        // Where one of several may be chosen, the class label guides only those who measure by it.
+        // If there are several algorithms, those that read the class label serve only metrics that
+        // read it.
         let serves = |c: &&Candidate| {
             candidates.len() == 1 || !c.partitioner.reads_class_label() || self.metric.reads().class_label
         };
         let meets = |c: &&Candidate| may_divide(self, &c.call.name, c.partitioner.as_ref());
-        // Cells are suppressed for groups of some columns. All else is served better by labels.
+        // Suppressed cells serve models about groups of some columns. Labels serve all other models
+        // better.
         let is_for = |c: &&Candidate| {
             let asked = self.constraints.iter().any(|c| !c.is_of_classes());
             candidates.len() == 1 || asked || !c.partitioner.judges_groupings()
@@ -45,8 +47,8 @@ impl Job {
     }
 }
 
-/// Refuses requests that a partitioning algorithm cannot meet. `name` is what the statement calls
-/// it.
+/// Refuses requests that a partitioning algorithm cannot meet. `name` is the name of the algorithm
+/// in the statement.
 fn divided_by(job: &Job, name: &str, partitioner: &dyn Partitioner) -> Result<()> {
     let instead = "use a search over the lattice, such as SEARCH USING auto";
     if let Some(c) = job.constraints.iter().find(|c| !c.is_of_classes()) {
@@ -89,7 +91,7 @@ fn divided_by(job: &Job, name: &str, partitioner: &dyn Partitioner) -> Result<()
             "node_limit is a number of nodes of the lattice, and {name} assesses none; time_limit ends it early"
         )));
     }
-    // Within a group there are no distances in a column that LEVELS keeps at one level.
+    // A column that LEVELS keeps at one level has no distances within a group.
     let has_distances =
         |q: &&QuasiIdentifier| partitioner.needs_order() && q.levels.is_none_or(|(low, high)| low < high);
     for q in job.quasi_identifiers.iter().filter(has_distances) {
@@ -112,8 +114,8 @@ fn divided_by(job: &Job, name: &str, partitioner: &dyn Partitioner) -> Result<()
     Ok(())
 }
 
-/// Refuses models that read more than rows beside `scoped`, which is about the groups of some
-/// quasi-identifiers.
+/// Refuses models that read more than the rows of groups. `scoped` is the model about the groups of
+/// some quasi-identifiers.
 fn counts_rows(job: &Job, name: &str, scoped: &Constraint) -> Result<()> {
     let scoped = scoped.describe(&job.quasi_identifiers);
     let instead = "use a search over the lattice, such as SEARCH USING auto";

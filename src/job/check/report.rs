@@ -16,7 +16,7 @@ pub(super) fn check(job: &Job, report: &ReportFile) -> Result<()> {
     check_report(report, job.target.as_ref(), &read)
 }
 
-/// Refuses an object of a release, of the log of a table, or of what the statement reads.
+/// Refuses an object of a release, of the log of a table, or of a source of the statement.
 fn check_object(object: &SingleObject, stored: Option<&Stored>, read: &[&SourceTable]) -> Result<()> {
     let refused = |why: &str| Err(Error::usage(format!("REPORT TO {:?}: {why}", object.url())));
     if stored.is_some_and(|stored| stored.prefix.holds(object)) {
@@ -103,7 +103,7 @@ pub(crate) fn check_report(report: &ReportFile, target: Option<&Target>, read: &
     if read.iter().any(is_read) {
         return refused("the next run would read it as data: the source reads its folder; write it elsewhere".into());
     }
-    // What is in the folder of a release is replaced with it.
+    // Files in the folder of a release are replaced with it.
     match target.as_deref() == Some(folder) {
         true => Ok(()),
         false => check_replaced(&own, report.overwrites())

@@ -1,12 +1,12 @@
-//! Refusals of the standards that a request follows, as far as names, types and promises tell. The
-//! values of the columns are looked at before the release is written.
+//! Refusals by the standards that a request follows, from names, types and promises alone. The
+//! values of the columns are checked before the release is written.
 
 use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::standard::{Looked, Promised, Treated};
 use crate::suggest::{Facts, Kind};
 
-/// Refuses what a standard of the request does not allow by the names, types and promises alone.
+/// Refuses a request that violates one of its standards by names, types and promises alone.
 pub(super) fn check(job: &Job) -> Result<()> {
     if job.standards.is_empty() {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Compares a request with a release that stands, as its manifest describes it. APPEND adds rows
-//! only to a release of the same kind, and IF NOT EXISTS keeps no other.
+//! Compares a request with an existing release, as its manifest describes it. APPEND adds rows only
+//! to a release of the same kind, and IF NOT EXISTS keeps only such a release.
 
 use crate::catalogue::{Argument, Arguments, Call, Value, find};
 use crate::error::Result;
@@ -10,7 +10,7 @@ use crate::model::{Comparison, MODELS, PrivacyModel, Relation};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// In what the released columns of a request differ from those of a release.
+/// A difference between the released columns of a request and those of a release.
 pub(super) enum Unlike {
     /// The release has this column, and the request does not release it.
     Missing(String),
@@ -24,7 +24,7 @@ pub(super) enum Unlike {
     Order(Vec<String>),
 }
 
-/// Returns the role of a released column as a manifest has it.
+/// Returns the role of a released column as a manifest names it.
 fn role(job: &Job, column: &str) -> Role {
     match () {
         () if job.item_set(column).is_some() => Role::ItemSet,
@@ -36,7 +36,8 @@ fn role(job: &Job, column: &str) -> Role {
     }
 }
 
-/// Returns in what the released columns differ, if they do: in names, roles or order.
+/// Returns the difference between the released columns, if there is one: in names, roles, masks or
+/// order.
 pub(super) fn unlike_columns(job: &Job, standing: &Manifest) -> Option<Unlike> {
     let fields = job.source.rows.schema().fields().iter().map(|f| f.name());
     let released = fields.filter(|name| job.releases(name));
@@ -59,8 +60,8 @@ pub(super) fn unlike_columns(job: &Job, standing: &Manifest) -> Option<Unlike> {
     (released != known).then(|| Unlike::Order(in_order()))
 }
 
-/// Returns the first column that is released by another mask. Whether the secrets are the same is
-/// known by nobody.
+/// Returns the first column that is released by another mask. Whether the secrets are the same
+/// cannot be known.
 fn unlike_mask(job: &Job, standing: &Manifest) -> Option<Unlike> {
     const NONE: &str = "no mask";
     standing.columns.iter().find_map(|released| {
@@ -80,8 +81,7 @@ pub(super) fn unfollowed(job: &Job, standing: &Manifest) -> Option<String> {
     Some(format!("it does not follow {missing}"))
 }
 
-/// Returns in what the hierarchy of a column differs from the one of the release, for the first
-/// column of which it does.
+/// Returns the first difference between the hierarchy of a column and that of the release.
 pub(super) fn unlike_hierarchy(job: &Job, standing: &Manifest) -> Result<Option<String>> {
     let generalized = job.quasi_identifiers.iter().map(|q| (&q.column, &q.hierarchy));
     let items = job.item_sets.iter().map(|s| (&s.column, &s.hierarchy));
@@ -106,7 +106,7 @@ pub(super) fn divided(partitioned_by: &[String]) -> String {
     }
 }
 
-/// Returns the built-in model that a check of a manifest is of; `None` if it is of none.
+/// Returns the built-in model that a check of a manifest is about; `None` if there is none.
 pub(super) fn model_of(check: &Check) -> Option<Box<dyn PrivacyModel>> {
     let (name, arguments) = check.check.split_once('(').unwrap_or((check.check.as_str(), ""));
     let (arguments, _) = arguments.split_once(')').unwrap_or((arguments, ""));
@@ -119,7 +119,7 @@ pub(super) fn model_of(check: &Check) -> Option<Box<dyn PrivacyModel>> {
     (entry.build)(&Arguments::bind(&entry.info, &call.args).ok()?).ok()
 }
 
-/// Reads an argument as a check has it: `5`, `1/11`, `ordered` or `k => 5`.
+/// Reads an argument as it is written in a check: `5`, `1/11`, `ordered` or `k => 5`.
 fn argument(text: &str) -> Argument {
     let (name, value) = match text.split_once("=>") {
         Some((name, value)) => (Some(name.trim().to_string()), value.trim()),
@@ -139,8 +139,9 @@ fn argument(text: &str) -> Argument {
     }
 }
 
-/// Compares what a model promises with what `check` says: `Greater` is more. Returns `None` unless
-/// it is the same, or the same with another first argument, if that is the bound.
+/// Compares the promise of a model with `check`: `Greater` means that the model promises more.
+/// Returns `None` unless the two are equal, or differ only in the first argument and that is the
+/// bound.
 pub(super) fn compared(job: &Job, constraint: &Constraint, check: &Check) -> Option<Ordering> {
     let own = constraint.describe(&job.quasi_identifiers);
     if own == check.check {

@@ -67,12 +67,13 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
                 format!("it has no {MANIFEST}, and rows can only be added to a release"),
             ))
         }
-        // For a target that is not a folder, the error says what it is, whatever was requested.
+        // For a target that is not a folder, the error describes the target, whatever was
+        // requested.
         (_, Ok(_)) => check_mount(path).and_then(|()| folder::check_replaceable(path, replacing(target))),
     }
 }
 
-/// Returns for which clause the folder of a target is replaced.
+/// Returns the clause for which the folder of a target is replaced.
 fn replacing(target: &Target) -> Replacing {
     match target.grows {
         Some(_) => Replacing::Append,
@@ -101,8 +102,8 @@ fn check_holds_nothing_read(job: &Job, path: &Path) -> Result<()> {
     }
 }
 
-/// Refuses a folder inside of a release: its files would be files of that release to whoever reads
-/// it, which its manifest does not name.
+/// Refuses a folder inside of a release. Readers of that release would take the new files for its
+/// own, although its manifest does not name them.
 fn check_is_outside_releases(path: &Path) -> Result<()> {
     let own = in_full(path);
     let is_release = |folder: &&Path| matches!(Manifest::read(folder), Ok(Some(_)));
@@ -128,8 +129,8 @@ fn in_full(path: &Path) -> PathBuf {
     }
 }
 
-/// Refuses a target whose files the same statement would read as its source when it is run again:
-/// it would count the released rows as people. `url` is the folder of the target.
+/// Refuses a target whose files the same statement would read as its source when it is run again.
+/// It would then count the released rows as people. `url` is the folder of the target.
 fn check_is_not_read(job: &Job, target: &Target, url: &str) -> Result<()> {
     let folders: String = target
         .partitioned_by
@@ -149,8 +150,8 @@ fn check_is_not_read(job: &Job, target: &Target, url: &str) -> Result<()> {
     }
 }
 
-/// Refuses a mount point: the release takes the place of the folder at once, and nothing can take
-/// the place of that one.
+/// Refuses a mount point: a release replaces its folder in one step, and a mount point cannot be
+/// replaced.
 fn check_mount(path: &Path) -> Result<()> {
     match is_mount_point(path) {
         true => Err(Error::usage(format!(
@@ -179,7 +180,7 @@ fn check_parquet(job: &Job) -> Result<()> {
 fn is_in_parquet(data_type: &DataType) -> bool {
     match data_type {
         DataType::Union(..) | DataType::Interval(IntervalUnit::MonthDayNano) => false,
-        // A negative scale says that the last digits before the point are zeros.
+        // A negative scale means that the last digits before the point are zeros.
         DataType::Decimal32(_, scale)
         | DataType::Decimal64(_, scale)
         | DataType::Decimal128(_, scale)

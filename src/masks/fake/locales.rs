@@ -1,8 +1,8 @@
-//! What FAKE draws from: common names, and telephone numbers that are given to nobody.
+//! The lists that FAKE draws from: common names, and telephone numbers that are given to nobody.
 //!
-//! The names are the commonest of their countries by the lists of their statistics offices, without
-//! accents, so that an address of mail is made of the same letters. The lists may not change: what
-//! is drawn from them is the same in every release with the same secret.
+//! The names are the commonest of their countries by the lists of their statistics offices. They
+//! have no accents, so that mail addresses are made of the same letters. The lists may not change,
+//! because a drawn name is the same in every release with the same secret.
 
 /// The names and telephone numbers of one country.
 #[derive(Debug)]
@@ -15,10 +15,11 @@ pub(super) struct Locale {
     pub(super) telephones: &'static [&'static str],
 }
 
-/// Every locale. The first one is that without LOCALE.
+/// Every locale. The first one is used without LOCALE.
 pub(super) const LOCALES: &[Locale] = &[EN, DE, FR];
 
-/// Names of the United States, and numbers for fiction: 555-0100 to 555-0199 of an area (ATIS-0300115).
+/// Names of the United States, and numbers for fiction: 555-0100 to 555-0199 of an area
+/// (ATIS-0300115).
 const EN: Locale = Locale {
     word: "en",
     #[rustfmt::skip]

@@ -1,14 +1,15 @@
 //! FAKE: a made-up name, address of mail or telephone number in place of the value.
 //!
-//! The words after FAKE say what is made up: `NAME` (a forename and a surname), `FORENAME`,
-//! `SURNAME`, `MAIL` or `TELEPHONE`. HMAC-SHA-256 of the value's text draws it from lists: the
-//! commonest names of a country, about a hundred forenames and surnames, and numbers that are given to nobody. `LOCALE` is `'en'`
-//! (the United States, without LOCALE), `'de'` or `'fr'`. Addresses are at `example.com`,
-//! `example.net` and `example.org`, which nobody can have (RFC 2606).
+//! The word after FAKE determines what is made up: `NAME` (a forename and a surname), `FORENAME`,
+//! `SURNAME`, `MAIL` or `TELEPHONE`. The HMAC-SHA-256 of the value's text draws it from lists: the
+//! commonest names of a country (about a hundred forenames and surnames), and numbers that are
+//! assigned to nobody. `LOCALE` is `'en'` (the United States, also without LOCALE), `'de'` or
+//! `'fr'`. Addresses are at `example.com`, `example.net` and `example.org`, which nobody can
+//! register (RFC 2606).
 //!
-//! The same value has the same fake, in all releases with the same secret. It is never the value
-//! itself, in capitals or not. Several values may have the same fake: there are about ten thousand names
-//! of each locale, and fewer telephone numbers. NULL stays NULL.
+//! The same value has the same fake, in all releases with the same secret. A fake is never the
+//! value itself, in capitals or not. Several values may have the same fake, because there are about
+//! ten thousand names of each locale, and fewer telephone numbers. NULL stays NULL.
 //!
 //! Example: `IDENTIFIERS (name FAKE NAME LOCALE 'de' WITH SECRET 'env:ANONSQL_SECRET')`
 
@@ -29,7 +30,7 @@ use std::sync::Arc;
 const WORDS: &[&str] = &[LOCALES[0].word, LOCALES[1].word, LOCALES[2].word];
 /// The domains that are reserved for examples.
 const DOMAINS: [&str; 3] = ["example.com", "example.net", "example.org"];
-/// How often a fake is drawn again that is the value itself.
+/// The most draws for a value. A fake that is the value itself is drawn again.
 const ATTEMPTS: u8 = 16;
 
 pub(super) const KIND: MaskKind = MaskKind {
@@ -143,8 +144,8 @@ impl Fake {
     }
 }
 
-/// Returns the words of a text in one order, in small letters without accents: `Müller, Ann` and
-/// `Ann Mueller` have the same.
+/// Returns the words of a text in a fixed order, in lower case without accents: `Müller, Ann` and
+/// `Ann Mueller` have the same words.
 fn words(text: &str) -> Vec<String> {
     let plain = |c: char| match c {
         'ä' | 'æ' => "ae".to_string(),
@@ -168,7 +169,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Numbers that the bytes of a digest are drawn to, four bytes each.
+/// The source of numbers that are drawn from the bytes of a digest, four bytes each.
 struct Draw([u8; 32], usize);
 
 impl Draw {

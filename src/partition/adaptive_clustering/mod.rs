@@ -14,18 +14,18 @@
 //! dimension in the paper; it is not generalized here and cancels out. The sensitive values of each
 //! class are then generalized until every row's own limit holds (`crate::recode::personal`).
 //!
-//! **Elsewhere** the sorted order has no use: only the first column named is kept precise by it,
-//! and a release lost four times what mondrian's does. So a group grows instead from one
-//! combination by those that lose least in it, until it holds (k-member clustering: Byun, Kamra,
-//! Bertino and Li, DASFAA 2007, doi:10.1007/978-3-540-71703-4_18). **Departures** from that paper:
-//! a group chooses among the free combinations that are its neighbours in the order of some column,
-//! and not among all, so that time grows with the table and not with its square. The next group
-//! starts at the next combination, and not at the farthest. Then groups are divided and
-//! combinations move between them while less is lost, as the local search of peel does it.
+//! **Elsewhere** the sorted order has no use: it keeps only the first named column precise, and a
+//! release lost four times as much as with mondrian. Instead, a group starts with one combination
+//! and takes those that lose least in it, until it holds (k-member clustering: Byun, Kamra, Bertino
+//! and Li, DASFAA 2007, doi:10.1007/978-3-540-71703-4_18). **Departures** from that paper: a group
+//! chooses only among the free combinations that are its neighbours in the order of some column, so
+//! that time grows with the table and not with its square. The next group starts at the next
+//! combination, and not at the farthest one. Then groups are divided and combinations move between
+//! them as long as that lowers the loss, as in the local search of peel.
 //!
 //! **Interpretation**: rows that are equal in every quasi-identifier join or leave a group
 //! together, because the algorithm divides the set of distinct combinations. If all combinations
-//! are different, the first is the paper's algorithm row by row.
+//! are different, the first algorithm is the paper's, row by row.
 //!
 //! Every group is judged by all models when it is formed and whenever it changes.
 //!
@@ -64,7 +64,7 @@ impl Partitioner for AdaptiveClustering {
         peel::improved(table, groups, ROUNDS, stopped, context)
     }
 
-    /// The neighbours in each order, beside what the local search needs.
+    /// Returns the memory of the neighbours in each order and of the local search.
     fn bytes(&self, combinations: usize, columns: usize) -> usize {
         peel::bytes(combinations, columns) + combinations * 8 * columns
     }
@@ -258,8 +258,8 @@ mod tests {
             prop_assert!(sizes.values().all(|n| *n >= k.min(all)));
         }
 
-        /// Without limits of rows, groups hold too, and rounds of local search lose no more than
-        /// the grown groups.
+        /// Without limits of rows, groups hold too, and local search never raises the loss of the
+        /// grown groups.
         #[test]
         fn grown_groups_hold_and_moves_pay(
             k in 1u64..6,

@@ -5,11 +5,11 @@ use crate::partition::table::Table;
 use crate::search::{Context, Stop};
 use std::cmp::Ordering;
 
-/// How many free combinations on each side in each order a group chooses from.
+/// The number of free combinations on each side, in each order, from which a group chooses.
 const REACH: usize = 16;
 
-/// Returns the groups, and the reason if the budget ended the grouping early: what is left is then
-/// one group.
+/// Returns the groups, and the reason if the budget ended the grouping early. The combinations that
+/// are left are then one group.
 pub(super) fn groups(table: &dyn Table, context: &Context) -> (Vec<Vec<u32>>, Option<Stop>) {
     let (spans, mut free) = (Spans::new(table), Free::all(table));
     let (mut groups, mut stopped): (Vec<Vec<u32>>, Option<Stop>) = (vec![], None);
@@ -56,14 +56,14 @@ struct Free {
     orders: Vec<Links>,
 }
 
-/// An order of the combinations, and an end that is before the first and after the last.
+/// An order of the combinations, with an end mark that is before the first and after the last.
 struct Links {
     next: Vec<u32>,
     previous: Vec<u32>,
 }
 
 impl Free {
-    /// Returns all combinations. The first column of an order is another in each.
+    /// Returns all combinations as free. The first column is a different one in each order.
     fn all(table: &dyn Table) -> Self {
         let places: Vec<Vec<u32>> = table.columns().iter().map(|column| column.places()).collect();
         let width = places.len();
@@ -135,14 +135,15 @@ impl Links {
         Some(self.next[self.end() as usize]).filter(|first| *first != self.end())
     }
 
-    /// Takes a combination out. Its own links stay, and are right until another is taken out.
+    /// Takes a combination out. Its own links stay, and are valid until another combination is
+    /// taken out.
     fn unlink(&mut self, combination: u32) {
         let (next, previous) = (self.next[combination as usize], self.previous[combination as usize]);
         self.next[previous as usize] = next;
         self.previous[next as usize] = previous;
     }
 
-    /// Returns what comes after `start` up to the end, along `links`.
+    /// Returns the combinations after `start` up to the end, along `links`.
     fn walk<'a>(&self, links: &'a [u32], start: u32) -> impl Iterator<Item = u32> + use<'a> {
         let end = self.end();
         let following = move |at: u32| Some(links[at as usize]).filter(|c| *c != end);
@@ -176,7 +177,8 @@ mod tests {
             }
         }
 
-        /// The free combinations around one are those that a search through all of them finds.
+        /// The free combinations around a combination are those that a search through all of them
+        /// finds.
         #[test]
         fn what_is_taken_is_passed_over(taken in prop::collection::vec(0u32..12, 1..9)) {
             let combinations = (0..12).map(|code| (vec![code], vec![1])).collect();

@@ -10,8 +10,8 @@ struct Sorted<'a> {
     order: Vec<u32>,
 }
 
-/// Returns the groups, and the reason if the budget ended the grouping early: what is left is then
-/// one group.
+/// Returns the groups, and the reason if the budget ended the grouping early. The combinations that
+/// are left are then one group.
 pub(super) fn groups(table: &dyn Table, context: &Context) -> (Vec<Vec<u32>>, Option<Stop>) {
     let run = Sorted {
         spans: Spans::new(table),

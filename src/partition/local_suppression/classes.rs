@@ -1,4 +1,4 @@
-//! The walk over the sets of columns: where the classes must hold, the groups of all columns.
+//! The walk over the sets of columns, for models about classes: the groups of all columns.
 
 use super::super::table::Table;
 use super::problem::Alike;
@@ -70,13 +70,13 @@ impl<'a> Cells<'a> {
         members.iter().map(|c| self.table.rows(*c)).sum()
     }
 
-    /// Returns the cells that two groups have alike.
+    /// Returns the cells that two groups have in common.
     fn alike(one: &[Option<u32>], other: &[Option<u32>]) -> Vec<Option<u32>> {
         let pairs = one.iter().zip(other);
         pairs.map(|(a, b)| a.filter(|_| a == b)).collect()
     }
 
-    /// Returns the weight of the cells that are suppressed more if two groups are released as one.
+    /// Returns the weight of the additional suppressed cells if two groups are released as one.
     fn cost_of_uniting(&self, one: &Group, other: &Group) -> f64 {
         let united = self.weight(&Self::alike(&one.cells, &other.cells));
         let more = |group: &Group| group.rows as f64 * (united - self.weight(&group.cells));
@@ -132,7 +132,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// A set of columns on the way.
+/// A set of columns that the walk has reached.
 #[derive(Debug, PartialEq)]
 struct Step {
     weight: f64,
@@ -183,7 +183,7 @@ impl Iterator for Ascent {
         let Step { columns, .. } = self.reached.pop()?;
         for column in columns.last().map_or(0, |last| last + 1)..self.weights.len() {
             let longer = [&columns[..], &[column]].concat();
-            // The sum in the order of columns: the same for the same set.
+            // The order of the sum is that of the columns, so the same set has the same weight.
             let weight: f64 = longer.iter().map(|c| self.weights[*c]).sum();
             if weight.is_finite() {
                 self.reached.push(Step {
@@ -218,8 +218,8 @@ fn walk(cells: &Cells, context: &Context) -> (Vec<Group>, Vec<u32>, Option<Stop>
     (groups, left, None)
 }
 
-/// Returns the group that a combination joins with the fewest cells suppressed more, if that group
-/// then holds: the cost, its position, and the two as one.
+/// Returns the group that a combination joins with the fewest additional suppressed cells, if the
+/// united group holds: the cost, the position of the group, and the united group.
 fn home(cells: &Cells, groups: &[Group], single: &Group) -> Option<(f64, usize, Group)> {
     let costs = groups.iter().map(|group| cells.cost_of_uniting(group, single)).zip(0..);
     let (cost, home) = costs.min_by(|a: &(f64, usize), b| a.0.total_cmp(&b.0))?;
@@ -227,8 +227,9 @@ fn home(cells: &Cells, groups: &[Group], single: &Group) -> Option<(f64, usize, 
     cells.holds(&united).then_some((cost, home, united))
 }
 
-/// Places what the walk left: in groups that it widens, or in groups of one combination that are
-/// suppressed. The combinations that can join no group come first, because they must be suppressed.
+/// Places the combinations that the walk left: in groups that they widen, or in groups of one
+/// combination that are suppressed. The combinations that can join no group come first, because
+/// they must be suppressed.
 fn place(cells: &Cells, groups: &mut Vec<Group>, left: Vec<u32>) -> Vec<Group> {
     let mut suppressible = cells.table.suppressible();
     let row_weight: f64 = cells.table.columns().iter().map(|c| c.weight).sum();

@@ -3,13 +3,14 @@
 use super::problem::{Choice, TINY};
 use super::state::State;
 
-/// The most choices that are tried, in part or whole. A table of up to 19 cells is decided by them.
+/// The greatest number of choices that are tried, partial or complete. It is enough for a table of
+/// up to 19 cells.
 const MOST: u32 = 1 << 20;
 
-/// The most cells and rows of a table whose choices are tried.
+/// The greatest number of cells and rows of a table whose choices are tried.
 const PLACES: usize = 24;
 
-/// What may be suppressed.
+/// A row or a cell that may be suppressed.
 #[derive(Clone, Copy)]
 enum Place {
     Row(usize),
@@ -23,8 +24,8 @@ struct Trial {
     left: u32,
 }
 
-/// Returns the best of all choices if the table has few, or else `best`. The state suppresses
-/// nothing yet.
+/// Returns the best of all choices if the table has few choices, or else `best`. The choice of
+/// `state` suppresses nothing yet.
 pub(super) fn best_of_all(state: &mut State, best: Option<(f64, Choice)>) -> Option<(f64, Choice)> {
     let problem = state.problem;
     let width = problem.weights.len();

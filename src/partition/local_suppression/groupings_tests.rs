@@ -61,7 +61,7 @@ impl Table for Scoped {
     fn for_each_class_label(&self, _: u32, _: &mut dyn FnMut(u32, u64)) {}
 }
 
-/// The sets of so many of `width` columns.
+/// Returns every set of `size` of the `width` columns.
 fn any(size: usize, width: usize, least: u64) -> Vec<Grouping> {
     let sets = (0u32..1 << width).filter(|set| set.count_ones() as usize == size);
     let columns = |set: u32| (0..width).filter(|i| set >> i & 1 == 1).collect();
@@ -83,7 +83,7 @@ impl Scoped {
         [self.groupings.as_slice(), &classes].concat()
     }
 
-    /// The label of a cell that is suppressed or not, as a text.
+    /// Returns the label of a cell, suppressed or not, as a text.
     fn label(&self, combination: usize, i: usize, starred: bool) -> String {
         let (column, code) = (&self.toy.columns[i], self.toy.combinations[combination].0[i] as usize);
         match (starred, column.top) {
@@ -93,8 +93,8 @@ impl Scoped {
         }
     }
 
-    /// The rows that stay: those of groups that are too small go, until every group that is left
-    /// holds.
+    /// Returns the rows that stay. Rows of groups that are too small go, until every group that is
+    /// left holds.
     fn stay(&self, labels: &[Vec<String>], mut stay: Vec<bool>) -> Vec<bool> {
         loop {
             let before = stay.clone();
@@ -120,7 +120,7 @@ impl Scoped {
         }
     }
 
-    /// The weight of what is suppressed: of cells, and of all cells of rows that go.
+    /// Returns the weight of the suppressed cells, and of all cells of rows that go.
     fn weight(&self, starred: impl Fn(usize, usize) -> bool, stay: &[bool]) -> f64 {
         let weight = |c: usize| {
             let columns = self.toy.columns.iter().enumerate();
@@ -137,7 +137,8 @@ impl Scoped {
             .sum()
     }
 
-    /// The least weight of every choice of suppressed cells and rows; `None` if no choice holds.
+    /// Returns the least weight of any choice of suppressed cells and rows; `None` if no choice
+    /// holds.
     fn least(&self) -> Option<f64> {
         let (width, len) = (self.toy.columns.len(), self.len());
         let choices = (1usize << width) + 1;
@@ -212,7 +213,7 @@ proptest! {
     }
 }
 
-/// 400 rows of 13 columns, where small values are likelier.
+/// Returns 400 rows of 13 columns, where small values are more likely.
 fn wide() -> Problem {
     let mut rng = ChaCha12Rng::seed_from_u64(7);
     let (len, width) = (400, 13);

@@ -1,5 +1,5 @@
-//! What the search does to a choice: it flips cells and rows, suppresses and keeps whole values,
-//! and repairs.
+//! The changes that the search makes to a choice: it flips cells and rows, suppresses and keeps
+//! whole values, and repairs the choice.
 
 use super::state::{Effect, State};
 use rand::RngExt;
@@ -12,8 +12,8 @@ impl State<'_> {
         self.flip_each(open, self.blocks[block].0);
     }
 
-    /// Keeps the cells of a block whose groups then hold, and returns true if there are any. Takes
-    /// it back if other groups are too small without them.
+    /// Keeps the cells of a block whose groups then hold, and returns true if there are any.
+    /// Suppresses these cells again if other groups are too small without them.
     fn recover(&mut self, block: usize) -> bool {
         let column = self.blocks[block].0;
         let before = self.short;
@@ -50,8 +50,8 @@ impl State<'_> {
         }
     }
 
-    /// Recovers blocks in a random order until none can be, `until` so many groups were looked at,
-    /// or `is_over`.
+    /// Recovers blocks in a random order until no block can be recovered, more than `until` groups
+    /// were looked at, or `is_over` returns true.
     pub(super) fn polish(&mut self, rng: &mut ChaCha12Rng, until: u64, is_over: &mut dyn FnMut() -> bool) {
         let mut order: Vec<usize> = (0..self.blocks.len()).collect();
         loop {
@@ -89,7 +89,8 @@ impl State<'_> {
                 if !problem.may_star(column) || self.with[column].is_empty() {
                     continue;
                 }
-                // A cell whose groups hold can only help others, and is proposed less often.
+                // Suppressing a cell whose groups hold can only help other cells, so it is proposed
+                // less often.
                 let is_rare = !self.is_starred(combination, column) && heat > 0.0 && rng.random::<f64>() > 0.2;
                 if is_rare && !self.fails(combination, column) {
                     continue;
@@ -102,9 +103,9 @@ impl State<'_> {
         }
     }
 
-    /// Suppresses cells of the groups that are too small until none is, and then keeps every cell
-    /// that need not be suppressed. The choice holds then if the one where all cells are suppressed
-    /// does.
+    /// Suppresses cells of the groups that are too small until no group is, and then keeps every
+    /// cell that need not be suppressed. The choice then holds if the choice that suppresses all
+    /// cells holds.
     pub(super) fn repair(&mut self) {
         let (len, groupings) = (self.problem.rows.len(), self.problem.groupings.len());
         while self.short > 0 {
@@ -119,7 +120,7 @@ impl State<'_> {
             if changed {
                 continue;
             }
-            // What is suppressed is too little to be a group: other combinations join it.
+            // The suppressed cells are too few for a group, so other combinations join them.
             let small: Vec<(usize, u64)> = (0..groupings).filter_map(|g| Some((g, self.missing(g)?))).collect();
             let wanted = small.iter().map(|(_, missing)| *missing).max().unwrap_or(0);
             let mut joined = 0;
@@ -145,8 +146,8 @@ impl State<'_> {
         (0..self.problem.rows.len()).filter_map(lacks).max()
     }
 
-    /// Suppresses as a whole the rows whose groups are too small, where no cell can help them.
-    /// Returns true if any was.
+    /// Suppresses as a whole the rows whose groups are too small if no suppressed cell can help
+    /// them. Returns true if any row was suppressed.
     fn suppress_rows(&mut self, small: &[(usize, u64)]) -> bool {
         let mut changed = false;
         for combination in 0..self.problem.rows.len() {
@@ -166,8 +167,8 @@ impl State<'_> {
         !self.choice.gone[combination] && columns.any(open)
     }
 
-    /// Suppresses the cells of a combination in the columns of a grouping. Returns true if any was
-    /// not.
+    /// Suppresses the cells of a combination in the columns of a grouping. Returns true if any of
+    /// these cells was not suppressed before.
     fn star(&mut self, combination: usize, g: usize) -> bool {
         let problem = self.problem;
         let mut changed = false;

@@ -1,4 +1,4 @@
-//! The cells that may be suppressed, and which are.
+//! The cells that may be suppressed, and the choice of those that are.
 
 use super::super::table::Grouping;
 
@@ -17,13 +17,13 @@ pub(super) struct Problem {
     pub(super) weights: Vec<f64>,
     /// The weight of a row that is suppressed as a whole.
     pub(super) row_weight: f64,
-    /// What must hold.
+    /// The groupings that must hold.
     pub(super) groupings: Vec<Grouping>,
     /// How many rows may be suppressed as a whole.
     pub(super) suppressible: u64,
 }
 
-/// Which cells and which rows are suppressed.
+/// A choice of suppressed cells and rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Choice {
     /// For each cell, combination by combination.
@@ -55,15 +55,15 @@ impl Problem {
         self.weights[column].is_finite()
     }
 
-    /// Returns the weight of a mean cell; 1 if cells weigh nothing.
+    /// Returns the mean weight of a cell; 1 if cells weigh nothing.
     pub(super) fn mean_weight(&self) -> f64 {
         let finite: Vec<f64> = self.weights.iter().copied().filter(|w| w.is_finite()).collect();
         let mean = finite.iter().sum::<f64>() / finite.len().max(1) as f64;
         if mean > 0.0 { mean } else { 1.0 }
     }
 
-    /// Returns the combinations with each value of each column whose cells may be suppressed, and
-    /// all combinations for each.
+    /// Returns, for each column whose cells may be suppressed, all combinations, and those that
+    /// share a value of the column.
     pub(super) fn blocks(&self) -> Vec<(usize, Vec<u32>)> {
         let width = self.weights.len();
         let mut blocks = vec![];

@@ -6,20 +6,20 @@ use super::state::State;
 use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 
-/// About how many groups a search may look at.
+/// The approximate number of groups that a search may look at.
 const WORK: u64 = 1 << 25;
 
-/// How many groups a search looks at before it stops to keep more cells.
+/// The number of groups that a search looks at before it no longer tries to keep more cells.
 const POLISH: u64 = 1 << 28;
 
 /// The most sweeps of one course, and the fewest.
 const SWEEPS: (u64, u64) = (60, 8);
 
-/// How many courses the search of a small table may take.
+/// The number of courses that the search of a small table may take.
 const COURSES: u64 = 40;
 
-/// How a course cools: from one heat to another, in the weight of a mean cell, and from one penalty
-/// to another.
+/// The cooling of a course: its first and last heat and its first and last penalty, in units of the
+/// mean weight of a cell.
 struct Cooling {
     heat: [f64; 2],
     penalty: [f64; 2],
@@ -37,9 +37,9 @@ const COOLINGS: [Cooling; 2] = [
     },
 ];
 
-/// Returns the choice of least weight that was found. Where none was found that holds, all cells
+/// Returns the choice of least weight that was found. If no choice was found that holds, all cells
 /// are suppressed, because then the fewest rows are in groups that are too small. `is_over` is
-/// asked between sweeps.
+/// called between sweeps.
 pub(super) fn search(problem: &Problem, rng: &mut ChaCha12Rng, is_over: &mut dyn FnMut() -> bool) -> Choice {
     let none = problem.none();
     let mut state = State::new(problem, none.clone());
@@ -51,7 +51,8 @@ pub(super) fn search(problem: &Problem, rng: &mut ChaCha12Rng, is_over: &mut dyn
     let sweeps = (WORK / 4 / sweep).clamp(SWEEPS.1, SWEEPS.0);
     let mut best: Option<(f64, Choice)> = None;
     for course in 0.. {
-        // A course of each kind at least, unless one alone is more than all may be.
+        // At least one course of each kind is run, unless a single course takes more work than
+        // allowed for all.
         let is_enough = state.work > most && (course > COOLINGS.len() + 1 || sweeps == SWEEPS.1);
         if course > 0 && (is_enough || is_over()) {
             break;
@@ -95,8 +96,8 @@ fn cool(state: &mut State, cooling: &Cooling, sweeps: u64, rng: &mut ChaCha12Rng
     }
 }
 
-/// Suppresses a few blocks of a choice that holds, keeps what then can be kept, and stays with the
-/// result unless the choice before was better.
+/// Suppresses a few blocks of a choice that holds, keeps the cells that can then be kept, and takes
+/// the result unless the choice before was better.
 fn improve(state: &mut State, mut cost: f64, until: u64, rng: &mut ChaCha12Rng, is_over: &mut dyn FnMut() -> bool) {
     while state.work < until && !state.blocks.is_empty() && !is_over() {
         let before = state.choice.clone();

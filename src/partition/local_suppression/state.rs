@@ -1,13 +1,13 @@
 //! The groups under a choice of suppressed cells, counted for each grouping.
 //!
 //! A flip of one cell moves a combination from one group to another in each grouping with its
-//! column, so what it does is known from the sizes of these groups.
+//! column, so its effect follows from the sizes of these groups.
 
 use super::problem::{Choice, Problem};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// The hash of a group's key, which is a hash already.
+/// The hasher of the keys of groups, which are hashes already.
 #[derive(Default)]
 struct Same(u64);
 
@@ -28,7 +28,7 @@ impl Hasher for Same {
 }
 
 /// Returns a number for a label of a column. The key of a group is the sum of those of its labels.
-/// Two groups with one key would only be counted wrongly here: what is released is judged by the
+/// Two groups with the same key would only be counted wrongly here: the release is judged by the
 /// labels themselves.
 fn number(column: usize, of: u32, label: u32) -> u128 {
     let seed = ((column as u64) << 34) | (u64::from(of) << 32) | u64::from(label);
@@ -41,7 +41,8 @@ fn number(column: usize, of: u32, label: u32) -> u128 {
     (u128::from(mix(0x5851_F42D_4C95_7F2D)) << 64) | u128::from(mix(0x1405_7B7E_F767_814F))
 }
 
-/// Returns about how many cells must change before a group of `size` rows has `least`, or none.
+/// Returns the approximate number of cells that must change before a group of `size` rows has
+/// `least` rows, or none.
 fn short(size: u64, least: u64) -> i64 {
     if size >= least {
         0
@@ -50,7 +51,7 @@ fn short(size: u64, least: u64) -> i64 {
     }
 }
 
-/// What one change does.
+/// The effect of one change.
 #[derive(Clone, Copy)]
 pub(super) struct Effect {
     pub(super) cost: f64,
@@ -79,7 +80,7 @@ pub(super) struct State<'a> {
     pub(super) gone: u64,
     pub(super) cost: f64,
     pub(super) short: i64,
-    /// How many groups were looked at.
+    /// The number of groups that were looked at.
     pub(super) work: u64,
 }
 
@@ -116,7 +117,7 @@ impl<'a> State<'a> {
         self.restart();
     }
 
-    /// Counts the choice from the beginning.
+    /// Counts the groups of the choice from the beginning.
     pub(super) fn restart(&mut self) {
         let problem = self.problem;
         let width = problem.weights.len();
@@ -147,7 +148,7 @@ impl<'a> State<'a> {
         self.short = counted.iter().map(|(key, least)| short(size(key), *least)).sum();
     }
 
-    /// Returns the weight of what is suppressed of one row.
+    /// Returns the weight of the suppressed cells of one row, or of the row if it is suppressed.
     fn weight(&self, combination: usize) -> f64 {
         let weights = &self.problem.weights;
         if self.choice.gone[combination] {
@@ -163,7 +164,7 @@ impl<'a> State<'a> {
         self.choice.starred[combination * self.problem.weights.len() + column]
     }
 
-    /// Returns how many groups a sweep looks at that tries to flip every cell.
+    /// Returns the number of groups that a sweep looks at if it tries to flip every cell.
     pub(super) fn work_of_a_sweep(&self) -> u64 {
         let open = self
             .with
@@ -188,7 +189,7 @@ impl<'a> State<'a> {
             .wrapping_add(self.numbers[cell][then])
     }
 
-    /// Returns what flipping a cell of a combination that stays would do.
+    /// Returns the effect of flipping a cell of a combination whose rows are not suppressed.
     pub(super) fn effect(&mut self, combination: usize, column: usize) -> Effect {
         let (problem, rows) = (self.problem, self.problem.rows[combination]);
         let mut change = 0;
@@ -236,7 +237,7 @@ impl<'a> State<'a> {
         self.short += effect.short;
     }
 
-    /// Returns what suppressing the rows of a combination as a whole would do, or keeping them;
+    /// Returns the effect of suppressing the rows of a combination as a whole, or of keeping them;
     /// `None` if too many rows would be suppressed.
     pub(super) fn effect_of_row(&mut self, combination: usize) -> Option<Effect> {
         let (problem, rows) = (self.problem, self.problem.rows[combination]);
@@ -283,7 +284,7 @@ impl<'a> State<'a> {
         self.add(effect);
     }
 
-    /// Returns true if a group of the combination is too small, of the groupings with the column.
+    /// Returns true if the combination's group is too small in any grouping with the column.
     pub(super) fn fails(&mut self, combination: usize, column: usize) -> bool {
         self.work += self.with[column].len() as u64;
         self.with[column].iter().any(|g| self.is_small(combination, *g))

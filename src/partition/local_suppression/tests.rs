@@ -5,8 +5,8 @@ use super::classes::{Ascent, Columns};
 use super::*;
 use proptest::prelude::*;
 
-/// The number of suppressed cells of a partition, weighted; a suppressed row counts as all of its
-/// cells.
+/// Returns the weighted number of suppressed cells of a partition; a suppressed row counts as all
+/// of its cells.
 fn weight(toy: &Toy, partition: &Partition) -> f64 {
     let groups = toy.groups(partition).into_iter();
     let weight = |(labels, rows): (Vec<String>, u64)| {
@@ -17,8 +17,8 @@ fn weight(toy: &Toy, partition: &Partition) -> f64 {
     groups.map(weight).sum()
 }
 
-/// The least weight of any choice of suppressed columns for each combination, found by trying every
-/// one.
+/// Returns the least weight of any choice of suppressed columns for each combination, found by
+/// trying every choice.
 fn least(toy: &Toy) -> f64 {
     let (width, mut best) = (toy.columns.len(), f64::INFINITY);
     let choices = 1u32 << width;
@@ -45,7 +45,7 @@ fn least(toy: &Toy) -> f64 {
 
 proptest! {
     /// Every group holds where all rows together do, no cell has anything but its value or `*`, and
-    /// no fewer cells are suppressed than by the best of all choices.
+    /// no fewer cells are suppressed than in the best of all choices.
     #[test]
     fn groups_hold_and_cells_are_values_or_stars(
         rows in prop::collection::btree_map((0u32..3, 0u32..3), 1u64..4, 1..6), k in 1u64..6, asks: bool, heavy in 1u8..4

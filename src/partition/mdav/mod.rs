@@ -16,12 +16,12 @@
 //!
 //! A group is labelled by the range of its values in each column. `LABELS MEAN`, `MEDIAN` or `MODE`
 //! releases one value of the group instead. Ranges end exactly at values of the group, so that
-//! groups of different values stay apart, unless labels are released and the column has a hierarchy
-//! of intervals, where they end. With `LABELS TEXT` or `BOUNDS`, which release the ends, write
-//! `ranges => rounded`. Groups with the same labels are one class. A column whose hierarchy says
-//! more than intervals has labels of the hierarchy, as in mondrian. LEVELS binds its column: rows
-//! with other labels of the highest of these levels are never in one group, and a column of texts
-//! can be kept at one level (`region LEVELS 0 TO 0`).
+//! groups of different values stay apart. If labels are released and the column has a hierarchy of
+//! intervals, ranges end where the intervals end. `LABELS TEXT` and `BOUNDS` release the ends:
+//! write `ranges => rounded` with them. Groups with the same labels are one class. A column whose
+//! hierarchy is more informative than intervals has labels of the hierarchy, as in mondrian. LEVELS
+//! binds its column: rows with different labels of the highest of these levels are never in one
+//! group, and a column of texts can be kept at one level (`region LEVELS 0 TO 0`).
 //!
 //! **Interpretation**: rows that are equal in every quasi-identifier join a group together, because
 //! the algorithm divides the set of distinct combinations. If all combinations are different and
@@ -58,8 +58,8 @@ use points::Points;
 #[derive(Debug, Clone, Copy)]
 struct Mdav {
     ranges: Ranges,
-    /// Whether `ranges` says how ranges end. By default they end at values of the group where no
-    /// hierarchy has intervals, or no label is released.
+    /// Whether the statement has `ranges`, which sets how ranges end. By default they end at values
+    /// of the group if the column has no hierarchy of intervals, or no label is released.
     is_told: bool,
     /// The most combinations that are grouped at once.
     block: usize,
@@ -258,7 +258,7 @@ impl Run<'_> {
         }
         changed.sort_unstable();
         changed.dedup();
-        // A larger class holds models of class size, but others may fail.
+        // A larger class holds models of class size, but may fail other models.
         while let Some(group) = changed.pop() {
             if self.groups.len() == 1 || self.groups[group].is_empty() || self.table.holds(&self.groups[group]) {
                 continue;
@@ -414,8 +414,8 @@ mod tests {
             prop_assert_eq!(groups, by_definition(&rows, k));
         }
 
-        /// Every group holds where all rows together do, also in blocks and for models that must be
-        /// asked.
+        /// Every group holds where all rows together do. This is tested in blocks, too, and for
+        /// models that must judge each group.
         #[test]
         fn groups_hold(
             rows in prop::collection::btree_map((0u32..12, 0u32..7), 1u64..5, 1..30), k in 1u64..6, asks: bool, block in 1usize..40

@@ -73,8 +73,8 @@ impl Points {
         best.map(|(_, combination)| combination)
     }
 
-    /// Returns the combinations nearest to a point, the nearest first, as few as are `enough`;
-    /// `None` if all are too few.
+    /// Returns the fewest combinations nearest to a point that are `enough`, the nearest first;
+    /// `None` if all together are too few.
     pub(super) fn nearest(
         &self,
         combinations: &[u32],

@@ -162,7 +162,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Divides a group along the column after which its parts lose least. Ties: the first named.
+    /// Divides a group along the column whose parts lose least. Ties: the first named.
     fn least_loss(
         &mut self,
         columns: &[usize],
@@ -185,8 +185,8 @@ impl<'a> Run<'a> {
         Some(parts)
     }
 
-    /// Returns what a group loses: over its cells, the share of the leaves that the label stands
-    /// for beside the value, times WEIGHT.
+    /// Returns the loss of a group: the sum over its cells of WEIGHT times the share of the other
+    /// leaves that the label covers besides the value.
     fn loss(&self, group: Range<usize>) -> f64 {
         let columns = self.table.columns().iter().enumerate().map(|(i, column)| {
             let leaves = self.label(i, group.clone()).leaves(&column.lookup);
@@ -300,8 +300,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// `split => loss` divides along the column after which the parts lose least, counted from
-        /// their members.
+        /// `split => loss` divides along the column whose parts lose least, counted from their
+        /// members.
         #[test]
         fn the_division_of_least_loss_is_taken(
             rows in prop::collection::btree_map((0u32..6, 0u32..4), 1u64..5, 1..20), k in 1u64..6, asks: bool, heavy in 1u8..4

@@ -13,13 +13,14 @@
 //!   range of the values, `[21, 27]`, would reveal that somebody has exactly 21 and somebody 27. So
 //!   its ends are moved outward to round numbers, `[20, 29]`, on a grid that depends only on the
 //!   width of the whole column; `ranges => exact` leaves the ends unchanged. A single value reveals
-//!   no more than what all rows of the group share. A hierarchy of intervals (INTERVALS, QUANTILES)
-//!   leaves such a column its ranges, which then end where its finest intervals do, and are open
-//!   (`>=85`) where a TOP CODE or BOTTOM CODE hides the values. Labels of any other hierarchy say
-//!   more than ranges, so the column is divided by it like a column of texts, unless LABELS BOUNDS
-//!   or another computed form asks for ranges, or `numbers => range`, or `ranges`, which says how
-//!   they end. With `numbers => hierarchy` every column is. NULL comes after all values, and a
-//!   group of NULL and other values has the label `*`.
+//!   no more than what all rows of the group share. A column with a hierarchy of intervals
+//!   (INTERVALS, QUANTILES) has ranges, too. They end where the finest intervals end, and are open
+//!   (`>=85`) where a TOP CODE or BOTTOM CODE hides the values. Labels of any other hierarchy are
+//!   more informative than ranges, so the column is divided by its hierarchy, like a column of
+//!   texts. It still has ranges if LABELS BOUNDS or another computed form asks for them, or
+//!   `numbers => range`, or `ranges`, which sets how they end. With `numbers => hierarchy` every
+//!   column is divided by its hierarchy. NULL comes after all values, and a group of NULL and other
+//!   values has the label `*`.
 //! - Any other column is divided by its hierarchy: into the children of the lowest common ancestor
 //!   of the group's values. Children that do not hold on their own are pooled; the pool takes the
 //!   smallest of the other children until it holds too. The label is the lowest common ancestor of
@@ -39,11 +40,11 @@
 //! `split` determines which column is tried first: the widest by normalized range times WEIGHT (the
 //! share of the column's range, or of its hierarchy's leaves, that the group spans), the one with
 //! the most distinct values in the group, or the first named. With `loss` every column is tried,
-//! and the group is divided along the one after which its parts lose least, by leaves times WEIGHT
-//! as glm counts them; it takes the time of as many runs as there are columns. It mostly loses less
-//! than `widest`: 15 percent less on Adult (9 columns, k 5) and 23 percent less at k 50, but 4
-//! percent more on poker hands at k 50. Ties: the first named. LEVELS binds its column: the column
-//! is divided by its hierarchy, and never above the highest of these levels.
+//! and the group is divided along the column whose parts lose least, by leaves times WEIGHT as in
+//! glm. It takes as much time as one run for each column. It mostly loses less than `widest`: 15
+//! percent less on Adult (9 columns, k 5) and 23 percent less at k 50, but 4 percent more on poker
+//! hands at k 50. Ties: the first named. LEVELS binds its column: the column is divided by its
+//! hierarchy, and never above the highest of these levels.
 //!
 //! **Departures** from the paper: the relaxed partitioning of the paper cuts every group at its
 //! median row. Where most rows share a value, such a cut leaves one side as wide as before, and
@@ -224,8 +225,8 @@ mod tests {
         assert_eq!(shown(&finer, mondrian(false)), expected);
     }
 
-    /// Of the children a, b and c of the top only a holds; b and c are pooled, and so have the
-    /// label of the top.
+    /// Of the top's children a, b and c, only a holds. b and c are pooled, so they have the label
+    /// of the top.
     #[test]
     fn children_that_do_not_hold_are_pooled() {
         let names = column(&["a", "a", "b", "c"], false);
@@ -276,8 +277,8 @@ mod tests {
         }
     }
 
-    /// Cells of two values over 0 to 5. The ends of a range reveal no value, and a group of one
-    /// value has the value as its label.
+    /// The grid over 0 to 5 has cells of two values. The ends of a range reveal no value, and a
+    /// group of one value has the value as its label.
     #[test]
     fn ranges_end_at_round_numbers() {
         let numbers = column(&["a"; 6], true);

@@ -7,7 +7,7 @@ use crate::partition::ranges::Ranges;
 pub(super) enum Split {
     Widest,
     MostDistinct,
-    /// The column after whose division the parts lose least; every column is tried.
+    /// The column whose parts lose least; every column is tried.
     Loss,
     First,
 }

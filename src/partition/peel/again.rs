@@ -1,6 +1,6 @@
 //! Local search that takes a few classes apart and walks the lattice again for their combinations
-//! alone. The order of the first walk is that of the whole table. What loses least differs from one
-//! part of the table to the next.
+//! alone. The first walk has one order of nodes for the whole table, but the nodes that lose least
+//! differ from one part of the table to the next.
 
 use super::improve::Improvement;
 use super::left;
@@ -10,10 +10,10 @@ use super::walk::{self, Bounds};
 use crate::search::{Context, Stop};
 use rand::seq::SliceRandom;
 
-/// How many classes are taken apart together with a class.
+/// The number of classes that are taken apart together with a class.
 const TOGETHER: usize = 4;
 
-/// From how many of the nearest classes these are drawn.
+/// The number of nearest classes from which these are drawn.
 const NEAR: usize = 8;
 
 /// The greatest number of members of the classes that are taken apart together.
@@ -24,7 +24,7 @@ const PATIENCE: u64 = 1 << 22;
 
 impl Improvement<'_> {
     /// Walks again for each class together with classes near it, until the work of the run reaches
-    /// `limit`. Begins at a class drawn at random, because a round may not come far.
+    /// `limit`. Takes the classes in random order, because a round may reach only a few of them.
     pub(super) fn walk_again(&mut self, limit: u64, context: &mut Context) -> Result<(), Stop> {
         let mut classes = self.dearest();
         classes.shuffle(&mut context.rng);
@@ -44,7 +44,8 @@ impl Improvement<'_> {
         Ok(())
     }
 
-    /// Replaces these classes by those of a walk of their own, if these lose less.
+    /// Replaces these classes by those of a walk over their combinations, if the new classes lose
+    /// less.
     fn try_again(&mut self, classes: &[usize], context: &Context) {
         let space = self.space;
         let members = |class: &usize| self.classes[*class].members.as_slice();
@@ -102,7 +103,7 @@ mod tests {
             check(&improvement, &toy);
         }
 
-        /// The nearest classes are those of least cost by a comparison with all.
+        /// The nearest classes are those of least cost in a comparison with all classes.
         #[test]
         fn the_nearest_are_the_cheapest_to_unite_with(rows in prop::collection::btree_map((0u32..5, 0u32..4), 1u64..5, 2..20), many in 1usize..6) {
             let toy = Toy::of_pairs(&rows, 1, false);

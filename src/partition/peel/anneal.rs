@@ -1,13 +1,15 @@
-//! Simulated annealing of small tables, for what no change that loses less by itself leads to.
+//! Simulated annealing of small tables. It reaches classes that no series of changes leads to if
+//! each change must lose less.
 //!
-//! Where a class has hardly more rows than it must have, no combination can leave it alone. What
-//! loses less is then an exchange, or several changes of which the first ones lose more. Annealing
-//! draws changes at random, and also accepts one that loses more, less and less often. It moves a
-//! combination to the class of one that is near it, exchanges the two, divides a class, or
-//! dissolves one. Then single moves and exchanges are made until none loses less.
+//! Where a class has hardly more rows than it must have, no combination can leave it by itself.
+//! Only an exchange loses less then, or several changes of which the first ones lose more.
+//! Annealing draws changes at random. It also accepts changes that lose more, but less and less
+//! often. A change moves a combination to the class of a near one, exchanges two combinations,
+//! divides a class, or dissolves a class. Then single moves and exchanges are made until none loses
+//! less.
 //!
-//! The number of draws follows from the combinations and from `rounds`, so no clock decides what is
-//! released. A large table would need too many of them.
+//! The number of draws follows from the combinations and from `rounds`, so the release does not
+//! depend on a clock. A large table would need too many draws.
 //!
 //! Kirkpatrick, Gelatt and Vecchi, Optimization by simulated annealing, Science 220, 1983,
 //! doi:10.1126/science.220.4598.671.
@@ -20,18 +22,18 @@ use rand::RngExt;
 /// The greatest number of combinations of a table that is annealed.
 const FEW: usize = 1024;
 
-/// The draws of a round for each combination: eight times the combinations, and so many
-/// at most.
+/// The draws of a round for each combination, at most. A table of few combinations has eight times
+/// as many draws for each as it has combinations.
 const DRAWS: u64 = 2400;
 
 /// The draws of a round for all combinations, at most.
 const MOST_DRAWS: u64 = 1 << 20;
 
-/// How many of the combinations that are nearest to one are near it.
+/// The number of nearest combinations that count as near a combination.
 const NEAR: usize = 24;
 
-/// Of so many classes that nothing can leave alone, one is dissolved. The others exchange a
-/// combination.
+/// One in this many classes that no combination can leave by itself is dissolved. The others
+/// exchange a combination.
 const DISSOLVED: usize = 8;
 
 /// The number of temperatures, the first one as a share of the mean loss of a combination, and each
@@ -56,8 +58,8 @@ impl Draws {
         (((self.next() >> 32) * n as u64) >> 32) as usize
     }
 
-    /// Returns a number of the exponential distribution with mean 1, nearly: roots are the same on
-    /// every machine, and logarithms are not.
+    /// Returns a random number that is nearly exponentially distributed with mean 1. It is computed
+    /// from roots, which are the same on every machine, and not from logarithms, which are not.
     fn exponential(&mut self) -> f64 {
         let uniform = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
         64.0 * (1.0 - (0..6).fold(uniform, |root, _| root.sqrt()))
@@ -70,14 +72,14 @@ struct Annealing<'a, 'b> {
     /// By combination: the combinations near it.
     near: Vec<Vec<u32>>,
     draws: Draws,
-    /// The numbers of classes that were dissolved.
+    /// The numbers of the classes that were dissolved.
     free: Vec<usize>,
-    /// How much more all rows may lose by the change that is drawn.
+    /// How much more all rows may lose by the drawn change.
     most: f64,
 }
 
 impl Improvement<'_> {
-    /// Anneals the classes of a small table. No more is lost afterwards.
+    /// Anneals the classes of a small table. The loss does not rise.
     pub(super) fn anneal(&mut self, rounds: u64, context: &mut Context) -> Result<(), Stop> {
         let placed: Vec<u32> = self.classes.iter().flat_map(|class| &class.members).copied().collect();
         let cost = self.cost();
@@ -98,7 +100,7 @@ impl Improvement<'_> {
         cooled.and_then(|()| annealing.polish(&placed, context))
     }
 
-    /// Returns, by combination, those that are nearest to it among these.
+    /// Returns, by combination, the nearest ones among `placed`.
     fn near(&self, placed: &[u32]) -> Vec<Vec<u32>> {
         let mut near = vec![vec![]; self.space.len()];
         for one in placed {
@@ -147,7 +149,7 @@ impl Annealing<'_, '_> {
         stopped
     }
 
-    /// Draws a change for a combination and makes it, if all rows lose no more by it than they may.
+    /// Draws a change for a combination, and makes it unless all rows then lose more than they may.
     fn draw(&mut self, one: u32) {
         let space = self.of.space;
         let near = &self.near[one as usize];
@@ -163,7 +165,8 @@ impl Annealing<'_, '_> {
         if !may_leave && self.draws.below(DISSOLVED) == 0 {
             return self.dissolve(from);
         }
-        // Where rows are not all that counts, what may not leave alone is found out late.
+        // If models require more than a number of rows, a combination that may not leave by itself
+        // is found late. Half of the draws are then exchanges.
         if may_leave && (space.table.rows_suffice() || self.draws.below(2) == 0) {
             self.exchange(one, None, to);
             return;
@@ -177,8 +180,8 @@ impl Annealing<'_, '_> {
         self.of.class_of[combination as usize] as usize
     }
 
-    /// Moves a combination to a class, and another one of that class back. Returns whether that was
-    /// done.
+    /// Moves the combination `one` to a class, and the combination `back` of that class to the
+    /// class of `one`. Returns true if the change was made.
     fn exchange(&mut self, one: u32, back: Option<u32>, to: usize) -> bool {
         let space = self.of.space;
         let from = self.class_of(one);
@@ -214,7 +217,7 @@ impl Annealing<'_, '_> {
         true
     }
 
-    /// Divides a class into a combination with the nearest ones of the class, and the others.
+    /// Divides a class in two: a combination with the nearest ones in the class, and the others.
     fn divide(&mut self, one: u32, class: usize) {
         let space = self.of.space;
         let whole = &self.of.classes[class];
@@ -245,7 +248,7 @@ impl Annealing<'_, '_> {
         }
     }
 
-    /// Moves each combination of a class to the class of one near it, where it loses least.
+    /// Moves each combination of a class to the class of a near combination where it loses least.
     fn dissolve(&mut self, class: usize) {
         let near = &self.near;
         let around = |of: &Improvement, member: u32| {
@@ -299,7 +302,7 @@ mod tests {
     use crate::search::Budget;
     use proptest::prelude::*;
 
-    /// Returns the least loss that a single move or exchange leads to, of any combinations.
+    /// Returns the least loss that a single move or exchange of any combinations leads to.
     fn least_after_a_change(improvement: &Improvement) -> f64 {
         let (space, classes) = (improvement.space, &improvement.classes);
         let with = |class: &Class, without: &[u32], with: &[u32]| {
@@ -347,8 +350,8 @@ mod tests {
         }
     }
 
-    /// A table of 150 distinct people in five columns: what local search leaves is 2 percent more
-    /// than it must be.
+    /// A table of 150 distinct people in five columns: annealing loses over 2 percent less than
+    /// local search.
     #[test]
     fn annealing_goes_on_where_local_search_ends() {
         let groups: Vec<String> = (0..12).map(|value| (value / 4).to_string()).collect();
@@ -387,7 +390,7 @@ mod tests {
         );
     }
 
-    /// The classes so far are released, and hold, where the time is over.
+    /// If the time runs out, the classes so far are released, and they hold.
     #[test]
     fn what_is_interrupted_holds() {
         let rows = (0..5).flat_map(|a| (0..4).map(move |b| ((a, b), 1))).collect();

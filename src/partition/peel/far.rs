@@ -1,21 +1,23 @@
-//! Local search among all classes, for what no neighbour takes. A combination has few neighbours,
-//! which cost little to try. Here a block of combinations is compared with every class.
+//! Local search among all classes, for combinations that no neighbour's class takes. A combination
+//! has few neighbours, so trying them costs little. Here a block of combinations is compared with
+//! every class.
 
 use super::improve::{Improvement, SMALL};
 use super::space::{Class, Space};
 use super::split::gains;
 use crate::search::{Context, Stop};
 
-/// How many classes a class is divided anew with.
+/// The number of classes with which a class is divided anew, one after the other.
 const PARTNERS: usize = 12;
 
-/// The greatest number of members of a class that is dissolved into any others.
+/// The greatest number of members of a class that is dissolved into any other classes.
 const FEW: usize = 64;
 
 impl Improvement<'_> {
-    /// Divides a class that has grown, moves its blocks to the class where they lose least of all,
-    /// and divides it anew with the classes that are cheapest to unite with it, and dissolves it.
-    /// The most expensive classes come first. Ends when the work of the run reaches `limit`.
+    /// Changes one class after the other, the most expensive first. Divides the class, which may
+    /// have grown. Moves its blocks to the classes where they lose least of all. Divides it anew
+    /// with the classes that are cheapest to unite with it, and dissolves it. Ends when the work of
+    /// the run reaches `limit`.
     pub(super) fn reach(&mut self, limit: u64, context: &Context) -> Result<(), Stop> {
         for class in self.dearest() {
             context.check(0)?;
@@ -40,7 +42,7 @@ impl Improvement<'_> {
     /// classes hold afterwards.
     fn try_block(&mut self, from: usize, block: &[u32]) {
         let space = self.space;
-        // An earlier block may have taken some of it along.
+        // An earlier block may have taken some of its combinations along.
         if block.iter().any(|c| self.class_of[*c as usize] != from as u32) {
             return;
         }
@@ -98,9 +100,9 @@ impl Improvement<'_> {
     }
 }
 
-/// Returns the parts of a class whose leaving may make a label of the others narrower: each
-/// combination, what has the least or the greatest value of a range, and what has one label below
-/// that of the class.
+/// Returns the parts of a class without which a label of the others may be narrower: each
+/// combination, the combinations with the least or the greatest value of a range, and those with
+/// the same label below that of the class.
 fn blocks(space: &Space, class: &Class) -> Vec<Vec<u32>> {
     let mut blocks: Vec<Vec<u32>> = class.members.iter().map(|c| vec![*c]).collect();
     for column in 0..space.columns() {

@@ -1,13 +1,13 @@
-//! Columns weighted by what they tell about the class label.
+//! Columns weighted by their information about the class label.
 
 use crate::partition::table::{Column, Table};
 use std::collections::BTreeMap;
 
-/// The least weight of a column, relative to the column that tells most. So of divisions that tell
-/// the same about the class label, the one that loses less is preferred.
+/// The least weight of a column, relative to the most informative column. So of divisions with the
+/// same information about the class label, the one that loses less is preferred.
 const LEAST: f64 = 0.01;
 
-/// A table whose columns weigh as much as they tell about the class label.
+/// A table whose columns are weighted by their information about the class label.
 pub(super) struct Guided<'a> {
     table: &'a dyn Table,
     columns: Vec<Column>,
@@ -31,8 +31,8 @@ impl<'a> Guided<'a> {
 }
 
 /// Returns the mutual information of a column and the class label in bits, at least 0. The term
-/// that is subtracted is what a column of as many values tells by chance (Miller, Note on the bias
-/// of information estimates, 1955).
+/// that is subtracted is the information that a column of as many values has by chance (Miller,
+/// Note on the bias of information estimates, 1955).
 fn information(table: &dyn Table, column: usize) -> f64 {
     let mut cells: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for c in 0..table.len() as u32 {
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use crate::partition::testing::{Toy, column};
 
-    /// The first column is the class label, the second says nothing about it, and the third has a
+    /// The first column is the class label, the second is independent of it, and the third has a
     /// single value.
     #[test]
     fn a_column_weighs_what_it_tells() {

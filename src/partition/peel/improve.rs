@@ -1,5 +1,5 @@
-//! Local search: combinations move between classes, pairs of classes are divided anew, classes are
-//! dissolved.
+//! Local search: combinations move between classes, pairs of classes are divided anew, and classes
+//! are dissolved.
 
 use super::space::{Class, Space};
 use super::split::{gains, split};
@@ -8,15 +8,15 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use std::collections::HashSet;
 
-/// How many combinations further on in a sorted order are neighbours of a combination.
+/// The number of following combinations in a sorted order that are neighbours of a combination.
 const NEIGHBOURS: usize = 4;
 
-/// The number of cells that a round may join or measure in exchanges among neighbours; half as many
-/// more dissolve classes.
+/// The number of cells that a round may join or measure in exchanges among neighbours. Half as many
+/// more are for dissolving classes.
 const ROUND: u64 = 1 << 24;
 
-/// The same for a table that is too large for [`COMPARED`], of which a round sees a part only. All
-/// rounds together cost less than its scans.
+/// The same as `ROUND`, for a table that is too large for [`COMPARED`]. A round covers only a part
+/// of it. All rounds together cost less than the scans of the table.
 const LARGE_ROUND: u64 = 1 << 20;
 
 /// The number of cells that a round may measure to compare blocks with all classes.
@@ -25,11 +25,11 @@ const FAR: u64 = 1 << 26;
 /// The number of cells that a round may generalize to walk again for a few classes.
 const AGAIN: u64 = 1 << 25;
 
-/// The greatest number of cells of all combinations in all classes, for a table where blocks are
-/// compared with all classes. In a larger one a round would not come far.
+/// The greatest number of cells of all combinations, times the number of classes, at which blocks
+/// are compared with all classes. In a larger table a round would cover only a small part.
 const COMPARED: u64 = 1 << 31;
 
-/// The share of the loss that must not remain after a round which was worth its time.
+/// The share of the loss that may remain at most after a round that was worth its time.
 const WORTHWHILE: f64 = 0.9999;
 
 /// The greatest number of members of a class that is dissolved, or of two classes that are divided
@@ -89,7 +89,7 @@ impl<'a> Improvement<'a> {
             let before = self.cost();
             let mut order = self.sorted(&columns);
             if !order.is_empty() {
-                // A round may not come far, so each begins elsewhere.
+                // A round may cover only a part, so each round begins elsewhere.
                 let start = context.rng.random_range(0..order.len());
                 order.rotate_left(start);
             }
@@ -110,7 +110,7 @@ impl<'a> Improvement<'a> {
         None
     }
 
-    /// Returns whether comparing all combinations with all classes is out of reach.
+    /// Returns true if comparing all combinations with all classes would take too long.
     fn is_large(&self) -> bool {
         let cells = [self.space.len(), self.space.columns(), self.classes.len()];
         let cells = cells
@@ -119,8 +119,8 @@ impl<'a> Improvement<'a> {
         cells > COMPARED
     }
 
-    /// Compares blocks with all classes, and walks again for a few of them, if these are few
-    /// enough.
+    /// Compares blocks with all classes, and walks the lattice again for a few of the classes, if
+    /// there are not too many classes.
     fn among_all(&mut self, context: &mut Context) -> Result<(), Stop> {
         if self.is_large() {
             return Ok(());
@@ -129,8 +129,8 @@ impl<'a> Improvement<'a> {
         self.walk_again(self.space.work() + AGAIN, context)
     }
 
-    /// Returns the combinations that are in a class, sorted by the columns in this order, as far as
-    /// their ranks fit into a key of 128 bits.
+    /// Returns the combinations that are in a class, sorted by the columns in this order. Columns
+    /// count only as long as their ranks fit into a key of 128 bits.
     fn sorted(&self, columns: &[usize]) -> Vec<u32> {
         let bits = |column: usize| u32::BITS - (self.ranks[column].len() as u32).leading_zeros();
         let mut free = u128::BITS;
@@ -209,7 +209,7 @@ impl<'a> Improvement<'a> {
         }
     }
 
-    /// Divides two classes anew, as one, if that loses less.
+    /// Unites two classes and divides the united class, if that loses less.
     pub(super) fn try_pair(&mut self, a: usize, b: usize, context: &Context) {
         let before = self.classes[a].cost() + self.classes[b].cost();
         let members = [self.classes[a].members.as_slice(), &self.classes[b].members].concat();
@@ -235,7 +235,7 @@ impl<'a> Improvement<'a> {
         self.place(parts, &[class]);
     }
 
-    /// Puts classes at these numbers, which are free, and at new ones.
+    /// Places classes at these free numbers first, and then at new numbers.
     pub(super) fn place(&mut self, classes: Vec<Class>, free: &[usize]) {
         let mut free = free.iter().copied();
         for class in classes {
@@ -284,8 +284,8 @@ impl<'a> Improvement<'a> {
         classes.into_iter().map(|(_, number)| number).collect()
     }
 
-    /// Dissolves a class if its combinations lose less in classes that `candidates` names for each
-    /// of them, or more by less than `most`. Returns whether it did.
+    /// Dissolves a class if its combinations lose less in the classes that `candidates` returns for
+    /// each of them, or more by less than `most`. Returns true if the class was dissolved.
     pub(super) fn try_dissolve(
         &mut self,
         class: usize,

@@ -3,7 +3,7 @@
 use super::space::{Class, Space};
 use crate::search::Context;
 
-/// The classes after what was left has joined them.
+/// The classes after the combinations that were left have joined them.
 pub(super) struct Placed {
     pub(super) classes: Vec<Class>,
     /// The combinations that are suppressed. Together they do not hold.

@@ -20,31 +20,31 @@
 //!    to all). A class that can be divided into classes with less loss is divided, again and again.
 //! 4. **Local search**, at most `rounds` rounds, each of a fixed amount of work at most.
 //!    Combinations move to classes of their neighbours where they lose less, two classes are
-//!    divided anew, classes are dissolved into others, blocks of the most expensive classes move to
-//!    the class of all where they lose least, and a few classes that are near each other are walked
-//!    again by themselves. Each change is made only if it loses less.
+//!    divided anew, and classes are dissolved into others. Blocks of the most expensive classes
+//!    move to the class where they lose least of all. The lattice is walked again for a few classes
+//!    that are near each other. Each change is made only if it loses less.
 //! 5. **Annealing** of a table of at most 1,024 combinations, by a number of random changes that
-//!    follows from `rounds` and the number of combinations. A change may lose more, which leads on
+//!    follows from `rounds` and the number of combinations. A change may lose more, which can lead
 //!    to others that lose less. In the end no move of a combination and no exchange of two loses
-//!    less, and what is kept never loses more than before.
+//!    less, and the classes that are kept never lose more than before.
 //!
 //! **Guarantee.** Every class is checked against all class-level models when it is formed and
-//! whenever it changes. The partition says nothing of the walk: a class that a more general node
-//! releases holds by itself, whatever was released before. It does not weaken an earlier class,
-//! because no row is in two classes and the rows of the earlier class do not change.
+//! whenever it changes. The partition reveals nothing about the walk: a class that a more general
+//! node releases holds by itself, whatever was released before. It does not weaken an earlier
+//! class, because no row is in two classes and the rows of the earlier class do not change.
 //!
-//! **Minimality attacks.** Who knows the algorithm knows that a class which was released at a node
-//! did not hold below it. With k-anonymity alone, this tells about quasi-identifiers only, which
-//! the model lets the attacker know anyway. With models of sensitive values it may tell that a more
-//! precise class would have been too uniform (Wong, Fu, Wang and Pei, Minimality attack in privacy
-//! preserving data publishing, VLDB 2007). This holds for every algorithm that stops at the least
-//! loss, here weakened by the moves of the local search. Choose a stricter parameter where that
-//! matters.
+//! **Minimality attacks.** An attacker who knows the algorithm knows that a class which was
+//! released at a node did not hold below it. With k-anonymity alone, this reveals only
+//! quasi-identifiers, which the model lets the attacker know anyway. With models of sensitive
+//! values it may reveal that a more precise class would have been too uniform (Wong, Fu, Wang and
+//! Pei, Minimality attack in privacy preserving data publishing, VLDB 2007). This is true of every
+//! algorithm that stops at the least loss. Here the moves of the local search weaken the attack.
+//! Choose a stricter parameter where that matters.
 //!
-//! The loss is that of `glm`, whatever the statement minimizes. For those who train models,
-//! `guide => class` multiplies the weight of each column by its mutual information with the class
-//! label (CLASS), so that what tells about the label stays precise. LEVELS bounds the labels of its
-//! column, which are then those of the hierarchy.
+//! The loss is that of `glm`, whatever the statement minimizes. For releases on which models are
+//! trained, `guide => class` multiplies the weight of each column by its mutual information with
+//! the class label (CLASS), so that columns with much information about the label stay precise.
+//! LEVELS bounds the labels of its column, which are then those of the hierarchy.
 //!
 //! Example: `SEARCH USING peel(rounds => 20)`.
 
@@ -79,7 +79,7 @@ use walk::Bounds;
 struct Peel {
     ranges: Ranges,
     rounds: u64,
-    /// Whether columns weigh as much as they tell about the class label.
+    /// Whether columns are weighted by their information about the class label.
     by_class: bool,
 }
 
@@ -94,8 +94,8 @@ impl Partitioner for Peel {
         let whole = placed.classes.into_iter();
         let mut classes: Vec<Class> = whole.flat_map(|class| split(&space, class, context)).collect();
         stopped = stopped.or_else(|| moved(&space, &mut classes, self.rounds, context));
-        // Each is a group of its own, which does not hold: together they might, with a label beyond
-        // LEVELS.
+        // Each suppressed combination is a group of its own, which does not hold. Together they
+        // might hold, with a label beyond LEVELS.
         classes.extend(placed.suppressed.into_iter().map(|c| space.class(vec![c])));
         released(&space, classes, stopped)
     }
@@ -123,14 +123,16 @@ impl Partitioner for Peel {
     }
 }
 
-/// Returns about how many bytes classes need. Beside its combinations, a class has its rows, its
-/// cells and its loss; a run over 1.6 million combinations of five columns was measured.
+/// Returns the approximate number of bytes that classes need. Besides its combinations, a class has
+/// its rows, its cells and its loss. The numbers were measured in a run over 1.6 million
+/// combinations of five columns.
 pub(super) fn bytes(combinations: usize, columns: usize) -> usize {
     combinations * (64 + 32 * columns)
 }
 
-/// Divides groups of combinations, and moves combinations between them, while that loses less under
-/// labels of hierarchies. Returns the partition; `stopped` says why there are no other groups.
+/// Divides groups of combinations, and moves combinations between them, as long as that lowers the
+/// loss under labels of hierarchies. Returns the partition. `stopped` is the reason if the grouping
+/// ended early; no combinations are moved then.
 pub(super) fn improved(
     table: &dyn Table,
     groups: Vec<Vec<u32>>,
@@ -151,7 +153,7 @@ pub(super) fn improved(
 }
 
 /// Moves combinations between classes as long as that lowers the loss. Returns the reason if the
-/// budget ended it early.
+/// budget ended the search early.
 fn moved(space: &Space, classes: &mut Vec<Class>, rounds: u64, context: &mut Context) -> Option<Stop> {
     if let Err(stop) = context.check(0) {
         return Some(stop);
@@ -242,7 +244,7 @@ mod tests {
         }
     }
 
-    /// The least loss of any partition whose groups hold, found by trying every one.
+    /// Returns the least loss of any partition whose groups hold, found by trying every partition.
     fn least_loss(toy: &Toy, ranges: Ranges) -> f64 {
         fn extend(space: &Space, groups: &mut Vec<Vec<u32>>, next: u32, best: &mut f64) {
             if next as usize == space.len() {
@@ -316,8 +318,8 @@ mod tests {
         assert_eq!(shown(toy(1)), alone);
     }
 
-    /// LEVELS forbids a label above the values, so nothing holds. What is suppressed together has
-    /// six rows, and is not released as a group.
+    /// LEVELS forbids a label above the values, so nothing holds. The suppressed combinations have
+    /// six rows together, and are not released as a group.
     #[test]
     fn what_is_suppressed_gets_no_label_beyond_the_levels() {
         let mut capped = column(&["a", "a"], false);

@@ -5,7 +5,7 @@ use crate::partition::ranges::Ranges;
 use crate::partition::table::Column;
 use std::sync::Arc;
 
-/// What a class has in one column.
+/// The cell of a class in one column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reach {
     /// The lowest code, or the level of the lowest common ancestor.
@@ -215,8 +215,8 @@ mod tests {
         }
     }
 
-    /// Checks all pairs of values: their label is of the lowest level that both have reached where
-    /// both have one label.
+    /// Checks for all pairs of values that their label is of the lowest level at which both have
+    /// one label, counted from the higher of the levels that they have reached.
     fn labels_are_the_lowest_common(column: &Column) {
         let ancestors = Ancestors::new(column, usize::MAX);
         let values = column.lookup.values().len() as u32;
@@ -256,8 +256,8 @@ mod tests {
         }
     }
 
-    /// A hierarchy of the greatest height there is, whose top is left out and is not left out: a
-    /// level beyond it is a number of the table, too.
+    /// Tests a hierarchy of the greatest possible height, with and without its top. The level
+    /// beyond it must fit into the table, too.
     #[test]
     fn no_label_is_lost_in_the_highest_hierarchies() {
         let whole = column(&vec![vec![0, 1]; 198], u8::MAX);

@@ -63,8 +63,8 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Returns the number of cells that were joined or measured so far: a measure of work that no
-    /// clock disturbs.
+    /// Returns the number of cells that were joined or measured so far: a measure of work that does
+    /// not depend on a clock.
     pub(super) fn work(&self) -> u64 {
         self.work.get()
     }
@@ -307,8 +307,8 @@ impl<'a> Space<'a> {
     }
 
     /// Returns the mean loss of a row of these combinations at each level that LEVELS allows, by
-    /// column, if a whole column is at that level. Levels above the first one where all of them
-    /// have one label change nothing, and are left out.
+    /// column, if a whole column is at that level. Levels above the first one at which all these
+    /// combinations have one label change nothing, and are left out.
     pub(super) fn losses_by_level(&self, combinations: &[u32]) -> Vec<Vec<f64>> {
         let all: u64 = combinations.iter().map(|c| self.rows(*c)).sum();
         let columns = self.table.columns().iter().enumerate();

@@ -4,8 +4,8 @@ use super::improve::Improvement;
 use super::space::{Class, Space};
 use crate::partition::testing::Toy;
 
-/// Returns classes that hold, however much they lose: each combination joins the last one until
-/// that has `k` rows, and what is left joins the first.
+/// Returns classes that hold, whatever their loss. Each combination joins the last class until that
+/// class has `k` rows, and the combinations that are left join the first class.
 pub(super) fn any_classes(space: &Space, k: u64) -> Vec<Class> {
     let mut classes: Vec<Class> = vec![];
     for combination in 0..space.len() as u32 {

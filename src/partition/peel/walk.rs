@@ -8,14 +8,14 @@ use crate::search::{Context, Stop};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// What ends a walk before the most general node.
+/// The bounds that end a walk before the most general node.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
-    /// The number of cells that may be generalized since the last released class, and of the losses
-    /// that are added up to find the nodes on the way. It bounds a walk over a lattice of many
-    /// columns, whose lower part is endless and has no class that holds.
+    /// The number of cells that may be generalized, and of losses that may be added up to find
+    /// nodes, since the last released class. It bounds a walk over a lattice of many columns, whose
+    /// lower part is huge and has no class that holds.
     pub(super) patience: u64,
-    /// The loss of all released classes with which a walk is of no use.
+    /// The total loss of the released classes at which a walk becomes useless.
     pub(super) most: f64,
 }
 
@@ -27,9 +27,9 @@ impl Bounds {
     };
 }
 
-/// A node on the way: the loss that it means, and the columns above their lowest levels, in their
-/// order. Of many columns only few are raised, so a node takes little memory. As the columns are
-/// reversed, nodes compare as all their levels do.
+/// A node that the walk has reached: its loss, and the columns above their lowest levels, in their
+/// order. Of many columns only few are raised, so a node takes little memory. The numbers of
+/// columns are reversed, so that nodes compare as all their levels do.
 #[derive(Debug, PartialEq)]
 struct Step {
     loss: f64,
@@ -90,7 +90,7 @@ impl Ascent {
     fn reach(&mut self, raised: Box<[(Reverse<usize>, u8)]>) {
         let levels = self.levels(&raised);
         let losses = self.losses.iter().zip(&levels);
-        // The sum in the order of columns: the same for the same levels.
+        // The order of the sum is that of the columns, so the same levels have the same loss.
         let loss = losses.map(|(losses, level)| losses[usize::from(*level)]).sum();
         self.reached.push(Step { loss, raised });
     }
@@ -236,7 +236,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Every node comes once, and no node before one that loses less.
+        /// Every node comes once, and never before a node that loses less.
         #[test]
         fn nodes_ascend(steps in prop::collection::vec(prop::collection::vec(0u8..4, 0..4), 1..5)) {
             let ladder = |steps: &Vec<u8>| {
@@ -256,7 +256,7 @@ mod tests {
         }
     }
 
-    /// Each of thousands of nodes on the way in a lattice of 2,000 columns holds the few columns
+    /// In a lattice of 2,000 columns, each of thousands of reached nodes holds only the few columns
     /// that it raises.
     #[test]
     fn what_is_reached_takes_little_memory() {

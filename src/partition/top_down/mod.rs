@@ -1,5 +1,5 @@
 //! Top-down specialization: starts with every column at its top, and repeatedly refines the value
-//! that tells most about the class label.
+//! that reveals most about the class label.
 //!
 //! Every column has a *cut* through its hierarchy: a set of values such that each ground value has
 //! exactly one ancestor in the set, itself included. A row is released as its ancestors in the
@@ -30,9 +30,10 @@
 //! does.
 //!
 //! **Departures** from the paper: in the paper the gain of v is that of the rows under v in its
-//! column alone, whatever class they are in by now (`gain => values`). On Adult that refines what
-//! the other columns have told already, and its `cm` stays above that of the best node of the
-//! lattice. Columns of numbers are refined by their hierarchies, not by binary splits.
+//! column alone, regardless of their current classes (`gain => values`). On Adult this refines
+//! values whose information the other columns have already revealed, and its `cm` stays above that
+//! of the best node of the lattice. Columns of numbers are refined by their hierarchies, not by
+//! binary splits.
 //!
 //! Example: `CLASS (income) ... SEARCH USING top_down`.
 //!
@@ -123,9 +124,9 @@ mod tests {
         groups.map(|(labels, rows)| (labels.join(" "), rows)).collect()
     }
 
-    /// The first column determines the label, the second says nothing about it; refining both
+    /// The first column determines the label, and the second is independent of it. Refining both
     /// leaves classes below k. Refining the first column to its groups separates the labels, and
-    /// after that neither a nor the second column can be refined.
+    /// after that neither the value a nor the second column can be refined.
     #[test]
     fn the_value_that_tells_most_is_refined_first() {
         let columns = vec![column(&["a", "a", "b"], false), column(&["c", "d"], false)];
@@ -150,16 +151,16 @@ mod tests {
                 [("2 *".to_string(), 5), ("a *".to_string(), 5)]
             );
         }
-        // With k = 2 the second column can be refined once the labels are separated, and then 0 and
-        // 1 cannot.
+        // With k = 2 the second column can be refined once the labels are separated. Then a cannot
+        // be refined to 0 and 1.
         let finer = Toy { k: 2, ..toy };
         let expected = [("2 0", 3), ("2 1", 2), ("a 0", 2), ("a 1", 3)].map(|(l, n)| (l.to_string(), n));
         assert_eq!(shown(&finer, false), expected);
     }
 
     /// Rows may be suppressed, but refining separates one row of the minority and saves no error:
-    /// before, 1 row is not of the majority; after, 1 row is suppressed, and 2 if the other value
-    /// is refined too.
+    /// before, 1 row does not have the majority label; after, 1 row is suppressed, and 2 if the
+    /// other value is refined too.
     #[test]
     fn rows_are_suppressed_only_where_no_error_is_added() {
         let toy = |labels: [[u64; 2]; 3]| Toy {

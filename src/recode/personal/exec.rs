@@ -331,7 +331,8 @@ impl Run {
     fn limits(&self, chunk: &RecordBatch) -> Result<Vec<f64>> {
         let limits = cast(self.column(chunk, &self.columns.limit)?, &DataType::Float64)?;
         let limits = limits.as_primitive::<Float64Type>();
-        // They were looked at before the scan: a row whose limit is another now would have none.
+        // The limits were checked before the scan. A row whose limit is no longer valid would have
+        // none.
         let is_limit = |limit: Option<f64>| limit.is_some_and(|limit| (0.0..=1.0).contains(&limit));
         match limits.iter().all(is_limit) {
             true => Ok(limits.values().to_vec()),

@@ -15,7 +15,7 @@ pub(super) struct Recount {
     correlates: Vec<Correlates>,
 }
 
-/// Of one ground code: DCorrelate by released text, and that of a released NULL.
+/// The DCorrelate values of one ground code: by released text, and of a released NULL.
 #[derive(Debug, Default)]
 struct Correlates {
     texts: HashMap<String, f64>,

@@ -3,13 +3,13 @@
 //!
 //! A [`Permutation`] contains the distinct values of the released rows and a random order of them.
 //! [`RandomizeExec`] adds it to the other columns, whose order does not depend on its values.
-//! Someone who knows the class of a person then learns of the column what the whole table (or the
-//! group within which it was permuted) reveals, and no more.
+//! Someone who knows the class of a person then learns about the column only what the whole table
+//! (or the group within which it was permuted) reveals.
 //!
-//! The seed may be published: the permuted values are those of the table (of a class, of a group)
-//! in ascending order, so all sources with the same values have the same release, whichever row has
-//! which value. A matrix is a secret: it permutes the rows in their given order, and whoever has it
-//! can undo that.
+//! The seed may be published: the permuted values are those of the table (or of a class or a group)
+//! in ascending order, so all sources with the same values have the same release, regardless of
+//! which row has which value. A matrix is a secret: it permutes the rows in their given order, and
+//! anyone who has the matrix can undo the permutation.
 //!
 //! Guo et al., MADARS: a method of multi-attributes generalized randomization privacy preserving,
 //! 2015.

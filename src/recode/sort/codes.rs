@@ -190,8 +190,8 @@ fn is_number(data_type: &DataType) -> bool {
     *data_type == DataType::Boolean || with_native!(data_type, width()).is_some()
 }
 
-/// Returns the codes of numbers; `None` if one has more than 64 bits. The code of NULL means
-/// nothing.
+/// Returns the codes of numbers; `None` if one has more than 64 bits. The code of NULL has no
+/// meaning.
 fn numbers(column: &ArrayRef) -> Option<Vec<u64>> {
     fn of<T: Number>(data: &ArrayData) -> Option<Vec<u64>> {
         let is_null = |row: usize| data.nulls().is_some_and(|nulls| nulls.is_null(row));
@@ -244,7 +244,7 @@ mod tests {
     use arrow::array::{Decimal128Array, Float32Array, Float64Array, Int64Array, UInt64Array};
     use arrow::compute::{SortOptions, sort};
 
-    /// Codes ascend as Arrow sorts, and are the values again.
+    /// Codes ascend as Arrow sorts, and can be turned back into the values.
     #[test]
     fn numbers_are_their_own_codes() {
         let nan = f64::NAN;

@@ -49,7 +49,7 @@ impl Layout {
     /// Adds the codes of a column to packed rows, whose bits of that column are 0.
     pub(super) fn put(&self, column: usize, codes: impl Iterator<Item = u64>, rows: &mut [u64]) {
         let Place { word, shift, bits } = self.places[column];
-        // Without bits, the shift can be that of a whole word.
+        // For a column of 0 bits, the shift can be that of a whole word.
         if bits > 0 {
             let words = rows.iter_mut().skip(word).step_by(self.words);
             words.zip(codes).for_each(|(word, code)| *word |= code << shift);

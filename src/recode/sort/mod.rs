@@ -199,7 +199,8 @@ impl Sorted {
 }
 
 impl Scan {
-    /// Returns `None` if rows of `schema` cannot be packed, or memory has no room for it.
+    /// Returns `None` if rows of `schema` cannot be packed, or if there is too little memory to
+    /// sort them.
     fn try_new(columns: &[usize], schema: &Schema, space: &SpillSpace, context: &TaskContext) -> Result<Option<Self>> {
         let fields: Vec<&Field> = columns.iter().map(|column| schema.field(*column)).collect();
         let run = match context.memory_pool().memory_limit() {
@@ -231,7 +232,7 @@ impl Scan {
         };
         let words = packing.words();
         let rows: usize = chunks.iter().map(|(chunk, _)| chunk.rows()).sum();
-        // As many runs for each thread, so that no thread waits for another.
+        // Each thread has the same number of runs, so that no thread waits for another.
         let runs = (rows * words * 8).div_ceil(self.run).next_multiple_of(threads());
         let groups: Vec<_> = divided(chunks, rows.div_ceil(runs.max(1)))
             .into_iter()

@@ -79,8 +79,8 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
-    /// Packs the codes of a batch, the most significant column first. Returns the words beside the
-    /// chunk, or `None` if a column needs more than 64 bits.
+    /// Packs the codes of a batch, the most significant column first. Returns the chunk and its
+    /// words, or `None` if a column needs more than 64 bits.
     pub(super) fn pack(columns: &[Codes]) -> Option<(Self, Vec<u64>)> {
         let spans: Vec<Span> = columns.iter().map(Span::of).collect();
         let layout = layout(&spans)?;

@@ -16,7 +16,7 @@ pub(super) enum Words {
     File { offset: u64, count: usize },
 }
 
-/// Holds words in memory as long as there is some, and then in a spill file.
+/// Holds words in memory as long as there is room, and then in a spill file.
 #[derive(Debug)]
 pub(super) struct Store {
     memory: MemoryReservation,
@@ -37,7 +37,7 @@ impl Store {
         }
     }
 
-    /// Holds words in memory. Returns them if there is none.
+    /// Holds words in memory. Returns them as the error if there is no room.
     pub(super) fn hold(&self, words: Vec<u64>) -> std::result::Result<Words, Vec<u64>> {
         match self.memory.try_grow(words.capacity() * 8) {
             Ok(()) => Ok(Words::Memory(words)),
@@ -119,7 +119,7 @@ fn in_order(rows: &mut Vec<u64>, words: usize, are_runs: bool) {
     }
 }
 
-/// A run, of which a block is looked at.
+/// A run, of which one block at a time is looked at.
 #[derive(Debug)]
 struct Head {
     run: Words,
@@ -159,7 +159,7 @@ impl Head {
         Ok(())
     }
 
-    /// Leaves the next `used` words behind.
+    /// Skips the next `used` words.
     fn advance(&mut self, used: usize) {
         match &self.run {
             Words::Memory(_) => self.at += used,
@@ -168,9 +168,9 @@ impl Head {
     }
 }
 
-/// The merge of sorted runs. A block of each run is looked at. Whatever is no greater than the last
-/// row of every block that goes on comes before all rows that are not looked at, so it is put in
-/// order at once, by several threads.
+/// The merge of sorted runs. One block of each run is looked at. Rows that are no greater than the
+/// last row of every block with more rows after it come before all rows that are not looked at. So
+/// they are put in order at once, by several threads.
 #[derive(Debug)]
 pub(super) struct Merge {
     store: Arc<Store>,

@@ -54,7 +54,7 @@ fn plain() -> SchemaRef {
     Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>()))
 }
 
-/// Returns the rows sorted by the operator, in as many partitions, with a memory of `bytes`.
+/// Returns the rows of these partitions as the operator sorts them with a memory of `bytes`.
 async fn sorted(
     partitions: &[Vec<RecordBatch>],
     schema: SchemaRef,
@@ -109,8 +109,8 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever the partitions, threads and memory, also where rows cannot be packed for lack of
-    /// memory.
+    /// Rows are sorted with any number of partitions and threads and any memory, even if they
+    /// cannot be packed for lack of memory.
     #[test]
     fn rows_come_in_the_order_of_their_columns(
         rows in rows(),
@@ -135,7 +135,7 @@ proptest! {
     }
 }
 
-/// More rows than fit the memory, and a column of more values than fit it.
+/// Tests more rows than fit into the memory, and a column of more values than fit.
 #[tokio::test]
 async fn rows_beyond_memory_are_sorted_too() {
     for values in [50, 60_000u32] {

@@ -1,5 +1,5 @@
-//! The choice of a recoding plan on its way: the classes of a node, or the combinations and groups
-//! of a partition.
+//! The labelling of a recoding plan, as it is sent: the classes of a node, or the combinations and
+//! groups of a partition.
 
 use super::super::labelling::{Grouped, Labelling};
 use crate::error::{Error, Result};
@@ -32,7 +32,7 @@ pub(super) enum Arrived {
 }
 
 impl Sent {
-    /// Packs a labelling of so many columns. Its arrays are added to `parcel`.
+    /// Packs a labelling of `columns` columns, and adds its arrays to `parcel`.
     pub(super) fn pack(labelling: &Labelling, columns: usize, parcel: &mut Parcel) -> Self {
         match labelling {
             Labelling::Node {
@@ -111,7 +111,7 @@ impl Sent {
     }
 }
 
-/// Stand for ranges among levels.
+/// The numbers that stand for ranges in place of a level.
 const RANGE: u32 = 256;
 const ROUNDED: u32 = 257;
 

@@ -1,8 +1,8 @@
 //! The operators of the second scan on their way to another machine.
 //!
-//! A recoding plan travels as what it was created from: lookup tables, the keys of the classes or
-//! the groups of the combinations, and the treatments. Of a mask the place of its secret travels,
-//! and not the secret.
+//! A recoding plan is sent as the parts from which it was created: lookup tables, the keys of the
+//! classes or the groups of the combinations, and the treatments. The place of a mask's secret is
+//! sent, and not the secret.
 
 mod labelling;
 
@@ -20,10 +20,10 @@ use crate::operator::{Parcel, Travels};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Reads the secret of a place.
+/// A function that reads the secret at a place.
 pub(crate) type ReadSecret = fn(&str) -> Result<Vec<u8>>;
 
-/// What a recoding plan has beside its arrays.
+/// The parts of a recoding plan besides its arrays.
 #[derive(Serialize, Deserialize)]
 struct Header {
     labelling: Sent,
@@ -63,8 +63,8 @@ struct SentMask {
 const UNMAPPED: [OnUnmapped; 3] = [OnUnmapped::Error, OnUnmapped::Suppress, OnUnmapped::Top];
 
 impl RecodingPlan {
-    /// Returns true if the plan can be sent: no label is computed from the rows of a class, no mask is
-    /// drawn from the rows of the source, and there are no sets.
+    /// Returns true if the plan can be sent: no label is computed from the rows of a class, no mask
+    /// is drawn from the rows of the source, and there are no sets.
     pub(crate) fn can_travel(&self) -> bool {
         let is_sent = |c: &Released| match &c.treatment {
             ColumnTreatment::Items(_) => false,
@@ -120,7 +120,7 @@ impl RecodingPlan {
         Ok(parcel)
     }
 
-    /// Restores a plan. Fails if the secret of a mask is another one here.
+    /// Restores a plan. Fails if a mask has another secret on this machine.
     pub(crate) fn unpack(mut parcel: Parcel, secret: ReadSecret) -> Result<Self> {
         let header: Header = parcel.header()?;
         let lookups = header.lookups.into_iter();
@@ -185,7 +185,8 @@ impl Decode {
     }
 }
 
-/// The secrets are read by whoever restores the operator: see `RecodingPlan::unpack`.
+/// Returns the error of an operator that is restored without reading the secrets: see
+/// `RecodingPlan::unpack`.
 fn needs_secrets() -> Error {
     Error::internal("a recoding plan that is restored without its secrets")
 }

@@ -33,7 +33,7 @@ pub(crate) struct Reading {
     pub(crate) must_fit: bool,
 }
 
-/// A column whose values are counted in the scans of all such columns, as SQL.
+/// The SQL of a column whose values are counted in the scans of all such columns.
 pub(super) struct Together {
     pub(super) column: String,
     /// The value in the source.
@@ -53,16 +53,16 @@ pub(super) struct ComparedColumn {
     is_suppressed: bool,
 }
 
-/// What is read of a column, if it can be compared.
+/// The data of a column, or the reason why the column cannot be compared.
 pub(super) enum Readable<T> {
     Read(T),
-    /// It cannot, for this reason.
+    /// The reason why the column cannot be compared.
     Not(String),
 }
 
 impl Reading {
-    /// Returns what is read of the column in the source, and of its labels in the release if they stand
-    /// for themselves. Returns `None` for a column whose values are of several types.
+    /// Returns the SQL for the column's values in the source, and for its labels in the release if
+    /// they stand for themselves. Returns `None` for a column whose values are of several types.
     pub(super) async fn read_together(
         &self,
         session: &SessionContext,
@@ -212,13 +212,13 @@ impl ComparedColumn {
         }
     }
 
-    /// Returns the rows of a table of raw values, the cells of which are column number `at` of
-    /// `raw`, as codes.
+    /// Returns the rows of a table of raw values, as codes. Their cells are column number `at` of
+    /// `raw`.
     pub(super) fn coded(&self, raw: &Texts, at: usize) -> Result<Vec<u32>> {
         raw.coded(at, self.lookup.values())
     }
 
-    /// Returns for each released label the values that it stands for, if each stands for some.
+    /// Returns the values for which each released label stands, if each stands for at least one.
     pub(super) fn covered(self, released: &Texts, at: usize, is_in_source: &[bool]) -> Result<Readable<Labels>> {
         let labels = released.array(at);
         let any: Vec<u32> = (0..)

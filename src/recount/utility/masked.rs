@@ -1,5 +1,5 @@
-//! What masks change in the columns of numbers and categories that they are drawn for: totals,
-//! means, spread, distributions and correlations, before and after.
+//! The changes that drawn masks make to columns of numbers and categories: totals, means, spread,
+//! distributions and correlations, before and after.
 
 use super::sides::Tables;
 use crate::error::Result;
@@ -56,7 +56,7 @@ async fn both(tables: &Tables<'_>, aggregate: &str) -> Result<(Option<f64>, Opti
     let release = number(tables.session, &format!("SELECT {aggregate} FROM {released}")).await?;
     let source = format!("SELECT {aggregate} FROM {}", quote(tables.source));
     let source = number(tables.session, &source).await?;
-    // The correlation of a column that does not vary is NaN, which is no figure.
+    // The correlation of a column that does not vary is NaN, which is not a figure.
     let known = |figure: Option<f64>| figure.filter(|figure| figure.is_finite()).map(steady);
     Ok((known(release), known(source)))
 }

@@ -105,8 +105,8 @@ struct Known {
     source: (ArrayRef, Vec<u64>),
 }
 
-/// Counts the values of all columns that can be read together: in one scan of the source, and in one of
-/// the release for labels that are values.
+/// Counts the values of all columns that can be read together: in one scan of the source, and in
+/// one scan of the release for labels that are values.
 async fn known_values(tables: &Tables<'_>, readings: &[Reading]) -> Result<HashMap<String, Known>> {
     let (session, released) = (tables.session, tables.released.name.as_str());
     let mut together = vec![];
@@ -145,8 +145,9 @@ fn union(one: &ArrayRef, other: &ArrayRef) -> Result<ArrayRef> {
 }
 
 /// Divides columns into those that are each compared alone, and those whose figures need the same
-/// rows: all columns if there is a class label; otherwise the columns of numbers, which are
-/// correlated. Of the other columns only the distribution is compared.
+/// rows. If there is a class label, all columns need the same rows; otherwise only the columns of
+/// numbers do, because they are correlated. The other columns are compared only by their
+/// distributions.
 fn together(compared: Vec<ComparedColumn>, class: Option<&str>) -> (Vec<Numbered>, Vec<Numbered>) {
     (0..)
         .zip(compared)
@@ -186,8 +187,8 @@ fn measured(read: Vec<Read>, mut unread: Vec<(String, String)>, class: Option<&s
     Ok(figures)
 }
 
-/// Codes rows that were read. Returns the comparison with the positions of its columns among all.
-/// Columns whose labels cannot be read are added to `unread`.
+/// Encodes the rows that were read. Returns the comparison with the positions of its columns among
+/// all. Columns whose labels cannot be read are added to `unread`.
 fn compared(read: Read, unread: &mut Vec<(String, String)>, class: Option<&str>) -> Result<(Vec<usize>, Comparison)> {
     let Read {
         columns: read,

@@ -17,11 +17,11 @@ use std::sync::Arc;
 
 /// The distinct rows of a table in some of its columns, in ascending order.
 pub(super) struct Texts {
-    /// By column: the distinct values, ascending, NULL last.
+    /// The distinct values of each column, ascending, NULL last.
     values: Vec<ArrayRef>,
-    /// By column: the text of each distinct value.
+    /// The text of each distinct value, by column.
     texts: Vec<StringArray>,
-    /// By column: the index of the value of each distinct row.
+    /// The index of the value of each distinct row, by column.
     pub(super) rows: Vec<Vec<u32>>,
     /// The number of equal rows of each distinct row.
     pub(super) counts: Vec<u64>,
@@ -75,7 +75,7 @@ impl Texts {
         })
     }
 
-    /// Orders what was counted.
+    /// Orders the counted rows.
     fn of(scan: &Scan, memory: MemoryReservation) -> Result<Self> {
         let columns = scan.dictionaries.len();
         // The first column has the highest bits, so keys that are compared from the last word on

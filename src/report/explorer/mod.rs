@@ -51,7 +51,7 @@ pub struct Explorer {
     pub models: Vec<String>,
     /// The index of the node that the statement names.
     pub picked: Option<usize>,
-    /// Which nodes of a large lattice the page has.
+    /// The note about which nodes of a large lattice are on the page.
     pub note: String,
 }
 
@@ -95,7 +95,7 @@ impl Explorer {
         let mut data = serde_json::to_value(self)
             .map_err(|e| Error::internal(format!("the page of a lattice cannot be written: {e}")))?;
         data["software"] = format!("anonsql {}", env!("CARGO_PKG_VERSION")).into();
-        // No text of the data ends the element that the data stand in.
+        // No text of the data may close the element that contains the data.
         let data = data.to_string().replace('<', "\\u003c");
         let hash = STANDARD.encode(Sha256::digest(SCRIPT));
         let mut page = String::with_capacity(PAGE.len() + STYLE.len() + OWN_STYLE.len() + SCRIPT.len() + data.len());

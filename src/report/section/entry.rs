@@ -24,7 +24,7 @@ pub(super) fn nothing_released() -> Answer {
     }
 }
 
-/// Returns the sections that have something to say of these facts.
+/// Returns the sections that are not empty for these facts.
 pub(in crate::report) fn all<T>(sections: &[Entry<T>], facts: &T) -> Result<Vec<Section>> {
     let section = |entry: &Entry<T>| {
         let answer = entry.answer.and_then(|answer| answer(facts)).map(Block::Answer);

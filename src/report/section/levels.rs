@@ -1,4 +1,4 @@
-//! The section on levels: what each level of a hierarchy says, and which one was released.
+//! The section on levels: the labels of each level of a hierarchy, and the level that was released.
 
 use super::entry::Entry;
 use crate::error::Result;

@@ -14,10 +14,11 @@ pub(super) const ENTRY: Entry = Entry {
     blocks,
 };
 
-/// The loss of a column up to which it is little: a value of one in four of the hierarchy.
+/// The largest loss of a column that counts as little: values that span a quarter of the hierarchy.
 const LITTLE: f64 = 0.25;
 
-/// Says which columns no longer say anything, and which still say most.
+/// Returns the answer: the columns that lost everything, and the least and the greatest loss of the
+/// others.
 fn answer(report: &Report) -> Option<Answer> {
     let columns = report
         .with_role(Role::QuasiIdentifier)
@@ -57,7 +58,7 @@ fn answer(report: &Report) -> Option<Answer> {
     Some(Answer { tone, verdict, text })
 }
 
-/// Says how much was suppressed, and where it is.
+/// Describes how many rows were suppressed, and whether they are in the release.
 fn suppressed(report: &Report) -> String {
     let suppression = &report.suppression;
     let mut text = format!(

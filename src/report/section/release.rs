@@ -58,7 +58,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     Ok(vec![Block::Terms(facts), Block::Table(table)])
 }
 
-/// Says how many persons there were, and how many of them are in no class of the release.
+/// Appends the number of persons, and how many of them are in no class of the release.
 fn persons(line: Line, report: &Report) -> Line {
     let (Some(read), Some(left)) = (report.release.persons_in, report.release.persons_out) else {
         return line;

@@ -1,4 +1,4 @@
-//! The section to sign: for whoever approves the release.
+//! The section for the signature of the person who approves the release.
 
 use super::entry::Entry;
 use crate::error::Result;

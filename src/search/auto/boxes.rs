@@ -2,14 +2,14 @@
 //!
 //! A box is every node between two nodes. Its bound is the bound of its most specific node with
 //! nothing suppressed, plus the excess of the most general node that was assessed at or above it.
-//! The box with the least bound, which bounds the whole lattice, is cut in two where the halves are
-//! expected to be bounded best. Two nodes are then assessed: the most general one of the lower half
-//! and the most specific one of the upper half. In between, steps from random places look for the
-//! node that is expected to cost least.
+//! The box with the least bound, which bounds the whole lattice, is cut in two at the position that
+//! is expected to give the halves the best bounds. Two nodes are then assessed: the most general
+//! one of the lower half and the most specific one of the upper half. In between, steps from random
+//! places look for the node that is expected to cost least.
 //!
-//! The time limit is looked at within each of these, because one choice among thousands of columns
-//! takes long. For the same reason a step in a wide lattice is the best of a few columns at a time,
-//! and not of all.
+//! The time limit is checked within each of these steps, because one choice among thousands of
+//! columns takes long. For the same reason, a step in a wide lattice chooses among a few columns at
+//! a time, not among all.
 
 use super::guess::Guess;
 use crate::lattice::Node;
@@ -22,8 +22,8 @@ use std::collections::BinaryHeap;
 /// The greatest number of boxes and remembered nodes; each takes some hundreds of bytes, and more
 /// beyond [`WIDE`] columns.
 const MEMORY: usize = 1 << 21;
-/// The number of columns from which on a lattice is wide, and how many of them a step chooses from
-/// then.
+/// A lattice with more than `WIDE` columns is wide. A step in it chooses among `FEW` columns at a
+/// time.
 const WIDE: usize = 64;
 const FEW: usize = 4;
 /// The number of steps between two looks for a better incumbent, early and later.
@@ -275,7 +275,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-    /// An oracle that ends the search when it was asked for so many bounds.
+    /// An oracle that ends the search after it was asked for `ends_at` bounds.
     struct Ending {
         toy: Toy,
         asked: AtomicU64,
@@ -327,8 +327,8 @@ mod tests {
         }
     }
 
-    /// Whatever the search is at when its time is up, it asks for few more bounds, however many
-    /// columns there are.
+    /// When its time is up, the search asks for only a few more bounds, at whatever step it is and
+    /// however many columns there are.
     #[test]
     fn it_ends_at_once_in_a_lattice_of_any_width() {
         for width in [60, 128, 400] {

@@ -27,7 +27,7 @@ pub(super) struct Cover<'a> {
     lower: Vec<f64>,
     /// A lower bound on the cost of the node beyond `lower`.
     excess: Vec<f64>,
-    /// True for nodes that may still win, as far as this was checked.
+    /// True for nodes that were not yet found unable to win.
     open: Vec<bool>,
     assessed: Vec<bool>,
     /// Every open node, and closed nodes that were not removed yet.
@@ -81,16 +81,16 @@ impl<'a> Cover<'a> {
         end
     }
 
-    /// Records the bound that is proven so far: a winner costs as much as an open node can, or as
-    /// the incumbent.
+    /// Records the bound that is proven so far: the least bound of the open nodes, or the cost of
+    /// the incumbent if that is less.
     fn prove(&mut self) {
         let open = (0..self.open.len()).filter(|&x| self.open[x]).map(|x| self.bound(x));
         let least = open.fold(f64::INFINITY, f64::min);
         self.context.prove(least.min(self.best()));
     }
 
-    /// Assesses nodes in the order of their bounds, if an assessment says nothing about the nodes
-    /// below it.
+    /// Assesses nodes in the order of their bounds, if an assessment implies nothing about the
+    /// nodes below it.
     fn best_first(&mut self) -> Result<(), Stop> {
         let mut order = std::mem::take(&mut self.left);
         order.sort_by(|&a, &b| self.lower[a as usize].total_cmp(&self.lower[b as usize]));
@@ -261,7 +261,7 @@ impl<'a> Cover<'a> {
         self.sample.iter().map(worth).sum()
     }
 
-    /// Returns the negated guessed cost; nodes that are expected to fail come after all others.
+    /// Returns the negated guessed cost; nodes that are expected to fail come last.
     fn promise(&self, levels: &[u8], index: usize) -> f64 {
         let limit = self
             .guess
@@ -282,8 +282,7 @@ impl<'a> Cover<'a> {
             self.open[index] = false;
             self.assessed[index] = true;
         }
-        // The bound of a running search is only reported, so it is computed where that costs
-        // little.
+        // The bound of a running search is only reported, so it is computed when that costs little.
         if self.context.assessed() >= self.next_bound {
             self.next_bound = self.context.assessed() + 64.max(self.open.len() as u64 / 256);
             self.prove();
@@ -342,8 +341,8 @@ impl<'a> Cover<'a> {
     }
 }
 
-/// Up to 32 levels, one byte each, so that they are compared at once. Lattices that are stored have
-/// fewer free columns than that. Levels beyond, and above 127, only make a guess worse.
+/// Up to 32 levels, one byte each, so that they are compared at once. Stored lattices have fewer
+/// free columns than that. Levels beyond the 32nd, and levels above 127, only make a guess worse.
 #[derive(Clone, Copy)]
 struct Packed([u128; 2]);
 

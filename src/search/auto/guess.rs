@@ -3,8 +3,8 @@
 //! A quantity of a node (suppressed rows, excess over the floor, the floor itself) is guessed as a
 //! sum of one term per column and level, on a logarithmic scale. The terms are fitted to the nodes
 //! seen so far by recursive least squares. Guesses choose the node to assess next; nothing is ever
-//! proven by a guess. Beyond [`JOINT`] terms, what the terms have in common is left out: the fit
-//! then takes time and memory in proportion to the terms, and not to their square.
+//! proven by a guess. Beyond [`JOINT`] terms, the covariances of the terms are left out: the fit
+//! then takes time and memory in proportion to the number of terms, and not to its square.
 
 use crate::lattice::Node;
 use crate::search::oracle::{Assessment, Oracle};
@@ -19,7 +19,7 @@ const SPREAD: f64 = 0.1;
 /// The maximum number of terms for which the full matrix of covariances is kept.
 const JOINT: usize = 512;
 
-/// How far the terms of a fit are in doubt.
+/// The uncertainty of the terms of a fit.
 enum Doubt {
     /// The covariance of every pair of terms.
     Joint(Vec<f64>),
@@ -38,8 +38,8 @@ impl Doubt {
         Self::Joint(covariance)
     }
 
-    /// Returns how far each term moves for an error of one in the sum of the terms `on`, and
-    /// reduces the doubt by what that observation says.
+    /// Returns the change of each term for an error of one in the sum of the terms `on`, and
+    /// reduces the uncertainty by this observation.
     fn learn(&mut self, on: &[usize]) -> Vec<f64> {
         match self {
             Self::Joint(covariance) => {

@@ -13,7 +13,7 @@
 //!
 //! This method stores a few numbers for every node. A larger lattice is searched by branch and
 //! bound over boxes of nodes, with the same bounds and guesses. That takes more assessments, but
-//! time and memory do not depend on the size of the lattice. If an assessment says nothing about
+//! time and memory do not depend on the size of the lattice. If an assessment implies nothing about
 //! the nodes below it (models and limits that are not monotone), nodes are assessed in the order of
 //! their bounds.
 //!

@@ -3,8 +3,9 @@
 use crate::error::{Error, Result};
 use crate::job::{Choice, Job, rises_from_zero};
 
-/// Leaves a search no levels below those of the release that the rows are added to, and none whose
-/// labels are of another type. Fails as a usage error if LEVELS leaves none.
+/// Restricts a search to levels that are not below those of the release to which the rows are
+/// added, and whose labels have the same type. Fails as a usage error if LEVELS leaves none of
+/// them.
 pub(super) fn rise(job: &mut Job) -> Result<()> {
     let (Some(standing), Choice::Search { .. }) = (job.grows(), &job.choice) else {
         return Ok(());

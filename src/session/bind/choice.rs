@@ -55,7 +55,7 @@ pub(super) async fn choice(context: &AnonContext, registry: &Registry, asked: &A
     Ok(Choice::Node(quasi_identifiers.iter().map(one).collect::<Result<_>>()?))
 }
 
-/// Binds the search that a statement names. Fails if it is one of the other recoding.
+/// Binds the search that a statement names. Fails if the search belongs to the other recoding.
 fn searched(registry: &Registry, recoding: Option<RecodingClause>, call: &Call) -> Result<Choice> {
     let choice = registry.search(call)?;
     let is_local = matches!(choice, Choice::Partition(_));

@@ -13,7 +13,7 @@ pub(in crate::session) fn constraints(
     (quasi_identifiers, item_sets): (&[QuasiIdentifier], &[ItemSet]),
     sensitive: &[SensitiveClause],
 ) -> Result<Vec<Constraint>> {
-    // One function: a list of refusals, and what is left.
+    // One function: a list of refusals, and then the bound constraint.
     let one = |c: &ConstraintClause| {
         let (model, meaning) = registry.model(&c.model)?;
         let subset = |name: &String| {
@@ -56,8 +56,8 @@ pub(in crate::session) fn constraints(
                 c.model
             )));
         }
-        // A model that gives each row its own limit is about the only sensitive attribute, if there
-        // is just one.
+        // If there is just one sensitive attribute, a model that gives each row its own limit is
+        // about that attribute.
         let only = match sensitive {
             [only] if model.limit_column().is_some() => Some(only.column.clone()),
             _ => None,

@@ -162,11 +162,11 @@ impl AnonContext {
         fit(&mut job);
         keep_to_node(&mut job);
         append::rise(&mut job)?;
-        // The check reads the file system: where the target and the report would go.
+        // The check reads the file system at the places of the target and the report.
         let check = move || job.check(purpose).map(|()| job);
         let mut job = blocking("checking the request", check).await?;
         if dry_run {
-            // It was checked with the rest of the request, and is not written.
+            // The report was checked with the rest of the request, and is not written.
             job.report = None;
         }
         Ok(job)
@@ -210,7 +210,7 @@ impl AnonContext {
     }
 }
 
-/// Keeps a sample to the node that the statement gives: nothing of it is known at any other.
+/// Restricts a sample to the node that the statement gives: nothing is known of it at other nodes.
 fn keep_to_node(job: &mut Job) {
     if let (Some(_), Choice::Node(levels)) = (job.sampling(), &job.choice) {
         for (q, level) in job.quasi_identifiers.iter_mut().zip(levels) {
@@ -219,7 +219,7 @@ fn keep_to_node(job: &mut Job) {
     }
 }
 
-/// Refuses what a statement asks of a sample that cannot be told from the released classes.
+/// Refuses requests about a sample that the released classes cannot answer.
 fn is_said_by_classes(statement: &AnonymizeSpec, dry_run: bool) -> Result<()> {
     let refused = |why: &str| Err(Error::usage(format!("differential_privacy: {why}")));
     if !statement.policy.minimizing.is_empty() {

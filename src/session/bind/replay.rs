@@ -17,7 +17,7 @@ use crate::session::registry::Registry;
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
 use std::sync::Arc;
 
-/// What is asked of the source beside the earlier release.
+/// The parts of a request that are compared with the earlier release.
 pub(super) struct Asked<'a> {
     pub(super) statement: &'a AnonymizeSpec,
     pub(super) source: &'a SourceTable,
@@ -61,7 +61,7 @@ pub(super) async fn replay(
     let folder = path.strip_suffix(MANIFEST).unwrap_or(&path).trim_end_matches('/');
     let manifest = of_a_node(manifest, folder)?;
     let on_drift = match on_drift.unwrap_or_default() {
-        // A strict statement releases nothing with a warning open.
+        // A strict statement releases nothing while a warning is open.
         OnDrift::Warn if asked.strict => OnDrift::Error,
         on_drift => on_drift,
     };
@@ -124,9 +124,9 @@ pub(super) async fn replay(
 
 /// The hierarchies of an earlier release, compared with those of today.
 enum Compared {
-    /// They are alike, so the levels of the release are known.
+    /// The hierarchies are alike, so the levels of the release are known.
     Alike(Vec<u8>),
-    /// They are not, with the error that says so.
+    /// The hierarchies differ: the drift, and the error for it.
     Unlike(Vec<Drift>, Error),
 }
 
@@ -152,8 +152,8 @@ fn default_search(registry: &Registry) -> Result<Option<(Call, Box<dyn Search>)>
     })
 }
 
-/// Fits a job to drift that stops nothing: columns that have come and have no role are dropped,
-/// those that are gone are not asked for, and with WARN rows with unknown values are suppressed.
+/// Fits a job to drift that does not stop it. New columns without a role are dropped, and missing
+/// columns are not asked for. With WARN, rows with unknown values are suppressed.
 pub(super) fn fit(job: &mut Job) {
     let Choice::Replay(replay) = &job.choice else { return };
     let (come, gone, on_drift) = (replay.come.clone(), replay.gone.clone(), replay.on_drift);
@@ -172,7 +172,7 @@ pub(super) fn fit(job: &mut Job) {
     }
 }
 
-/// Returns the manifest if it is of a release that has a node.
+/// Returns the manifest if its release has a node.
 fn of_a_node(manifest: Option<Manifest>, folder: &str) -> Result<Manifest> {
     let manifest = manifest.ok_or_else(|| {
         Error::usage(format!(
@@ -209,7 +209,8 @@ fn unlike(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier], attributes
         }
     }
     for (column, hierarchy) in attributes {
-        // A column that had no hierarchy then has one because the statement says so.
+        // A column that had no hierarchy in the release has one now because the statement names
+        // one.
         if manifest.hierarchy_of(column).is_some() && !manifest.used(column, hierarchy)? {
             let name = hierarchy.name();
             let text = format!("hierarchy {name} of sensitive column {column} is not the one of the release");
@@ -252,7 +253,7 @@ fn refused(folder: &str, manifest: &Manifest, quasi_identifiers: &[QuasiIdentifi
     }
 }
 
-/// Returns the levels of a release in the order of these quasi-identifiers, all of which it has.
+/// Returns the levels of a release in the order of these quasi-identifiers, which all have one.
 fn levels(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier]) -> Result<Vec<u8>> {
     let one = |q: &QuasiIdentifier| match manifest.node.get(&q.column) {
         Some(found) => level(u32::from(*found), &q.column),

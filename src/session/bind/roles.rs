@@ -10,7 +10,7 @@ use crate::sql::clause::{PolicyClause, QuasiIdentifierClause, RandomizeClause, S
 use datafusion::common::DFSchema;
 
 impl AnonContext {
-    /// Returns the quasi-identifiers with their hierarchies; those that `rows` have as lists are
+    /// Returns the quasi-identifiers with their hierarchies. Columns that are lists in `rows` are
     /// sets of items. A column without USING gets a hierarchy that only suppresses.
     pub(in crate::session) fn quasi_identifiers(
         &self,

@@ -146,7 +146,7 @@ pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Resul
     })
 }
 
-/// Returns how files lie below the target.
+/// Returns the layout of the files below the target.
 fn layout(options: &Arguments, target: &TargetClause, expanded: &str) -> Result<Layout> {
     let table = match target.format {
         Some(FormatClause::Table(format)) => Some(format.table()),
@@ -170,7 +170,7 @@ fn layout(options: &Arguments, target: &TargetClause, expanded: &str) -> Result<
     })
 }
 
-/// Refuses a path that is not that of a folder for a release.
+/// Refuses a path that cannot be the folder of a release.
 fn check_path(path: &Path, target: &TargetClause) -> Result<()> {
     if path.as_os_str().is_empty() {
         return Err(Error::usage(format!(
@@ -219,8 +219,8 @@ fn check_options(options: &Arguments, target: &TargetClause) -> Result<()> {
     Err(Error::usage(refused))
 }
 
-/// Returns the manifest of the release that stands, if there is one. Fails with `ErrorKind::Data`
-/// if it was changed by hand: what it says of its rows is not known then.
+/// Returns the manifest of the release in the target, if there is one. Fails with `ErrorKind::Data`
+/// if the manifest was changed by hand: what it states about its rows is then unreliable.
 async fn standing(path: &Path, stored: Option<&Stored>) -> Result<Option<Arc<Manifest>>> {
     let found = match stored {
         Some(stored) => stored.standing.as_ref().map(|s| (s.manifest.clone(), s.is_sealed)),
@@ -240,7 +240,7 @@ async fn standing(path: &Path, stored: Option<&Stored>) -> Result<Option<Arc<Man
     }
 }
 
-/// Opens a table, or the place of one that is to be, and reads the release that is its newest
+/// Opens a table or the place of a new table, and reads the release that is the table's newest
 /// version. `path` is the expanded path of the target.
 async fn table(state: &SessionState, (path, target): (&str, &TargetClause), format: &Entry) -> Result<Stored> {
     let (word, exists) = (format.word.to_uppercase(), target.exists);
@@ -292,7 +292,7 @@ async fn stored(state: &SessionState, url: &str, layout: Layout, exists: ExistsC
     let is_replaced = exists == ExistsClause::Overwrite && layout == Layout::Runs && has_runs;
     if standing.is_none() || is_replaced {
         let others = match layout {
-            // What a killed run left there is in the way of every later one.
+            // The remains of a killed run would be in the way of every later run.
             Layout::Plain => vacuum::clear(&prefix, vacuum::ALIVE).await?,
             Layout::Runs | Layout::Logged => 0,
         };
@@ -316,8 +316,8 @@ async fn stored(state: &SessionState, url: &str, layout: Layout, exists: ExistsC
     })
 }
 
-/// Returns the error of a target whose release cannot be read. A statement that replaces nothing is
-/// told what is there.
+/// Returns the error of a target whose release cannot be read. For a statement that replaces
+/// nothing, the error describes what is there.
 fn unless_release(error: Error, prefix: &Prefix, exists: ExistsClause) -> Error {
     let is_found = matches!(error.kind(), ErrorKind::Data | ErrorKind::Verification);
     match (exists, is_found) {

@@ -1,4 +1,4 @@
-//! Binds the rows that wait: they are rows of the next batch.
+//! Binds the rows that wait, which are rows of the next batch.
 
 use crate::error::{Error, Result};
 use crate::job::{SourceTable, Target, Waiting};
@@ -9,8 +9,8 @@ use datafusion::prelude::{Expr, ident};
 
 impl AnonContext {
     /// Returns a source with the rows that wait for the release of the target. Fails with
-    /// `ErrorKind::Data` if they have other columns, and with `ErrorKind::Usage` if the source
-    /// reads them, too, or would.
+    /// `ErrorKind::Data` if these rows have other columns than the source. Fails with
+    /// `ErrorKind::Usage` if the source reads these rows, too, or would read them.
     pub(super) fn with_waiting(&self, source: SourceTable, target: Option<&Target>) -> Result<SourceTable> {
         let Some((target, waiting)) = target.and_then(|target| Some((target, target.waiting.as_ref()?))) else {
             return Ok(source);
@@ -73,7 +73,7 @@ impl AnonContext {
 fn check_is_not_read(source: &SourceTable, waiting: &Waiting) -> Result<()> {
     let local = source.files.iter().filter_map(|file| file.file_name()?.to_str());
     let objects = source.pins.objects().filter_map(|(name, _)| name.rsplit('/').next());
-    // A folder of files of another format is not read with a Parquet file in it, either, so the
+    // A folder of files of another format cannot be read with a Parquet file in it, either. So the
     // names of its own files are tried, too.
     let mut names = local.chain(objects).chain(["waiting.parquet"]);
     let is_read = names.any(|name| {

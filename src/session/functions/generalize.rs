@@ -82,7 +82,7 @@ impl ScalarUDFImpl for Generalize {
             .into());
         }
         let lookup = hierarchy.bind(plain)?;
-        // The value itself needs no label.
+        // Level 0 is the value itself, which needs no label.
         if level > 0 && hierarchy.on_unmapped() == OnUnmapped::Error && lookup.unmapped_values() > 0 {
             return Err(Error::data(format!(
                 "hierarchy {name} does not map {} values that generalize was given; add them, or say ON UNMAPPED TOP when \

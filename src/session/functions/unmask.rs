@@ -1,4 +1,4 @@
-//! `unmask(token, 'env:NAME')`: the value of a token, for whoever has the secret.
+//! `unmask(token, 'env:NAME')`: the value of a token, for users who have the secret.
 
 use crate::catalogue::Info;
 use crate::error::Error;
@@ -47,7 +47,7 @@ impl ScalarUDFImpl for Unmask {
             return Err(Error::usage(format!("unmask is {}", INFO.summary)).into());
         };
         let place = place.try_as_str().flatten().and_then(Secret::at).ok_or_else(|| {
-            // It is not shown, because it may be the secret.
+            // The argument is not shown, because it may be the secret.
             Error::usage(
                 "the secret of a token is at 'env:NAME' or 'file:PATH'; the secret itself never stands in a statement",
             )

@@ -17,12 +17,13 @@ use datafusion::logical_expr::{Expr, lit};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// The most bytes of the first file that are looked at, and the most rows and bytes of every other.
+/// The largest number of bytes of the first file that are examined, and of rows and bytes of every
+/// other file.
 const MOST_BYTES: usize = 64 << 20;
 const MOST_ROWS_OF_OTHERS: usize = 1000;
 const MOST_BYTES_OF_OTHERS: usize = 64 << 10;
 
-/// The blanks that are no part of a field where blanks are left out.
+/// The blanks around a field that are not part of it if blanks are left out.
 const BLANKS: &str = " \t\r\n\u{c}";
 
 /// Reads CSV files whose format is not known yet.
@@ -61,7 +62,7 @@ pub(super) async fn read_csv(
         let text = Expr::Column(Column::from((table, field)));
         let Some(kinds) = kinds.get(i) else { return text };
         let text = match dialect.trim {
-            // What was nothing but blanks is empty, and so NULL.
+            // A field of nothing but blanks is empty, and so NULL.
             true => nullif(btrim(vec![text, lit(BLANKS)]), lit("")),
             false => text,
         };

@@ -1,8 +1,8 @@
-//! Rows that depend on all rows of a source, although no operator of the query says so: types that
-//! were found by looking at the rows, a release among the tables of a query, and tables of the
-//! session that were made of either.
+//! Rows that depend on all rows of a source, although no operator of the query shows it: rows with
+//! types that were found by looking at the rows, a release among the tables of a query, and tables
+//! of the session that were made of either.
 //!
-//! What a table was made of before the session is not known.
+//! The origin of a table from before the session is not known.
 
 use crate::source::{Inferred, inferred};
 use datafusion::catalog::TableProvider;
@@ -14,7 +14,8 @@ use datafusion::logical_expr::LogicalPlan;
 use parking_lot::RwLock;
 use std::sync::{Arc, Weak};
 
-/// Why a row of a table may depend on other rows of a source, and what to write instead.
+/// The reasons why a row of a table may depend on other rows of a source, with what to write
+/// instead.
 const CSV: &str = "the columns and types of CSV files are found by looking at their rows, so that a row that is not released may \
                    change the type of a column; give them in CREATE EXTERNAL TABLE people (age BIGINT, zip VARCHAR) STORED AS CSV \
                    LOCATION 'people.csv', or read every column as text, as the statement says that it is written: OPTIONS (types \
@@ -28,11 +29,11 @@ const FOLDERS: &str = "the types of columns that are folder names are found by l
 pub(in crate::session) const COMPUTED: &str = "a view over an ANONYMIZE, or over a function that counts a table, has rows that follow from all rows of \
                         that table; name the table itself";
 
-/// Why the rows of an answer such as that of RISK OF depend on others.
+/// The reason why the rows of an answer, such as that of RISK OF, depend on others.
 pub(in crate::session) const ANSWERED: &str = "an answer such as that of RISK OF follows from all rows of the table that it \
                                                is asked of, and so does a table of it; name the table itself";
 
-/// A table, and why its rows depend on others.
+/// A table, and the reason why its rows depend on others.
 type Dependent = (Weak<dyn TableProvider>, &'static str);
 
 /// The tables of a session that were made of rows that depend on others, each with the reason.
@@ -54,7 +55,7 @@ impl Made {
     }
 
     /// Returns why a row of a plan may depend on other rows of a source; `None` if no table of the
-    /// plan is known to be so.
+    /// plan is known to have such rows.
     pub(in crate::session) fn depends(&self, plan: &LogicalPlan) -> DfResult<Option<&'static str>> {
         let mut found = None;
         plan.apply_with_subqueries(|node| {

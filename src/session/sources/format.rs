@@ -84,7 +84,7 @@ impl Format {
         found.map(|(format, ..)| *format)
     }
 
-    /// Returns the format and the compression that a file name tells.
+    /// Returns the format and the compression that a file name indicates.
     pub(super) fn of_name(name: &str) -> (Option<Self>, FileCompressionType) {
         let (stem, compression) = without_compression(name);
         let ending = stem.rsplit('/').next().and_then(|name| name.rsplit_once('.'));
@@ -101,8 +101,8 @@ impl Format {
     }
 
     /// Returns the format of a file with these first bytes, after decompression. `named` is the
-    /// format that its name or the statement tells. Fails if the content is another, and says what
-    /// to write.
+    /// format that the file name or the statement gives. Fails if the content has another format,
+    /// and says what to write.
     pub(super) fn of_content(named: Option<Self>, head: &[u8]) -> Result<Self> {
         let content = CONTENTS
             .iter()
@@ -153,7 +153,7 @@ fn endings() -> String {
     format!("{}, and texts also with .gz, .zst, .bz2 and .xz", endings.join(", "))
 }
 
-/// Returns true if a file that begins so has lines of text.
+/// Returns true if a file with this beginning has lines of text.
 fn is_text(head: &[u8]) -> bool {
     let is_printed = |b: &u8| !b.is_ascii_control() || matches!(b, b'\n' | b'\r' | b'\t');
     head.iter().all(is_printed) && head.contains(&b'\n')

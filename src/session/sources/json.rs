@@ -9,11 +9,11 @@ use datafusion_datasource_json::utils::JsonArrayToNdjsonReader;
 use std::io::{BufRead, BufReader};
 use std::sync::Arc;
 
-/// The most bytes of a file that are looked at.
+/// The largest number of bytes of a file that are examined.
 const MOST_BYTES: usize = 64 << 20;
 
-/// Returns the schema with a text in place of every number that is none without a loss, or of all
-/// if the statement asks for it.
+/// Returns the schema with a text in place of every number that would be read with a loss, or of
+/// all numbers if the statement asks for that.
 pub(super) async fn numbers_as_written(
     schema: SchemaRef,
     listing: &Listing,

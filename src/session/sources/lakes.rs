@@ -13,7 +13,7 @@ use parking_lot::RwLock;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-/// Reads a version of the table of a lake that is called so.
+/// Reads a version of the table `name` of a lake.
 pub(super) async fn read_lake(session: &SessionContext, lake: &Entry, name: &str, at: &At) -> Result<DataFrame> {
     pinned(session, lake.open(&session.state(), name, at).await?)
 }
@@ -34,15 +34,15 @@ pub(in crate::session) fn enable_lakes(session: &SessionContext) {
     for lake in FORMATS {
         if catalog.schema(lake.word).is_none() {
             let session = session.state_weak_ref();
-            // A catalog of the caller's may have schemas of its own only; ANONYMIZE delta.'path'
-            // reads tables all the same.
+            // A caller's catalog may accept only schemas of its own. ANONYMIZE delta.'path' reads
+            // tables even then.
             let _ = catalog.register_schema(lake.word, Arc::new(Tables { lake, session }));
         }
     }
 }
 
-/// The schema of the tables of lakes of a kind. The session has it, so it does not hold the
-/// session.
+/// The schema of the tables of one kind of lake. The session owns the schema, so the schema has
+/// only a weak reference to the session.
 struct Tables {
     lake: &'static Entry,
     session: Weak<RwLock<SessionState>>,

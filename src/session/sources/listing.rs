@@ -34,15 +34,15 @@ pub(super) struct Listing {
     pub(super) head: Vec<u8>,
 }
 
-/// What is said of a path without files of data.
+/// The message for a path without files of data.
 pub(super) const NO_FILE: &str = "there is no file of data";
-/// The bytes that the format is recognised from.
+/// The number of bytes from which the format is recognised.
 const HEAD: usize = 4096;
 
 impl Listing {
-    /// Lists the files of a path. Folders may have files whose names tell no format, or that begin
-    /// with `.` or `_`; these are skipped, and of the folder of a release also those beside its
-    /// partitions. Fails if the files are of several formats.
+    /// Lists the files of a path. In a folder, files whose names indicate no format, or begin with
+    /// `.` or `_`, are skipped. In the folder of a release, files beside its partitions are
+    /// skipped, too. Fails if the files are of several formats.
     pub(super) async fn of(state: &SessionState, path: &str, is_release: bool, options: &PathOptions) -> Result<Self> {
         // The session's cached footers may be outdated.
         forget_files(state.runtime_env());
@@ -122,7 +122,7 @@ impl Listing {
         inside.into_iter().flatten().collect()
     }
 
-    /// Returns what is known of CSV files before they are sniffed.
+    /// Returns the properties of CSV files that are known before they are sniffed.
     pub(super) fn asked(&self, options: &PathOptions) -> Asked {
         let mut asked = options.csv.clone();
         if self.format == Format::Tsv {
@@ -147,7 +147,7 @@ impl Listing {
     }
 
     /// Returns the columns whose values are folder names (`column=value`) under the path, outermost
-    /// first. Fails with `ErrorKind::Usage` if the files do not all have the same.
+    /// first. Fails with `ErrorKind::Usage` if the files do not all have the same columns.
     pub(super) fn folders(&self) -> Result<Vec<FolderColumn>> {
         let names = self.files.first().map_or(vec![], |file| self.columns_of(file));
         if let Some(other) = self.files.iter().find(|file| self.columns_of(file) != names) {
@@ -184,7 +184,7 @@ impl Listing {
         };
         let mut columns: Vec<FolderColumn> = names.iter().cloned().map(named).collect();
         for file in &self.files {
-            // As the table over the files spells them, which decodes %2F.
+            // The values are spelled as in the table over the files, which decodes %2F.
             let names = names.iter().map(String::as_str);
             let found = self
                 .root(file)
@@ -205,7 +205,7 @@ impl Listing {
         }
     }
 
-    /// Returns the beginning of a file, decompressed: at most so many lines and bytes.
+    /// Returns the beginning of a file, decompressed: at most this many lines and bytes.
     pub(super) async fn sample(&self, file: &ObjectMeta, lines: usize, bytes: usize) -> Result<Sample> {
         beginning(self.store.as_ref(), file, self.compression, lines, bytes).await
     }
@@ -264,7 +264,7 @@ fn chosen(mut files: Vec<ObjectMeta>, options: &PathOptions) -> Result<(Vec<Obje
     }
 }
 
-/// Returns the end of a file name that tells format and compression, as it is written: `.csv.gz`.
+/// Returns the end of a file name that gives format and compression, as it is written: `.csv.gz`.
 fn suffix(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     let (stem, _) = without_compression(name);

@@ -1,4 +1,4 @@
-//! Tables with a log at a path that does not say so: a folder or a prefix.
+//! Tables with a log at a path that names no table format: a folder or a prefix.
 
 use super::format::Format;
 use crate::error::Result;

@@ -36,8 +36,8 @@ impl AnonContext {
         }
     }
 
-    /// Returns the error for what DataFusion refused in the statement `written`, if it is a table
-    /// or another name that is not there, or written in the words of another database.
+    /// Returns the error for the statement `written`, which DataFusion refused, if a table or
+    /// another name in it does not exist, or if it uses the words of another database.
     pub(in crate::session) async fn unknown(&self, refused: &DataFusionError, written: &str) -> Result<Option<Error>> {
         match named(refused) {
             Some(name) => self.no_table(&name).await.map(Some),

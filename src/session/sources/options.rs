@@ -1,5 +1,5 @@
-//! `OPTIONS` after a path: what the statement says of a file, in place of what its name and its
-//! first rows tell.
+//! `OPTIONS` after a path: properties of a file that the statement gives, in place of those that
+//! its name and its first rows indicate.
 
 use super::format::Format;
 use super::partitions::HiveTypes;
@@ -97,15 +97,15 @@ const OF_CSV: &[&str] = &[
 /// The options that are for texts alone.
 const OF_TEXTS: &[&str] = &["schema_infer_max_rec", "types"];
 
-/// How many rows are looked at for types.
+/// The number of rows that are examined for types.
 const ROWS: usize = 10_000;
 
-/// What a statement says of a file.
+/// The properties of a file that a statement gives.
 #[derive(Debug)]
 pub(super) struct PathOptions {
     pub(super) format: Option<Format>,
     pub(super) compression: Option<FileCompressionType>,
-    /// How many rows are looked at for types.
+    /// The number of rows that are examined for types.
     pub(super) rows: usize,
     pub(super) csv: Asked,
     pub(super) all_text: bool,

@@ -1,13 +1,13 @@
 //! The columns that are folder names, `column=value`, as Hive, Spark and DuckDB write them: their
 //! types and their NULL.
 //!
-//! The table over the files has them as texts, and [`typed`] puts values in their place. What a
-//! query asks of such a column is then about folder names alone, so that the files of other folders
-//! are not read.
+//! The table over the files has these columns as texts, and [`typed`] puts values in their place. A
+//! condition on such a column is then a condition on folder names alone, so that the files of other
+//! folders are not read.
 //!
-//! **Interpretation.** DuckDB takes `month=01` for the number 1. Here a number is one only if it is
-//! written as numbers are, as in CSV: `zip=01067` would lose its first digit. OPTIONS (hive_types
-//! 'month BIGINT') says otherwise.
+//! **Interpretation.** DuckDB takes `month=01` for the number 1. Here a text is a number only if it
+//! is written as numbers are, as in CSV: `zip=01067` would lose its first digit. OPTIONS
+//! (hive_types 'month BIGINT') overrides this.
 
 use crate::error::{Error, Result};
 use crate::source::csv::is_kept_by_cast;
@@ -29,7 +29,7 @@ pub(super) struct FolderColumn {
     pub(super) values: BTreeSet<String>,
 }
 
-/// What a statement says of the types of such columns.
+/// The types that a statement gives to such columns.
 #[derive(Debug, Clone)]
 pub(super) struct HiveTypes {
     /// The types by column.
@@ -39,7 +39,7 @@ pub(super) struct HiveTypes {
 }
 
 impl HiveTypes {
-    /// Returns true if the names of folders are looked at for the type of one of these columns.
+    /// Returns true if the type of one of these columns is found from the names of folders.
     pub(super) fn looks_at(&self, columns: &[FolderColumn]) -> bool {
         self.are_inferred && columns.iter().any(|column| !self.stated.contains_key(&column.name))
     }
@@ -57,8 +57,8 @@ impl HiveTypes {
         }
     }
 
-    /// Returns the type of a column. Fails with `ErrorKind::Data` if the statement gives it one
-    /// that its values do not have.
+    /// Returns the type of a column. Fails with `ErrorKind::Data` if the statement gives the column
+    /// a type that its values do not have.
     fn of(&self, column: &FolderColumn) -> Result<DataType> {
         let parses = |data_type: &DataType| -> Result<usize> {
             let texts: ArrayRef = Arc::new(column.values.iter().map(Some).collect::<StringArray>());

@@ -17,7 +17,7 @@ use parking_lot::RwLock;
 use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
 
-/// The same session, in which a file, folder, glob or URL in quotes is a table.
+/// Returns the same session, in which a file, folder, glob or URL in quotes is a table.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -48,7 +48,8 @@ pub fn enable_path_tables(session: SessionContext) -> SessionContext {
     session
 }
 
-/// The session itself, with the settings of now. It has the tables, so they do not hold it.
+/// The session with its current settings. It owns the tables, so they have only a weak reference to
+/// it.
 struct PathTables(OnceLock<Weak<RwLock<SessionState>>>);
 
 impl fmt::Debug for PathTables {

@@ -32,7 +32,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the folders of runs look like to a reader of partitions: a column.
+/// A reader of partitions takes the folders of runs for a column of this name.
 const RUN: &str = "run";
 
 /// Reads a file, folder, glob or URL with the options of the statement.
@@ -78,7 +78,7 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
         }
         return pinned(session, table);
     }
-    // Of a release in an object store, the manifest says where the files are, and not a list of
+    // For a release in an object store, the manifest decides where the files are, and not a list of
     // what is there.
     let listing = match &release {
         Some(release) => Listing::of_folders(&state, &release.folders(), &asked).await?,
@@ -104,8 +104,8 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
     )
     .await?;
     match is_typed {
-        // The labels of a release are texts, also those that look like numbers. Its readers know
-        // its name for NULL.
+        // The labels of a release are texts, even if they look like numbers. Its readers know its
+        // name for NULL.
         false => Ok(rows),
         true => typed(rows, &folders, &asked.hive),
     }
@@ -187,7 +187,7 @@ async fn files(
     table(session, (listing, types), format, schema, partitions)
 }
 
-/// Reads the CSV files of a release, whose manifest says their schema.
+/// Reads the CSV files of a release, whose manifest has their schema.
 fn released_csv(
     session: &SessionContext,
     (listing, types): (&Listing, Types),

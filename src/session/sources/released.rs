@@ -21,8 +21,8 @@ use datafusion::logical_expr::LogicalPlan;
 use std::any::Any;
 use std::path::{Path, PathBuf};
 
-/// Returns the release under an expanded URL; `None` for a URL that can name none: of a file, a
-/// pattern or a web server.
+/// Returns the release under an expanded URL; `None` for a URL that cannot name a release: that of
+/// a file, a pattern or a web server.
 pub(in crate::session) async fn release_at(state: &SessionState, url: &str) -> Result<Option<Release>> {
     if is_of_web(url) || is_pattern(url) || Format::of_name(url).0.is_some() {
         return Ok(None);
@@ -31,9 +31,9 @@ pub(in crate::session) async fn release_at(state: &SessionState, url: &str) -> R
 }
 
 impl AnonContext {
-    /// Returns where the rows of a source are if they are a folder of files and no others: the path
-    /// itself, or the folder of a listing table. Fails with `ErrorKind::Data` if a release was
-    /// replaced since the source was opened.
+    /// Returns the place of the rows of a source if they are those of a folder of files and no
+    /// others: the path itself, or the folder of a listing table. Fails with `ErrorKind::Data` if a
+    /// release was replaced since the source was opened.
     pub(in crate::session) async fn place(&self, named: &SourceClause, source: &SourceTable) -> Result<Option<Place>> {
         let folder = match (named, read(source.rows.logical_plan())) {
             (SourceClause::Path(named), _) if named.is_read_only() => None,
@@ -80,9 +80,9 @@ impl AnonContext {
         Ok(release.map(|release| Place::Store(Box::new(release))))
     }
 
-    /// Reads the manifest of the release that a path names: of its folder or prefix, or the
-    /// manifest itself. Of a Delta table it is that of the version. Returns `None` if there is
-    /// none.
+    /// Reads the manifest of the release that a path names. The path is that of a folder, of a
+    /// prefix or of the manifest itself. For a Delta table, reads the manifest of the version.
+    /// Returns `None` if there is no manifest.
     pub(in crate::session) async fn manifest_at(&self, path: &str, at: &At) -> Result<Option<Manifest>> {
         let path = expanded(path)?.into_owned();
         let state = self.session.state();
@@ -109,7 +109,7 @@ impl AnonContext {
     }
 }
 
-/// Returns what a table is read from, below the one spelling of its values.
+/// Returns the input of a table, below the projection that gives its values one spelling.
 fn read(rows: &LogicalPlan) -> &LogicalPlan {
     match rows {
         LogicalPlan::Projection(spelled) => &spelled.input,

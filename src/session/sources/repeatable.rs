@@ -36,8 +36,8 @@ const ORDERED: &[&str] = &[
     "approx_percentile_cont",
     "approx_percentile_cont_with_weight",
 ];
-/// Aggregates of fractions whose result depends on no order of rows. The last digits of a sum or a
-/// mean do.
+/// Aggregates of fractions whose result does not depend on the order of rows. The last digits of a
+/// sum or a mean depend on it.
 const EXACT: &[&str] = &[
     "approx_distinct",
     "count",
@@ -64,8 +64,8 @@ pub(in crate::session) fn check_repeatable(name: &str, rows: &DataFrame) -> Resu
 
 impl AnonContext {
     /// Opens the rows that a statement names and reads several times. Fails with a usage error if
-    /// they are random: its figures would be of other rows each. A decimal that its type has no room
-    /// for, and a time that is not of a day, ends what reads them.
+    /// the rows are random, because each figure would be about other rows. Reading the rows ends at
+    /// a decimal that does not fit its type, and at a time that is not within a day.
     pub(in crate::session) async fn settled(&self, source: &SourceClause) -> Result<SourceTable> {
         let source = self.source(source).await?;
         match random(source.rows.logical_plan())? {
@@ -82,7 +82,7 @@ impl AnonContext {
     }
 }
 
-/// Returns the name of a function of a plan, one of its views or subqueries that is random.
+/// Returns the name of a random function in a plan, its views or its subqueries.
 fn random(plan: &LogicalPlan) -> DfResult<Option<String>> {
     let mut found = None;
     plan.apply_with_subqueries(|plan| {
@@ -109,8 +109,8 @@ fn random(plan: &LogicalPlan) -> DfResult<Option<String>> {
     Ok(found)
 }
 
-/// Returns rows whose fractions are added up in one order, whatever the number of threads: those of
-/// a source that adds up fractions are computed by one thread.
+/// Returns rows whose fractions are added up in one order, whatever the number of threads: if a
+/// source adds up fractions, one thread computes its rows.
 pub(in crate::session) fn in_one_order(rows: DataFrame) -> Result<DataFrame> {
     if !adds_up(rows.logical_plan())? {
         return Ok(rows);

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Returns the rows of the files, which have this schema besides the columns that are folder names.
-/// `types` says where their types are from.
+/// `types` is the origin of their types.
 pub(super) fn table(
     session: &SessionContext,
     (listing, types): (&Listing, Types),
@@ -28,8 +28,8 @@ pub(super) fn table(
     Ok(session.read_table(Arc::new(table.with_types(types)))?)
 }
 
-/// Returns the schema that all files have together; a column that a file lacks is NULL there. The
-/// error names a file that cannot be read, or the column and the files that do not go together.
+/// Returns the common schema of all files. A column that a file lacks is NULL there. The error
+/// names a file that cannot be read, or the column and the files that do not go together.
 pub(super) async fn schema(state: &SessionState, listing: &Listing, format: &Arc<dyn FileFormat>) -> Result<SchemaRef> {
     let merged = match format.infer_schema(state, &listing.store, &listing.files).await {
         Ok(schema) => schema,
@@ -62,9 +62,9 @@ async fn has_mark(listing: &Listing, file: &ObjectMeta) -> bool {
     listing.format == Format::Json && first.is_ok_and(|bytes| bytes.starts_with(b"\xef\xbb\xbf"))
 }
 
-/// Returns the schema of files whose types are alike only when they are read: texts of two sizes.
-/// Fails with the file that cannot be read, or with the column and two files, if there is one, and
-/// otherwise with the error of the inference.
+/// Returns the schema of files whose types become equal only when they are read, such as texts of
+/// two sizes. The error names the file that cannot be read, or the column and two files. If there
+/// is no such file or column, it is the error of the inference.
 async fn one_by_one(
     state: &SessionState,
     listing: &Listing,

@@ -94,8 +94,8 @@ pub(super) fn read(c: &Cursor) -> Result<Option<Statement>> {
     })))
 }
 
-/// Returns the place of the next answer: all of the parentheses that begin with it, or the rest of
-/// a CREATE or INSERT. What stands after an ANONYMIZE is its own.
+/// Returns the place of the next answer: the whole content of the parentheses that begin with it,
+/// or the rest of a CREATE or INSERT. The text after an ANONYMIZE belongs to the ANONYMIZE.
 fn next(c: &Cursor, from: usize) -> Option<Result<Range<usize>>> {
     let tokens = c.tokens();
     let follows = |at: usize, words: &[&str]| {
@@ -183,7 +183,8 @@ fn outer(context: &AnonContext, text: &str) -> Result<Statement> {
     outer.ok_or_else(|| Error::internal("an answer without a statement around it"))?
 }
 
-/// Returns the rows of an answer as a table. They follow from all rows of what it was asked of.
+/// Returns the rows of an answer as a table. They depend on all rows of the table that the answer
+/// is about.
 async fn kept(context: &AnonContext, answer: Answer) -> Result<Arc<dyn TableProvider>> {
     let schema = Arc::clone(&answer.schema);
     let rows: Vec<RecordBatch> = answer.rows.try_collect().await.map_err(Error::from)?;

@@ -1,5 +1,5 @@
 //! `CHECK HIERARCHY`: counts the values and rows of a column that a hierarchy covers, before a run,
-//! or lists the values that it does not.
+//! or lists the values that the hierarchy does not cover.
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::Result;
@@ -45,7 +45,7 @@ pub(super) struct CheckHierarchy {
     pub(super) table: TableName,
     /// The column of the table.
     pub(super) column: String,
-    /// LIST UNMAPPED: the values without a label are listed, for whoever owns the table.
+    /// LIST UNMAPPED: the values without a label are listed, for the owner of the table.
     pub(super) lists: bool,
 }
 

@@ -115,7 +115,7 @@ const METRICS: [&str; 6] = ["glm", "infoloss", "dm", "c_avg", "ileft", "cm"];
 /// One row of the answer of COMPARE.
 struct Row {
     named: String,
-    /// The release with the values of its metrics, or the message why nothing can be released.
+    /// The release with the values of its metrics, or the reason why nothing can be released.
     outcome: Result<(Release, Vec<Option<f64>>), String>,
     /// The names of the metrics.
     metrics: Vec<String>,
@@ -124,7 +124,7 @@ struct Row {
 }
 
 impl Row {
-    /// Returns the row of a job that no release holds.
+    /// Returns the row of a job that no release satisfies.
     fn refused(named: &str, job: &Job, why: &Error) -> Self {
         Self {
             named: named.into(),
@@ -266,7 +266,7 @@ impl Candidates {
             // The first value is the job's own metric, which the answer does not contain.
             Ok((release, values)) => Ok((release, values.into_iter().skip(1).collect())),
         };
-        // What a recoding runs by itself is named with it.
+        // The name of a recoding is followed by the search that the recoding runs by itself.
         let named = match outcome.as_ref().ok().and_then(|(release, _)| release.search.clone()) {
             Some(search) if search != named => format!("{named}: {search}"),
             _ => named,
@@ -304,7 +304,7 @@ fn objectives<'a>(job: &'a Job, metrics: &'a [(String, Box<dyn Metric>)]) -> Vec
     std::iter::once(job.metric.as_ref()).chain(metrics).collect()
 }
 
-/// Returns the answer; its first column, called `first`, says what each row is of.
+/// Returns the answer; its first column, called `first`, names the subject of each row.
 fn answer(first: &str, rows: &[Row]) -> Result<Answer> {
     let count = |f: fn(&Release) -> Option<u64>| {
         let counts: UInt64Array = rows.iter().map(|r| r.release().and_then(f)).collect();

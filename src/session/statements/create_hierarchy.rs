@@ -89,7 +89,7 @@ impl CreateHierarchy {
         Hierarchy::new(self.name.clone(), rule, on_unmapped, on_null)
     }
 
-    /// Returns true if the definition says everything: it reads no file, table or query.
+    /// Returns true if the definition is complete: it reads no file, table or query.
     fn is_complete(&self) -> bool {
         let is_said = |(part, given): &(&'static str, Given)| match given {
             Given::Query(_) | Given::Column { .. } => false,
@@ -101,8 +101,8 @@ impl CreateHierarchy {
     }
 }
 
-/// Makes the hierarchy that a manifest defines. Returns `None` if the definition is none of this
-/// version, or would read anything: a manifest may be anybody's.
+/// Makes the hierarchy that a manifest defines. Returns `None` if this version has no such
+/// definition, or if the definition would read anything: a manifest may come from anyone.
 pub(super) async fn defined(context: &AnonContext, name: &str, definition: &str) -> Result<Option<Hierarchy>> {
     let text = format!("CREATE HIERARCHY {} {definition}", ident(name));
     let read = ENTRY.parse(&text, &Variables::of_a_record()).ok().flatten();

@@ -154,8 +154,8 @@ impl CreatePolicy {
 }
 
 impl CreatePolicy {
-    /// Fails with a usage error if a policy without roles says what only its roles would make sense of,
-    /// or decide: the statement chooses those.
+    /// Fails with a usage error if a clause of a policy without roles depends on roles, which the
+    /// statement chooses.
     fn is_for_any_table(&self, context: &AnonContext) -> Result<()> {
         let (clauses, registry) = (&self.clauses, context.registry());
         for constraint in &clauses.satisfying {

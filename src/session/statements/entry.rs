@@ -29,7 +29,7 @@ pub struct Entry {
     pub(super) syntax: &'static str,
     /// An example of the statement, which parses.
     pub example: &'static str,
-    /// Whether its rows stand wherever a query can.
+    /// Whether the rows of the statement can stand wherever a query can.
     pub(super) answers: bool,
     /// Parses what follows the keywords; the number is the index of the form in `starts`.
     pub(super) read: fn(&mut Cursor, usize) -> Result<Statement>,
@@ -126,7 +126,7 @@ impl Statement {
         }
     }
 
-    /// Returns a parsed statement, with what its text says of how it is run.
+    /// Returns a parsed statement, with the properties of its text that decide how it is run.
     pub(in crate::session) fn of(parsed: Parsed<Self>) -> Self {
         Self {
             hidden: parsed.hidden,
@@ -156,7 +156,8 @@ impl Statement {
         (self.statement.as_ref() as &dyn Any).downcast_ref()
     }
 
-    /// Runs the statement as a part of the one that `context` is of, whose hidden values it has.
+    /// Runs the statement as a part of the statement of `context`, with that statement's hidden
+    /// values.
     pub(super) async fn run_within(&self, context: &AnonContext) -> Result<Answer> {
         self.statement.run(context).await
     }
@@ -164,8 +165,8 @@ impl Statement {
     /// Runs the statement on the current threads.
     pub(in crate::session) async fn run(&self, context: &AnonContext) -> Result<Answer> {
         let answer = self.statement.run(&context.hiding(&self.hidden)).await;
-        // A later statement may read a view with a value of an earlier one, or what a function made
-        // of it.
+        // A later statement may read a view with a hidden value of an earlier statement, or a value
+        // that a function made of it.
         let seen = context.seen();
         let answer = answer.map_err(|e| seen.in_error(self.hidden.in_error(e)))?;
         Ok(answer.hiding(&self.hidden, seen))

@@ -35,7 +35,7 @@ pub fn parse_each(text: &str) -> Result<Vec<Result<Statement>>> {
 }
 
 /// Returns what may come next where the last statement of `text` ends, with these kinds of
-/// hierarchies in CREATE HIERARCHY; of the statements of DataFusion, nothing is known.
+/// hierarchies in CREATE HIERARCHY. Nothing is known of the statements of DataFusion.
 pub(in crate::session) fn expected(text: &str, kinds: &[Kind], variables: &Variables) -> Vec<Expectation> {
     // The first parser that accepts the first words decides, and its error is what is wanted.
     sql::expected(text, words(kinds), variables, |c| drop(read(&c)))

@@ -99,9 +99,9 @@ impl Plain {
         Ok(is_another.then_some(statement))
     }
 
-    /// Returns the statement with the files of the release that stands now in place of its prefix
-    /// in an object store: a list of the prefix would have the files of replaced and killed runs,
-    /// too. In place of a pattern are the files that it matches now.
+    /// Returns the statement with the files of the current release in place of its prefix in an
+    /// object store: a list of the prefix would have the files of replaced and killed runs, too. A
+    /// pattern is replaced by the files that it matches now.
     async fn released(&self, located: Option<DfStatement>, context: &AnonContext) -> Result<Option<DfStatement>> {
         let DfStatement::CreateExternalTable(table) = located.as_ref().unwrap_or(&self.statement) else {
             return Ok(located);

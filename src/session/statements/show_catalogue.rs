@@ -1,6 +1,6 @@
 //! `SHOW MODELS`, `SHOW METRICS`, `SHOW OBJECTIVES`, `SHOW SEARCHES`, `SHOW HIERARCHY KINDS`,
-//! `SHOW MASKS`, `SHOW STANDARDS` and `SHOW OPTIONS`: what a statement can name, with what a user has registered. The rows are the
-//! descriptions that help and checks use.
+//! `SHOW MASKS`, `SHOW STANDARDS` and `SHOW OPTIONS`: list what a statement can name, including
+//! what a user has registered. The rows are the descriptions that help and checks use.
 
 use super::entry::{Entry, Run, Statement};
 use crate::catalogue::Info;

@@ -11,8 +11,8 @@ use futures::future::BoxFuture;
 use std::fmt;
 use std::sync::Arc;
 
-/// What is shown of a value from the environment. Values themselves are shown as literals, so it is
-/// not one of them.
+/// The text that is shown in place of a value from the environment. Values themselves are shown as
+/// literals, and this text is not a literal.
 const HIDDEN: &str = "(hidden: from the environment)";
 
 pub(super) const ENTRY: Entry = Entry {

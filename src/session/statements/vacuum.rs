@@ -1,4 +1,4 @@
-//! `VACUUM`: deletes what runs left under a prefix of an object store and no manifest names.
+//! `VACUUM`: deletes what runs left under a prefix of an object store, if no manifest names it.
 
 use super::entry::{Entry, Run, Statement};
 use crate::catalogue::{Value, duration};
@@ -49,7 +49,7 @@ pub(super) const ENTRY: Entry = Entry {
 pub(super) struct Vacuum {
     /// The URL of the prefix.
     pub(super) path: String,
-    /// RETAIN: how long what was left is kept.
+    /// RETAIN: how long the remains of runs are kept.
     pub(super) retain: Option<String>,
     /// Whether DRY RUN is given.
     pub(super) dry_run: bool,

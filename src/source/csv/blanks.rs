@@ -7,9 +7,9 @@ use crate::error::{Error, Result};
 use crate::warning::mostly_padded;
 use csv::ByteRecord;
 
-/// Returns true if a blank follows the delimiters, so that the blanks separate fields and are no
-/// part of them: three of four, because some rows may have been written by hand. The first record
-/// may be without any.
+/// Returns true if a blank follows at least three of four delimiters, so that the blanks separate
+/// fields and are not part of them. The others may be without blanks, because some rows may have
+/// been written by hand. The first record may have no blanks at all.
 pub(super) fn separate(records: &[ByteRecord]) -> bool {
     let rows = match records {
         [_, rest @ ..] if !rest.is_empty() => rest,
@@ -24,8 +24,8 @@ pub(super) fn separate(records: &[ByteRecord]) -> bool {
     all > 0 && separated * 4 >= all * 3
 }
 
-/// Returns the columns in which most texts have blanks around them; none if the statement says what
-/// becomes of blanks.
+/// Returns the columns in which most texts have blanks around them; none if the statement states
+/// how to treat blanks.
 pub(super) fn padded(rows: &[ByteRecord], names: &[String], is_said: bool) -> Vec<String> {
     if is_said {
         return vec![];
@@ -35,8 +35,8 @@ pub(super) fn padded(rows: &[ByteRecord], names: &[String], is_said: bool) -> Ve
     padded.map(|(_, name)| name.clone()).collect()
 }
 
-/// Fails if a field without its blanks is in quotes. Readers take a quote after a blank for a part
-/// of the field, and a delimiter behind it for the end.
+/// Fails if a field is in quotes once its blanks are removed. Readers treat a quote after a blank
+/// as a part of the field, and a delimiter after that quote as the end of the field.
 pub(super) fn before_quotes(records: &[ByteRecord], text: &[u8], dialect: &Dialect) -> Result<()> {
     let quote = [dialect.quote];
     let is_quoted = |field: &[u8]| field.len() > 1 && field.starts_with(&quote) && field.ends_with(&quote);

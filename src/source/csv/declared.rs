@@ -1,6 +1,6 @@
-//! Values of a CSV file whose table declares the types of its columns, from the texts that are
-//! written. Arrow's reader takes a second 60 for the next minute, and leaves out digits that a
-//! decimal does not hold.
+//! Reads the values of a CSV file from its texts, if the table declares the types of its columns.
+//! Arrow's reader turns a second 60 into the next minute, and leaves out digits that a decimal
+//! cannot hold.
 
 use super::kind::is_kept_by_cast;
 use crate::source::refused::Refused;
@@ -9,7 +9,7 @@ use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
 
-/// A row, counted from 0, with a text that is no value of its column's type.
+/// A row, counted from 0, with a text that is not a value of its column's type.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unlike {
     pub(crate) row: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Unlike {
     pub(crate) data_type: DataType,
 }
 
-/// Returns the schema with a text in place of every value that is read from one.
+/// Returns the schema with a text type for every column whose values are read from texts.
 pub(crate) fn as_texts(schema: &Schema) -> SchemaRef {
     let text = |field: &Arc<Field>| match is_read_from_text(field.data_type()) {
         true => field.as_ref().clone().with_data_type(DataType::Utf8),

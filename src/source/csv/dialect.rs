@@ -10,17 +10,17 @@ use std::io::Read;
 pub(crate) struct Dialect {
     pub(crate) delimiter: u8,
     pub(crate) quote: u8,
-    /// What stands before a quote in a quoted field, besides a second quote.
+    /// The character before a quote in a quoted field, besides a second quote.
     pub(crate) escape: Option<u8>,
-    /// What begins a line that is skipped.
+    /// The first character of a line that is skipped.
     pub(crate) comment: Option<u8>,
     pub(crate) has_header: bool,
-    /// Whether blanks around a field are no part of it.
+    /// Whether blanks around a field are not part of it.
     pub(crate) trim: bool,
 }
 
 impl Dialect {
-    /// Returns how DataFusion is told to read a file.
+    /// Returns the dialect in which DataFusion reads a file.
     pub(crate) fn of(source: &CsvSource) -> Self {
         Self {
             delimiter: source.delimiter(),
@@ -45,7 +45,7 @@ impl Dialect {
             .from_reader(from)
     }
 
-    /// Returns how a statement names the delimiter: `';'`.
+    /// Returns the delimiter as a statement names it: `';'`.
     pub(super) fn delimiter_text(delimiter: u8) -> String {
         match delimiter {
             b'\t' => r"'\t'".into(),

@@ -1,4 +1,4 @@
-//! The local files of a CSV table, read once more to say in which line one of them is wrong.
+//! The local files of a CSV table, which are read once more to find the line of an error.
 
 use super::dialect::Dialect;
 use super::lines::line;
@@ -48,8 +48,8 @@ impl CsvFiles {
         })
     }
 
-    /// Returns the error for the first record that `why` finds wrong. `why` is told whether a
-    /// record is the first of its file.
+    /// Returns the error for the first record for which `why` returns a reason. The second argument
+    /// of `why` is true for the first record of a file.
     fn first(&self, why: impl Fn(&ByteRecord, bool) -> Option<String>) -> Option<Error> {
         let mut record = ByteRecord::new();
         for path in &self.paths {

@@ -1,9 +1,9 @@
 //! The kind of a text in a CSV file, and the type of a column from the kinds of its texts.
 //!
-//! A text is a number only if the number says all of it: `007`, `+7`, a number beyond 64 bits and
-//! one with more digits than a 64-bit float holds are texts, because a postcode or an identifier
-//! would lose its zeros and digits otherwise. For the same reason a time with a zone is a time only
-//! if the zone is UTC, for all times of the column.
+//! A text is a number only if the number keeps all of the text. `007`, `+7`, a number beyond 64
+//! bits and one with more digits than a 64-bit float holds are texts, because a postcode or an
+//! identifier would lose its zeros and digits otherwise. For the same reason a time with a zone is
+//! a time only if the zone is UTC, for all times of the column.
 
 use arrow::datatypes::{DataType, TimeUnit};
 use std::fmt::LowerExp;
@@ -24,8 +24,8 @@ enum Kind {
     Text,
 }
 
-/// What a column has besides kinds: times that nanoseconds cannot hold, times without a zone, and
-/// times in UTC.
+/// The flags of a column besides its kinds: times that nanoseconds cannot hold, times without a
+/// zone, and times in UTC.
 const FAR: u16 = 1 << 13;
 const LOCAL: u16 = 1 << 14;
 const IN_UTC: u16 = 1 << 15;
@@ -64,7 +64,7 @@ impl Kinds {
         Self(self.0 | other.0)
     }
 
-    /// Returns the type that every text fits; text if there is none.
+    /// Returns the type that every text fits; text if there is no such type.
     pub(crate) fn data_type(self) -> DataType {
         let only = |kinds: u16| self.0 != 0 && self.0 & !kinds == 0;
         let is_in_utc = only(Self::TIMES | IN_UTC | FAR);
@@ -104,9 +104,9 @@ pub(super) fn fits(text: &str, data_type: &DataType) -> bool {
     }
 }
 
-/// Returns true if a text is all that a value of a type says that CAST makes of it: a date has no
-/// time of day, a time without a zone no zone, and no number or time has digits that its type does
-/// not hold. `2020-01-31` is the first second of that day.
+/// Returns true if CAST to a type keeps all of a text: a date has no time of day, a time without a
+/// zone has no zone, and no number or time has digits that its type does not hold. As a time,
+/// `2020-01-31` is the first second of that day.
 pub(crate) fn is_kept_by_cast(text: &str, data_type: &DataType) -> bool {
     let is_word = || !text.contains(|c: char| c.is_ascii_digit());
     let is_time = |text: &str, unit| (Kind::Date..=most(unit)).contains(&kind(text));
@@ -170,7 +170,7 @@ pub(super) fn is_value(text: &str) -> bool {
     kind(text) != Kind::Text
 }
 
-/// Returns the whole number that a text says, if it says nothing else.
+/// Returns the whole number in a text, if the text contains nothing else.
 pub(crate) fn integer(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     let is_plain = match digits {
@@ -181,7 +181,7 @@ pub(crate) fn integer(text: &str) -> Option<i64> {
     is_plain.then(|| text.parse().ok()).flatten()
 }
 
-/// Returns what a text of this type says, for an error.
+/// Returns the description of a text of this type, for an error.
 pub(crate) fn wanted(data_type: &DataType) -> &'static str {
     match data_type {
         DataType::Boolean => "true or false",
@@ -193,8 +193,8 @@ pub(crate) fn wanted(data_type: &DataType) -> &'static str {
     }
 }
 
-/// Returns the number that a text says, if a 64-bit float holds it: written again with as many
-/// digits, it is the same.
+/// Returns the number in a text, if a 64-bit float holds it: written again with as many digits, the
+/// number is the same.
 pub(crate) fn float(text: &str) -> Option<f64> {
     match text {
         "NaN" | "nan" => return Some(f64::NAN),

@@ -4,8 +4,8 @@
 use csv::ByteRecord;
 use std::io::{BufRead, BufReader, Read};
 
-/// Returns the line in which a record begins. `bytes` are those that the record was read from, and
-/// `comment` is what begins a line that is no record.
+/// Returns the line in which a record begins. `bytes` are the bytes that the record was read from,
+/// and `comment` is the first character of a line that is not a record.
 pub(super) fn line(record: &ByteRecord, bytes: impl Read, comment: Option<u8>) -> u64 {
     let Some(before) = record.position() else {
         return 0;

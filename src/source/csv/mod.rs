@@ -1,5 +1,5 @@
-//! CSV files of others: how their fields are separated, which types their columns have, and where a
-//! file is wrong.
+//! CSV files that others wrote: how their fields are separated, which types their columns have, and
+//! which lines have errors.
 
 mod blanks;
 mod declared;

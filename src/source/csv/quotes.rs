@@ -1,9 +1,9 @@
-//! Whether the quotes of a CSV file stand where they may.
+//! Checks that the quotes of a CSV file are only where quotes are allowed.
 //!
-//! A reader of CSV takes any bytes. A quote that never closes swallows all rows after it into one
-//! field, and what stands between a closing quote and the next delimiter becomes a part of the
-//! field. Both are values that nobody wrote, so both are faults here. The bytes are looked at while
-//! they stream; what stands between two quotes is passed over at once.
+//! A reader of CSV accepts any bytes. A quote that never closes turns all rows after it into one
+//! field, and the text between a closing quote and the next delimiter becomes a part of the field.
+//! In both cases the file has a value that nobody wrote, so both are faults here. The bytes are
+//! checked while they stream, and the bytes between two quotes are skipped at once.
 
 use super::dialect::Dialect;
 use memchr::{memchr, memchr_iter, memchr2};
@@ -48,23 +48,23 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Where in a file a reader is.
+/// The state of a reader in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Plain,
     Comment,
     Quoted,
-    /// Behind the escape of a quoted field.
+    /// After the escape of a quoted field.
     Escaped,
-    /// Behind a quote in a quoted field: it closes the field, or the next one makes a quote of
-    /// both.
+    /// After a quote in a quoted field: the quote closes the field, unless a second one follows and
+    /// makes one quote of both.
     Closed,
 }
 
-/// The bytes that are looked at one by one before a search: fields in quotes are short.
+/// The bytes that are compared one by one before a search, because fields in quotes are short.
 const NEAR: usize = 24;
 
-/// Returns the place of the next byte that is one of two.
+/// Returns the position of the next byte that is `one` or `other`.
 #[inline]
 fn next(one: u8, other: u8, text: &[u8]) -> Option<usize> {
     let (near, far) = text.split_at(NEAR.min(text.len()));
@@ -76,7 +76,7 @@ fn next(one: u8, other: u8, text: &[u8]) -> Option<usize> {
 #[derive(Debug)]
 pub(crate) struct Quotes {
     dialect: Dialect,
-    /// What ends a line, if it is none of the usual.
+    /// The byte that ends a line, if it is not a usual one.
     terminator: Option<u8>,
     /// Whether the file has one column, so that an empty line may be a row.
     is_single: bool,
@@ -85,13 +85,13 @@ pub(crate) struct Quotes {
     last: [u8; 2],
     /// The number of lines that ended before the chunk.
     lines: usize,
-    /// The line of the last quote that opened in a chunk before.
+    /// The line of the last opening quote in the chunks before.
     opened: usize,
     is_first: bool,
 }
 
 impl Quotes {
-    /// Starts at the beginning of a file with so many columns.
+    /// Starts at the beginning of a file with `columns` columns.
     pub(crate) fn new(dialect: Dialect, terminator: Option<u8>, columns: usize) -> Self {
         Self {
             dialect,
@@ -106,8 +106,7 @@ impl Quotes {
         }
     }
 
-    /// Returns the first fault of a file that is in memory, or of its beginning, if it is not the
-    /// `whole` file.
+    /// Returns the first fault of a text in memory, which is the `whole` file or its beginning.
     pub(super) fn fault(mut self, text: &[u8], whole: bool) -> Option<Fault> {
         self.read(text)
             .and_then(|()| if whole { self.end() } else { Ok(()) })
@@ -116,7 +115,7 @@ impl Quotes {
 
     /// Reads the next chunk.
     pub(crate) fn read(&mut self, chunk: &[u8]) -> Result<(), Fault> {
-        // One function: the states of one machine.
+        // This is one function, because these are the states of one machine.
         let chunk = match std::mem::take(&mut self.is_first) {
             true => chunk.strip_prefix(b"\xef\xbb\xbf").unwrap_or(chunk),
             false => chunk,
@@ -189,7 +188,7 @@ impl Quotes {
         }
     }
 
-    /// Returns the place of the next byte outside quotes that may mean something.
+    /// Returns the position of the next byte outside quotes that may have a meaning.
     fn special(&self, rest: &[u8]) -> Option<usize> {
         let Dialect { quote, comment, .. } = self.dialect;
         let marks = next(quote, comment.unwrap_or(quote), rest);
@@ -199,7 +198,7 @@ impl Quotes {
         }
     }
 
-    /// Goes past a byte outside quotes that may mean something.
+    /// Passes a byte outside quotes that may have a meaning.
     fn pass(&mut self, chunk: &[u8], at: usize) -> Result<(), Fault> {
         let before = |n: usize| match at.checked_sub(n) {
             Some(i) => chunk[i],

@@ -1,10 +1,10 @@
 //! Finding out how a CSV file is written, from its first rows.
 //!
-//! A delimiter counts if every row has the same number of fields with it, and more than one, and
-//! all quotes stand where they may; of two, the one counts with which more of the columns are
-//! numbers, dates or times. The first line names the columns unless it has a number or date above
-//! others: with text above numbers it is a header, with numbers above numbers a row. What the rows
-//! leave open is an error that names the option, and not a guess.
+//! A delimiter is possible if every row has the same number of fields with it, more than one, and
+//! all quotes are where they are allowed. Of two, the one with more columns of numbers, dates or
+//! times is chosen. The first line names the columns unless it has a number or date above others:
+//! text above numbers is a header, and numbers above numbers are a row. If the rows do not decide,
+//! the result is an error that names the option, and not a guess.
 
 use super::blanks;
 use super::dialect::Dialect;
@@ -16,7 +16,7 @@ use arrow::datatypes::DataType;
 use csv::ByteRecord;
 use std::cmp::Reverse;
 
-/// What a statement says of a file, besides what the sniffer finds.
+/// The options that a statement gives for a file, besides what the sniffer finds.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Asked {
     pub(crate) delimiter: Option<u8>,
@@ -27,7 +27,7 @@ pub(crate) struct Asked {
     /// The text that stands for NULL, besides the empty text.
     pub(crate) null: Option<String>,
     pub(crate) trim: Option<bool>,
-    /// Whether nothing is found out from the rows: what the statement does not say is not there.
+    /// Whether the statement alone decides: an option that it does not give is absent.
     pub(crate) exact: bool,
 }
 
@@ -35,13 +35,13 @@ pub(crate) struct Asked {
 #[derive(Debug)]
 pub(crate) struct Sniffed {
     pub(crate) dialect: Dialect,
-    /// The names of the columns; those of the positions if there is no header.
+    /// The names of the columns; `column_1` and so on if there is no header.
     pub(crate) names: Vec<String>,
     /// The kinds of texts of each column.
     pub(crate) kinds: Vec<Kinds>,
-    /// Whether the first line names the columns, unlike that of the first file of the table.
+    /// Whether the first line names the columns, unlike the first line of the table's first file.
     pub(crate) has_another_header: bool,
-    /// The columns whose texts have blanks around them, which are read.
+    /// The columns whose texts are read with the blanks around them.
     pub(crate) padded: Vec<String>,
 }
 
@@ -49,8 +49,8 @@ const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// Words that stand for a missing value.
 const MISSING: [&str; 8] = ["na", "n/a", "null", "none", "nan", "?", "-", "."];
 
-/// Finds out how a file is written. `sample` is its beginning, which is the `whole` file or ends
-/// anywhere; `most` is how many rows are looked at.
+/// Finds out how a file is written. `sample` is the `whole` file, or its beginning, which may end
+/// anywhere. At most `most` rows are read.
 pub(crate) fn sniff(sample: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Sniffed> {
     let text = text(sample, whole)?;
     let mut dialect = dialect(text, whole, most, asked)?;
@@ -80,7 +80,7 @@ pub(crate) fn continued(sample: &[u8], whole: bool, dialect: Dialect, asked: &As
     })
 }
 
-/// Returns the sample without its mark of UTF-8. Fails if it is written in another encoding.
+/// Returns the sample without its UTF-8 byte order mark. Fails if it has another encoding.
 fn text(sample: &[u8], whole: bool) -> Result<&[u8]> {
     let convert = |from: &str| format!("write the file again as UTF-8: iconv -f {from} -t UTF-8 FILE > NEW");
     if sample.starts_with(&[0xff, 0xfe]) || sample.starts_with(&[0xfe, 0xff]) {
@@ -197,8 +197,8 @@ fn fault(text: &[u8], whole: bool, dialect: &Dialect, fields: usize) -> Option<F
     Quotes::new(*dialect, None, fields).fault(text, whole)
 }
 
-/// Returns how many of 1000 columns are numbers, dates or times below the first record, numbers
-/// with a comma included.
+/// Returns how many of 1000 columns are numbers, dates or times below the first record. Numbers
+/// with a comma count as well.
 fn share_of_values(records: &[ByteRecord]) -> usize {
     let fields = records.first().map_or(0, ByteRecord::len);
     let rows = if records.len() > 1 { &records[1..] } else { records };
@@ -260,7 +260,7 @@ fn is_missing(field: &str, asked: &Asked) -> bool {
     field.is_empty() || asked.null.as_deref() == Some(field) || MISSING.iter().any(|m| field.eq_ignore_ascii_case(m))
 }
 
-/// Returns how many columns take the first record for names, and how many for values.
+/// Returns the number of columns in which the first record looks like a name, and like a value.
 fn header_votes(records: &[ByteRecord], asked: &Asked) -> (usize, usize) {
     let (mut names, mut values) = (0, 0);
     let Some((first, rows)) = records.split_first() else {

@@ -1,5 +1,5 @@
-//! Reading the texts of a CSV column as values, and refusing a text that is another kind of value
-//! than the first rows had. A reader that is given a type takes `007` for 7, and nobody learns it.
+//! Reads the texts of a CSV column as values, and refuses a text that is another kind of value than
+//! the first rows had. A reader with a given type would silently read `007` as 7.
 
 use super::files::CsvFiles;
 use super::kind::{fits, float, integer, is_kept_by_cast, is_too_far, wanted};
@@ -15,19 +15,20 @@ use datafusion::logical_expr::{
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// Where the type of a column is from.
+/// The origin of the type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Source {
     /// The texts of the first rows. A later text that another reader would change on the way is
     /// refused.
     Rows,
-    /// The statement, with its word for the type. A text is read as SQL's CAST reads it: `007` is
-    /// 7. One that CAST changes, such as a time to a date, is refused.
+    /// The statement, which names the type. A text is read as SQL's CAST reads it: `007` is 7. A
+    /// text that CAST changes, such as a time to a date, is refused.
     Statement,
 }
 
-/// Returns the values of a column of texts, of a type that the sniffer found or that the statement
-/// says. `column` is its position in the files, for the error that says where a text does not fit.
+/// Returns the values of a column of texts, in a type that the sniffer found or that the statement
+/// names. `column` is its position in the files, for the error that shows where a text does not
+/// fit.
 pub(crate) fn typed(
     texts: Expr,
     (column, name): (usize, &str),

@@ -1,6 +1,6 @@
-//! JSON files of others: every number and truth value is read as the text that is written, and then
-//! as a value of its column's type. A reader that is given a type takes 0.5 for 0 and "007" for 7,
-//! and nobody learns it.
+//! JSON files that others wrote: every number and truth value is read as the text that is written,
+//! and then as a value of its column's type. A reader with a given type would silently read 0.5 as
+//! 0 and "007" as 7.
 
 mod objects;
 mod typed;

@@ -1,6 +1,6 @@
-//! Objects of JSON whose reader would leave something out: a key that is written twice, a key of an
-//! object within that no row before had, and a text among numbers, which reads like the number that
-//! it spells.
+//! Checks objects of JSON for content that their reader would lose: a key that is written twice, a
+//! key of a nested object that no row before had, and a text among numbers, which is read like the
+//! number that it spells.
 
 use super::typed::is_number;
 use crate::source::csv::wanted;
@@ -9,7 +9,7 @@ use memchr::memchr2;
 use std::collections::HashSet;
 use std::fmt;
 
-/// What is wrong in a row, counted from 1. No text of the file is in it but the name of a column.
+/// A fault in a row, counted from 1. It contains no text of the file except the name of a column.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     row: usize,
@@ -47,14 +47,14 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The check of a stream of objects. Whether they are JSON at all is for their reader to say.
+/// The check of a stream of objects. Their reader decides whether they are JSON at all.
 pub(crate) struct Objects {
     schema: SchemaRef,
     open: Vec<Open>,
     /// The text that is being read, with its first quote; `None` outside of texts.
     text: Option<Vec<u8>>,
     is_escaped: bool,
-    /// Whole objects before the open one.
+    /// The number of whole objects before the open one.
     rows: usize,
     column: String,
 }
@@ -194,7 +194,7 @@ impl Objects {
         *value = Some(field.clone().flatten());
         let is_new = keys.insert(key);
         if is_row {
-            // What is not a column is not shown: it may be a value.
+            // A key that is not a column is not shown, because it may be a value.
             self.column = match &field {
                 Some(Some(_)) => name,
                 _ => "?".to_string(),

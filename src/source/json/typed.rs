@@ -1,4 +1,4 @@
-//! The values of JSON, from the texts that are written.
+//! Reads the values of JSON from the texts that are written.
 
 use crate::source::csv::{Kinds, float, integer, wanted};
 use crate::source::refused::Refused;
@@ -13,12 +13,12 @@ use arrow::json::ReaderBuilder;
 use std::io::BufRead;
 use std::sync::Arc;
 
-/// A row, counted from 0, with a value that is none of its column's type.
+/// A row, counted from 0, with a value that is not of its column's type.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Misfit {
     pub(crate) row: usize,
     pub(crate) column: String,
-    /// What the value is not.
+    /// The description of a value of the column's type.
     pub(crate) wanted: &'static str,
 }
 

@@ -16,7 +16,7 @@ const CHUNK: usize = 256 << 10;
 
 pub(super) type ByteStream = BoxStream<'static, Result<Bytes>>;
 
-/// Returns the bytes of a whole file. Those of a JSON array become one object a line if `is_json`.
+/// Returns the bytes of a whole file. If `is_json`, a JSON array becomes one object per line.
 pub(super) async fn whole(
     payload: GetResultPayload,
     compression: FileCompressionType,
@@ -43,7 +43,7 @@ pub(super) async fn whole(
     }
     let is_array = first.trim_ascii_start().starts_with(b"[");
     let all = futures::stream::iter([Ok(first)]).chain(stream).map_err(failed).boxed();
-    // An array is read as a file, which cannot wait for what comes over a network.
+    // An array is read as a file, and such a reader cannot wait for bytes from a network.
     let all = match is_array && is_remote {
         true => futures::stream::iter(all.collect::<Vec<_>>().await).boxed(),
         false => all,
@@ -77,7 +77,7 @@ fn unwrapped(error: io::Error) -> DataFusionError {
     }
 }
 
-/// The objects of an array, one a line. An array that does not end is an error.
+/// The objects of an array, one per line. An array that does not end is an error.
 struct Lines<R: Read>(JsonArrayToNdjsonReader<R>);
 
 impl<R: Read> Read for Lines<R> {

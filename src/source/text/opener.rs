@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// The format of a text file.
 #[derive(Clone)]
 pub(super) enum TextFormat {
-    /// CSV, with the source of DataFusion that says how it is written.
+    /// CSV, with DataFusion's source, which contains the dialect.
     Csv(Arc<CsvSource>),
     Json,
 }
@@ -45,7 +45,7 @@ pub(super) struct TextOpener {
     pub(super) batch_size: usize,
 }
 
-/// The bytes that tell an array.
+/// The number of first bytes that show whether a file is an array.
 const HEAD: u64 = 64;
 
 type Rows = BoxStream<'static, DfResult<RecordBatch>>;
@@ -58,8 +58,8 @@ impl FileOpener for TextOpener {
             if file.range.is_none() {
                 return Ok(rows);
             }
-            // The lines of a part of a file are not known, so the whole file is read to tell where
-            // the error is.
+            // The lines of a part of a file are not known, so the whole file is read to find the
+            // place of the error.
             let whole = Arc::new(PartitionedFile { range: None, ..file });
             let placed = move |batch: DfResult<RecordBatch>| {
                 let (opener, whole) = (Arc::clone(&opener), Arc::clone(&whole));
@@ -234,7 +234,7 @@ impl TextOpener {
     }
 }
 
-/// Returns the error of the bytes that a decoder of Arrow's passed on.
+/// Returns the error of the bytes, which a decoder of Arrow passed on.
 fn unwrapped(error: ArrowError) -> DataFusionError {
     match error {
         ArrowError::ExternalError(inner) => match inner.downcast::<DataFusionError>() {

@@ -41,7 +41,7 @@ fn format(source: &dyn FileSource) -> Option<TextFormat> {
     csv.or_else(|| source.is::<JsonSource>().then_some(TextFormat::Json))
 }
 
-/// A source of DataFusion's whose bytes are read by [`TextOpener`]. All else is as the source says.
+/// A source of DataFusion whose bytes are read by [`TextOpener`]. All else is as in that source.
 #[derive(Clone)]
 struct TextSource {
     replaced: Arc<dyn FileSource>,

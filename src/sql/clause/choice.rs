@@ -33,7 +33,7 @@ pub enum ChoiceClause {
     Manifest {
         /// The path of the release, or of its manifest.
         path: String,
-        /// ON DRIFT: what becomes of drift, if given.
+        /// ON DRIFT: how drift is treated, if given.
         on_drift: Option<OnDrift>,
     },
 }

@@ -90,13 +90,13 @@ fn scope(c: &mut Cursor) -> Result<Option<ScopeClause>> {
     Ok(None)
 }
 
-/// What an error says was expected of a model.
+/// The expectation that an error names where a model should stand.
 const MODEL: &str = "a privacy model such as k_anonymity(5)";
 
 /// Names of models in formulas, such as `k = 5`, with the names in SQL.
 const IN_FORMULAS: &[(&str, &str)] = &[("k", "k_anonymity"), ("l", "l_diversity"), ("t", "t_closeness")];
 
-/// Returns how a model is written that stands as a formula (`k = 5`), with a hyphen
+/// Returns the correct form of a model that is written as a formula (`k = 5`), with a hyphen
 /// (`k-anonymity(5)`), or with its argument behind it (`k_anonymity 5`). `c` is behind the model
 /// that was parsed.
 fn miswritten(c: &Cursor, start: usize, model: &Call) -> Option<String> {

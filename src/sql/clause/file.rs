@@ -14,7 +14,7 @@ pub struct FileClause {
     pub overwrite: bool,
 }
 
-/// Parses `'path' [OVERWRITE]`. `what` says in errors what is expected.
+/// Parses `'path' [OVERWRITE]`. Errors name `what` as expected.
 pub(crate) fn read(c: &mut Cursor, what: &str) -> Result<FileClause> {
     Ok(FileClause {
         path: c.string(what)?,

@@ -283,7 +283,7 @@ pub(crate) fn read(c: &mut Cursor, what: &str, allowed: &[&Clause], required: &[
         (clause.read)(c, &mut clauses)?;
     }
     match required.iter().find(|r| !seen.contains(&r.start)) {
-        // The policy has them.
+        // The policy has the clauses that are missing.
         Some(_) if clauses.using.is_some() => Ok(clauses),
         Some(missing) => Err(c.error(format_args!(
             "{what} needs {}; example: {}",

@@ -24,7 +24,7 @@ pub(super) fn starts(place: Place) -> impl Iterator<Item = &'static str> {
     there.map(|kind| kind.clause.start)
 }
 
-/// Parses the mask at the cursor, if one stands there. Fails if it is one of another place.
+/// Parses the mask at the cursor, if one stands there. Fails if the mask is for another place.
 pub(super) fn take(c: &mut Cursor, place: Place) -> Result<Option<MaskClause>> {
     // Where the statement ends, only the masks of the place are offered.
     starts(place).for_each(|start| {

@@ -1,6 +1,6 @@
 //! The clauses that a policy can have: the roles, the models, the limits, and how a release is
-//! searched. An ANONYMIZE says them itself, or names the policy that has them. A policy without roles
-//! is a rule for any table: the statement says the roles, and may ask for more.
+//! searched. An ANONYMIZE has these clauses itself, or names the policy that has them. A policy
+//! without roles is a rule for any table: the statement gives the roles, and may ask for more.
 
 use super::choice::{ChoiceClause, RecodingClause};
 use super::constraint::{self, ConstraintClause};
@@ -59,15 +59,15 @@ fn added<T: Clone + PartialEq>(own: &[T], more: &[T]) -> Vec<T> {
     own.iter().chain(more).cloned().collect()
 }
 
-/// What the clauses SEARCH USING, AT NODE and USING MANIFEST say.
+/// The content of the clauses SEARCH USING, AT NODE and USING MANIFEST, in words.
 const CHOICE: &str = "the search or the node";
 
 /// The clauses that a statement may give beside its policy: whatever they say, the release holds
 /// the models of the policy.
 const OPEN: &[&str] = &["MINIMIZING", "RECODING", CHOICE];
 
-/// The clauses that say what becomes of the columns. A policy without any of them leaves all of them
-/// to the statement.
+/// The clauses that decide what becomes of the columns. A policy without any of them leaves all of
+/// them to the statement.
 const ROLES: &[&str] = &[
     "IDENTIFIERS",
     "QUASI IDENTIFIERS",
@@ -82,7 +82,8 @@ const ROLES: &[&str] = &[
 /// The clauses in which a statement may ask for more than a policy without roles.
 const ADDED: &[&str] = &["SATISFYING", "FOLLOWING"];
 
-/// The options of WITH that a statement may give beside its policy, for the same reason.
+/// The options of WITH that a statement may give beside its policy: the release still holds the
+/// models of the policy.
 const OF_A_RUN: &[&str] = &["seed", "time_limit", "node_limit"];
 
 impl PolicyClause {
@@ -109,16 +110,16 @@ impl PolicyClause {
         given.map(|(start, _)| *start).collect()
     }
 
-    /// Returns true if it says what becomes of the columns.
+    /// Returns true if the policy decides what becomes of the columns.
     pub(crate) fn has_roles(&self) -> bool {
         self.given().iter().any(|clause| ROLES.contains(clause))
     }
 
-    /// Fails with a usage error if a statement that uses this policy, called `name`, says what only a
-    /// policy does: it could be weaker than the policy.
+    /// Fails with a usage error if a statement that uses this policy, called `name`, has a clause
+    /// or an option that only a policy may have: the statement could be weaker than the policy.
     fn is_kept_by(&self, statement: &Self, name: &str) -> Result<()> {
         let has_roles = self.has_roles();
-        // Whoever accepts warnings takes them from a strict policy.
+        // A statement that accepts warnings would take them from a strict policy.
         let is_strict = self.options.iter().any(|(option, _)| option == "strict");
         let is_left = |clause: &str| {
             OPEN.contains(&clause)

@@ -29,12 +29,12 @@ pub struct PathClause {
     pub path: String,
     /// OPTIONS: how the files are read.
     pub options: Vec<(String, Value)>,
-    /// The format and the version of the table that is there, if the statement says that it is one.
+    /// The format and the version of the table at the path, if the statement names a table format.
     pub lake: Option<(&'static Entry, At)>,
 }
 
 impl PathClause {
-    /// Returns true if the statement says that it is a table that is only read, and cannot be a
+    /// Returns true if the statement names the format of a table that is only read, and cannot be a
     /// release.
     pub fn is_read_only(&self) -> bool {
         self.lake.as_ref().is_some_and(|(format, _)| !format.is_written())
@@ -119,7 +119,7 @@ fn of_lake(c: &mut Cursor) -> Result<Option<PathClause>> {
 }
 
 /// Returns what to write instead of a query without parentheses, and instead of FROM or TABLE
-/// before a name. Tables may have these names, so only what follows tells.
+/// before a name. Tables may have these names, so only the next tokens decide.
 fn misplaced(c: &Cursor) -> Option<String> {
     let first = c.word_at(0)?;
     let mut after = c.clone();

@@ -219,7 +219,7 @@ fn links_and_files_are_said_to_be_what_they_are() {
     let stage = Stage::open(&at("link/inner")).unwrap();
     assert!(stage.folder().starts_with(at("real").canonicalize().unwrap()));
     stage.publish_new(target_exists(Path::new("t"))).unwrap();
-    // An empty folder is not a release, and a folder with anything else in it is somebody's.
+    // An empty folder is not a release. A folder with any other content belongs to somebody.
     let again = Stage::open(&at("real/../link/./inner")).unwrap();
     again.publish_new(target_exists(Path::new("t"))).unwrap();
     fs::write(at("real/inner/mine"), "x").unwrap();

@@ -1,10 +1,11 @@
-//! What proposals release of places, ages and dates: what Safe Harbor 2 and 3 allow (45 CFR
+//! Proposals release only what Safe Harbor 2 and 3 allow of places, ages and dates (45 CFR
 //! 164.514(b)(2)(i)).
 
 use super::*;
 use chrono::{Datelike, Utc};
 
-/// A rule, in which `YEAR` is the year from which on nobody is 90 this year, and its levels.
+/// A rule with its levels. `YEAR` in it stands for the first year of birth whose people do not
+/// reach 90 this year.
 type Expected = (&'static str, Option<(u32, u32)>);
 
 const SPARSE: &str = "CHANGE ('036', '059', '063', '102', '203', '556', '692', '790', '821', '823', '830', '831', '878', \
@@ -75,7 +76,7 @@ fn dates_are_years() {
             &["1930.0", "1999.0"],
             ("AS INTERVALS (5, 10, 20) BOTTOM CODE YEAR-", None),
         ),
-        // What is not known to be a year is not released.
+        // Values that are not known to be years are not released.
         ("birth_month", Kind::Integer, &["1", "12"], WITHHELD),
         ("month", Kind::Text, &["Jan", "Feb"], WITHHELD),
         ("birth_year", Kind::Text, &["1930", "1999"], WITHHELD),
@@ -131,7 +132,7 @@ fn a_month_before_its_year_is_withheld() {
         assert_eq!(proposed(&facts), expected(WITHHELD), "{sample:?}");
         assert_eq!(Limited::of_unchanged(&facts), Some(Limited::PartOfDate), "{sample:?}");
     }
-    // A sum with four decimals is none, and neither is a word with a number.
+    // A number with four decimals is not a date, and neither is a word with a number.
     for sample in [["12.5000", "9.1930"], ["Marble 1930", "Decor 2024"]] {
         assert_ne!(
             Limited::of(&facts("x", Kind::Text, &sample)),
@@ -220,7 +221,7 @@ fn places_are_three_digits_of_a_zip_code() {
             &["10115", "1067"],
             ("AS PREFIX (3, 2, 1) WIDTH 5 ON UNMAPPED TOP", Some((1, 4))),
         ),
-        // What is not known to be such a code is not released.
+        // Values that are not known to be ZIP codes are not released.
         ("zip", Kind::Number, &["90210.0", "2116.0"], WITHHELD),
         (
             "zip",

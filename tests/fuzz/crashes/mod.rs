@@ -1,9 +1,10 @@
-//! Kills, and calls of the operating system that fail: what is in the place of a release is the old
-//! one or the new one, whole, and nothing is left when the next run is done.
+//! Kills, and system calls that fail. Afterwards the target holds the old release or the new one,
+//! complete, and the next run leaves no hidden file behind.
 //!
-//! The system's own `strace` does both at a given call. Where it is missing, what needs it is
-//! ignored, and says so: runs are killed after a random time, and meet files that may not grow. The
-//! same input and statement give the same bytes, so the judge compares bytes.
+//! The system's own `strace` kills a run, or lets a call fail, at a given call. Where it is
+//! missing, the cases that need it are counted as ignored. The other cases still run: they kill a
+//! run after a random time, or limit the size of its files. The same input and statement give the
+//! same bytes, so the judge compares bytes.
 
 mod strace;
 mod ways;
@@ -19,13 +20,13 @@ use strace::{Call, Fault};
 use tempfile::TempDir;
 use ways::{Found, WAYS, Way, hidden};
 
-/// Files are tried to be no longer than each number of blocks up to this.
+/// Limits on the size of a file are tried from 0 blocks to one below this number.
 const BLOCKS: u64 = 12;
 
-/// How a case ended whose run was killed.
+/// The result of a case whose run was killed.
 const KILLED: &str = "killed";
 
-/// How a case ended; nothing where it needs what is not there.
+/// The result of a case; `None` where it needs something this machine does not have.
 type Ended = Result<Option<String>, String>;
 
 /// Kills at a random call or a random moment.
@@ -57,7 +58,7 @@ pub fn kills(cases: u64, seed: u64, threads: usize) -> Outcome {
     outcome
 }
 
-/// Calls that fail, each of a run's in turn where there are as many cases as that.
+/// Calls that fail: every call of a run in turn, if there are enough cases.
 pub fn faults(cases: u64, seed: u64, threads: usize) -> Outcome {
     let subjects = Subject::all();
     let faults: Vec<(&Subject, Fault)> = subjects.iter().flat_map(|s| s.faults().map(move |f| (s, f))).collect();
@@ -65,7 +66,7 @@ pub fn faults(cases: u64, seed: u64, threads: usize) -> Outcome {
     let limits: Vec<(&Subject, u64)> = limits.collect();
     let count = (faults.len() + limits.len()) as u64;
     println!("  {count} calls can fail");
-    // A stride that shares no factor with the number of faults meets every one once.
+    // A stride that shares no factor with the number of faults visits each fault once.
     let stride = (count * 5 / 8..).find(|s| gcd(*s, count) == 1).unwrap_or(1);
     let run = |case| {
         let chosen = ((seed % count + case % count * stride) % count) as usize;
@@ -80,7 +81,7 @@ pub fn faults(cases: u64, seed: u64, threads: usize) -> Outcome {
     each("faults", strace::missing(), cases, threads, run).0
 }
 
-/// Runs cases on some threads, prints those that fail, and counts, also how they ended.
+/// Runs cases on some threads, prints those that fail, and counts the cases by result.
 fn each(
     kind: &str,
     missing: Option<&str>,
@@ -123,24 +124,24 @@ fn each(
     (outcome.into_inner().unwrap(), tally)
 }
 
-/// How a run may end, beside in success.
+/// How a run may end, apart from success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expects {
     Kill,
     Error,
-    /// Something met it that is no fault of a file.
+    /// The fault hit something other than a file.
     Anything,
 }
 
-/// A way out with what it leaves when nothing interrupts it.
+/// A way to write a release, with its result when nothing interrupts it.
 struct Subject {
     way: &'static Way,
-    /// The folder as it is before.
+    /// The folder before the statement runs.
     prepared: TempDir,
     old: Found,
     new: Found,
     took: Duration,
-    /// The calls of one run; none without strace.
+    /// The calls of one run; empty without strace.
     calls: Vec<Call>,
 }
 
@@ -178,7 +179,7 @@ impl Subject {
         self.calls.iter().flat_map(each)
     }
 
-    /// One run that a fault meets, and one after it that nothing meets.
+    /// Runs the statement once with a fault, and once more without.
     fn interrupted(&self, fault: &Fault, case: u64) -> Ended {
         let folder = copy(self.prepared.path());
         let (output, elsewhere) = strace::run(&anonsql(folder.path(), &self.way.sql()), fault);
@@ -192,7 +193,8 @@ impl Subject {
             .inspect_err(|_| keep(folder, case))
     }
 
-    /// One run whose files may not be longer than this: a write is short before one fails.
+    /// Runs the statement once with files limited to `blocks` blocks: a write is cut short before
+    /// one fails.
     fn limited(&self, blocks: u64, case: u64) -> Ended {
         let folder = copy(self.prepared.path());
         let plain = anonsql(folder.path(), &self.way.sql());
@@ -235,7 +237,7 @@ impl Subject {
             Some(0) if found != self.new => return Err("success without its release".into()),
             Some(0) => (),
             Some(1) if is_old || said.contains("is in place") || said.contains("report") => (),
-            // Readers pass over a file that cannot be looked at: the recount finds rows missing.
+            // Readers skip a file that they cannot stat, so the recount finds rows missing.
             Some(4) if is_old && said.contains("nothing was published") => (),
             Some(127) if said.contains("shared librar") => (),
             None if expects == Expects::Kill => (),
@@ -272,8 +274,8 @@ impl Subject {
     }
 }
 
-/// The command in a folder, with little to do for several threads, so that calls come in much the
-/// same order.
+/// The command in a folder. It has little work for several threads, so that calls come in nearly
+/// the same order.
 fn anonsql(folder: &Path, sql: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
     command.args(["--threads", "2", "-c", sql]).current_dir(folder);
@@ -315,7 +317,7 @@ fn copy_into(from: &Path, to: &Path) {
     }
 }
 
-/// Leaves the folder of a case that failed.
+/// Keeps the folder of a case that failed.
 fn keep(folder: TempDir, case: u64) {
     let kept: PathBuf = folder.keep();
     println!("  case {case}: {} is kept", kept.display());
@@ -325,7 +327,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// A number that looks random.
+/// Returns a number that looks random.
 fn mix(seed: u64, case: u64) -> u64 {
     let mut z = seed.wrapping_add(case.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! Faults by `strace`, which the operating system's package of that name has.
+//! Faults injected by `strace`, from the operating system's package of that name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -6,14 +6,14 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a run may take, which takes less than a second.
+/// The longest time a run may take; it normally takes less than a second.
 const LONGEST: Duration = Duration::from_secs(60);
-/// After how long one is given up whose threads may have been left asleep.
+/// The time after which a run is killed if its threads may have been left asleep.
 const LONG: Duration = Duration::from_secs(2);
-/// What a run that takes longer is made to say.
+/// The text added to the standard error of a run that takes longer.
 pub const HANGS: &str = "(it hangs)";
 
-/// The calls that read what is on a disk, change it, or say that it is safe there.
+/// The calls that read a disk, change it, or flush it.
 const CALLS: &[&str] = &[
     "openat",
     "read",
@@ -32,7 +32,7 @@ const CALLS: &[&str] = &[
     "flock",
 ];
 
-/// A call, and the n of which a thread's n-th such call meets a file.
+/// A call, and the numbers n for which a thread's n-th such call is on a file.
 pub struct Call {
     pub name: String,
     pub nths: Vec<u64>,
@@ -56,7 +56,7 @@ impl Fault {
         }
     }
 
-    /// A full disk and a broken one.
+    /// Returns the errors of a full disk and of a broken one.
     pub fn errors(call: &str, n: u64) -> impl Iterator<Item = Self> {
         ["error=ENOSPC", "error=EIO"].into_iter().map(move |what| Self {
             call: call.into(),
@@ -73,7 +73,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Why there is no strace here; nothing where there is.
+/// Returns why strace cannot be used here, or `None` if it can.
 pub fn missing() -> Option<&'static str> {
     let command = Command::new("true");
     let mut traced = traced(&command, "write", true);
@@ -85,7 +85,7 @@ pub fn missing() -> Option<&'static str> {
     }
 }
 
-/// The calls of a run.
+/// Returns the calls of a run.
 pub fn calls(command: &Command) -> Vec<Call> {
     let log = tempfile::NamedTempFile::new().unwrap();
     let mut traced = traced(command, &CALLS.join(","), true);
@@ -116,19 +116,19 @@ pub fn calls(command: &Command) -> Vec<Call> {
     calls.collect()
 }
 
-/// Whether a line is of what wakes a thread, or of what nobody keeps; or of the end of a call,
-/// which does not say.
+/// Returns true if a line is about no file: a pipe, socket or event descriptor, `/dev/null`, or the
+/// end of a call, whose line does not name its file.
 fn is_no_file(line: &str) -> bool {
     let others = ["<anon_inode:", "<pipe:", "<socket:", "</dev/null>", " resumed>"];
     others.iter().any(|other| line.contains(other))
 }
 
-/// A run that the fault meets, and whether it met something else than a file, such as what wakes a
-/// thread.
+/// Runs the command with the fault. Also returns whether the fault hit something other than a file,
+/// such as the descriptor that wakes a thread.
 pub fn run(command: &Command, fault: &Fault) -> (Output, bool) {
     let log = tempfile::NamedTempFile::new().unwrap();
-    // With the kernel's filter, strace 6.1 counts wrongly where a signal is sent: only the first
-    // call would be killed.
+    // With the kernel's filter, strace 6.1 counts wrongly when it sends a signal: it would kill
+    // only the first call.
     let mut traced = traced(command, &fault.call, !fault.kills);
     traced
         .arg("-e")
@@ -139,13 +139,12 @@ pub fn run(command: &Command, fault: &Fault) -> (Output, bool) {
         let mut met = log.lines().filter(|line| line.ends_with("(INJECTED)"));
         met.any(is_no_file)
     };
-    // A thread that nothing wakes sleeps for ever.
+    // A thread that is never woken sleeps for ever.
     let output = run_in(traced, command, elsewhere).unwrap();
     (output, elsewhere())
 }
 
-/// The command under strace, which only these calls stop, or which all stop where there is no
-/// filter.
+/// The command under strace. Only `calls` stop it with the filter; every call does without.
 fn traced(command: &Command, calls: &str, filter: bool) -> Command {
     let mut traced = Command::new("strace");
     traced.args(["-f", "-qq", "-e", &format!("trace={calls}"), "-e", "signal=none"]);
@@ -158,7 +157,8 @@ fn traced(command: &Command, calls: &str, filter: bool) -> Command {
     traced
 }
 
-/// Runs it under strace, to the end or until it hangs, which it does early where `may_hang`.
+/// Runs the command under strace until it ends or hangs. If `may_hang`, it counts as hanging
+/// earlier.
 fn run_in(mut traced: Command, command: &Command, may_hang: impl Fn() -> bool) -> Option<Output> {
     traced.arg("--").arg(command.get_program()).args(command.get_args());
     traced.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());

@@ -1,5 +1,5 @@
-//! Every way out of anonsql that leaves something on a disk, and what is there before, after and of
-//! a torn one.
+//! Every statement of anonsql that leaves something on a disk, and the contents of its folder
+//! before and after.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,17 +7,17 @@ use std::path::Path;
 
 /// The table of people, in the folder where a statement runs.
 const PEOPLE: &str = "people.csv";
-/// The report, where one is asked for beside the release.
+/// The report, if one is asked for beside the release.
 const REPORT: &str = "report.md";
 
-/// A statement that writes, and what stands in its place before.
+/// A statement that writes, and the one that fills its place beforehand.
 pub struct Way {
     pub name: &'static str,
-    /// What is run before a case; nothing where there is nothing to replace.
+    /// The statement run before a case; empty where there is nothing to replace.
     before: &'static str,
-    /// What is interrupted.
+    /// The statement that is interrupted.
     writes: &'static str,
-    /// Whether a second run would add to the first, or be refused.
+    /// True if a second run would add to the first, or be refused.
     pub once: bool,
 }
 
@@ -28,8 +28,8 @@ const FRONT: &str = "QUASI IDENTIFIERS (age USING age, sex) SENSITIVE (illness) 
 const TABLE: &str =
     "CREATE EXTERNAL TABLE kept (age VARCHAR, sex VARCHAR, illness VARCHAR) LOCATION 'table/' STORED AS";
 
-/// `[5]` and `[20]` stand for the clauses, `[table]` and a format for the declaration of a table of
-/// files.
+/// `[5]` and `[20]` stand for the clauses. `[table]` followed by a format stands for the
+/// declaration of a table of files.
 pub const WAYS: &[Way] = &[
     once("TO", "", "ANONYMIZE 'people.csv' TO 'out' [20]"),
     once("TO, CSV", "", "ANONYMIZE 'people.csv' TO 'out' STORED AS CSV [20]"),
@@ -164,7 +164,7 @@ const fn way(name: &'static str, before: &'static str, writes: &'static str) -> 
     }
 }
 
-/// A way that a second run cannot take as the first.
+/// A way whose second run does not end like its first.
 const fn once(name: &'static str, before: &'static str, writes: &'static str) -> Way {
     Way {
         once: true,
@@ -173,7 +173,7 @@ const fn once(name: &'static str, before: &'static str, writes: &'static str) ->
 }
 
 impl Way {
-    /// Makes a folder what it is before the statement runs.
+    /// Puts a folder into its state before the statement runs.
     pub fn prepare(&self, folder: &Path, run: impl Fn(&Path, &str)) {
         let mut people = String::from("age,sex,illness\n");
         for i in 0..600u32 {
@@ -202,7 +202,7 @@ fn sql(text: &str) -> String {
         .replace("[20]", K20)
         .replace("[table]", TABLE)
         .replace("[front]", FRONT);
-    // Small batches, so that what could be written in several files is.
+    // Small batches, so that everything that can be split over several files is.
     format!("SET datafusion.execution.batch_size = 64; CREATE HIERARCHY age AS INTERVALS (5, 10, 20); {text}")
 }
 
@@ -214,21 +214,21 @@ pub struct Found {
 }
 
 impl Found {
-    /// Reads a folder. What is hidden is seen by nobody.
+    /// Reads a folder, without its hidden files.
     pub fn of(folder: &Path) -> Self {
         let mut found = Self::default();
         found.add(folder, "");
         found.outputs.remove(PEOPLE);
         found.report = found.outputs.remove(REPORT);
-        // Files of a table have random names: what is read is all of them, and of text all of its
-        // lines.
+        // The files of a table have random names, so their contents are compared together: text by
+        // its lines, other formats by whole files.
         let files = found.outputs.extract_if(.., |name, _| name.starts_with("table/"));
         let mut read: Vec<Vec<u8>> = vec![];
         for (name, content) in files {
             match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
                 "csv" | "json" => read.extend(content.split(|b| *b == b'\n').map(<[u8]>::to_vec)),
                 "parquet" | "arrow" => read.push(content),
-                // What nobody reads.
+                // No reader of a table opens other files.
                 _ => (),
             }
         }
@@ -254,7 +254,7 @@ impl Found {
     }
 }
 
-/// What is hidden in a folder.
+/// Returns the names of the hidden files of a folder.
 pub fn hidden(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder)
         .unwrap()

@@ -1,6 +1,6 @@
-//! Data files: Parquet in several layouts, CSV and JSON, also compressed, and Arrow, mutated and
-//! run through whole statements. What is released of them is verified, and a released file that was
-//! changed by one byte is found out.
+//! Data files: Parquet in several layouts, CSV and JSON, also compressed, and Arrow. They are
+//! mutated and run through whole statements. A release from a mutated file must pass VERIFY, and a
+//! changed released file must not.
 
 use super::mutate::{anywhere, bytes};
 use super::{Bench, Input, SECRET, context, last_panic, quoted, refused};
@@ -30,18 +30,18 @@ struct Source {
 }
 
 const COLUMNS: &str = "zip, illness, bmi, cost, ill, seen, city, small";
-/// What a text has without asking for types.
+/// The columns that a text file has without declared types.
 const OF_TEXT: &str = "zip, illness, bmi";
-/// What can be delta encoded.
+/// The columns that can be delta encoded.
 const NUMBERS: &str = "small, seen";
 
-/// A session is left after so many cases: it remembers every file it has read.
+/// The cases after which a session is replaced: a session remembers every file it has read.
 const CASES_OF_A_SESSION: u64 = 200;
 
-/// What is promised of a source.
+/// The clauses that a release of a source must satisfy.
 const PROMISED: &str = "QUASI IDENTIFIERS (age, born) SATISFYING k_anonymity(2)";
 
-/// How a source is written, and with which options of COPY.
+/// The formats of a source, each with options of COPY.
 const LAYOUTS: &[(&str, &str)] = &[
     ("parquet", ""),
     (
@@ -137,7 +137,7 @@ impl Input for DataFiles {
 }
 
 impl DataFiles {
-    /// A mutated source: whatever is released of it is verified.
+    /// Mutates a source: whatever is released from it must pass VERIFY.
     fn source(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String> {
         let Source {
             format,
@@ -150,7 +150,7 @@ impl DataFiles {
             "csv" | "json" if options.is_empty() => bytes(rng, original, &others, anywhere),
             _ => bytes(rng, original, &others, in_structure),
         };
-        // A name of its own: sessions remember what stood under a path.
+        // A name of its own: sessions remember what they read from a path.
         let name = format!("case{}", self.cases);
         let packed = ["gzip", "zstd", "xz"]
             .into_iter()
@@ -196,7 +196,7 @@ impl DataFiles {
         Ok("released")
     }
 
-    /// A released file with one change at least: VERIFY does not hold.
+    /// Makes at least one change to a released file: VERIFY must fail.
     fn released(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String> {
         let (path, original) = &self.parts[rng.random_range(0..self.parts.len())];
         let mutated = bytes(rng, original, &[], in_structure);
@@ -222,7 +222,7 @@ impl DataFiles {
         }
     }
 
-    /// Whether a statement was answered.
+    /// Runs a statement, and returns true if it was answered.
     fn run(&self, sql: &str) -> Result<bool, String> {
         let run = || self.bench.run(sql);
         match catch_unwind(AssertUnwindSafe(run)) {
@@ -233,7 +233,7 @@ impl DataFiles {
     }
 }
 
-/// The clause with these options, if there are any.
+/// The OPTIONS clause, or an empty text without options.
 fn clause(options: &str) -> String {
     match options.is_empty() {
         true => String::new(),
@@ -241,7 +241,8 @@ fn clause(options: &str) -> String {
     }
 }
 
-/// Rather where the structure of a file is: its end, its beginning, and sometimes anywhere.
+/// Draws a place mostly in the structure of a file, at its end or its beginning, and sometimes
+/// anywhere.
 fn in_structure(rng: &mut ChaCha8Rng, len: usize) -> usize {
     match rng.random_range(0..10) {
         0..5 => len - 1 - rng.random_range(0..len.min(1_500)),

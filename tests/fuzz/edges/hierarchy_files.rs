@@ -1,5 +1,5 @@
-//! Hierarchy files: CSV as people and programs write it, mutated. What is read generalizes a table,
-//! and the release holds.
+//! Hierarchy files: CSV as people and programs write it, mutated. A file that can be read
+//! generalizes a table, and the release must satisfy its model.
 
 use super::mutate::{anywhere, bytes};
 use super::{Bench, Input, quoted, refused};

@@ -1,6 +1,6 @@
-//! Manifests, mutated as bytes and as JSON, some of them sealed again as a forger would: VERIFY of
-//! the release beside them and USING MANIFEST end in an answer or an error, what VERIFY confirms is
-//! what was written, and what is released by a mutated manifest holds.
+//! Manifests, mutated as bytes and as JSON, some of them sealed again as a forger would. VERIFY of
+//! the release beside them and USING MANIFEST end in an answer or an error. VERIFY confirms only
+//! what was written. A release by a mutated manifest satisfies its model.
 
 use super::mutate::{anywhere, bytes};
 use super::{Bench, Input, quoted, refused};
@@ -116,8 +116,9 @@ impl Input for Manifests {
     }
 }
 
-/// What VERIFY confirms of a manifest is what was written: else, what is not. Levels that it says
-/// nothing of, and groups with the same labels, are said to be not checked.
+/// Checks that VERIFY confirmed only what was written; the error names the first field that
+/// differs. Levels that the manifest leaves out, and groups with the same labels, are not compared,
+/// because VERIFY reports them as not checked.
 fn confirmed(read: &Manifest, written: &Manifest, is_against: bool) -> Result<(), String> {
     let names = |m: &Manifest| -> Vec<_> { m.columns.iter().map(|c| (c.name.clone(), c.role)).collect() };
     let is_level = |(column, level): (&String, &u8)| written.node.get(column) == Some(level);
@@ -147,7 +148,7 @@ fn confirmed(read: &Manifest, written: &Manifest, is_against: bool) -> Result<()
     }
 }
 
-/// The text of a manifest with the seal that its writer would have given it.
+/// Returns the text of a manifest with the seal that its writer would have given it.
 fn sealed(mut json: Value) -> Vec<u8> {
     if json["sha256"].is_string() {
         json["sha256"] = Value::String(String::new());
@@ -157,7 +158,7 @@ fn sealed(mut json: Value) -> Vec<u8> {
     serde_json::to_vec_pretty(&json).unwrap()
 }
 
-/// One value somewhere in the tree becomes another of its type, which the reader takes.
+/// Replaces one value somewhere in the tree by another of its type, which the reader accepts.
 fn forge(rng: &mut ChaCha8Rng, json: &mut Value) {
     match json {
         Value::Object(fields) if !fields.is_empty() => {
@@ -208,8 +209,8 @@ fn forge(rng: &mut ChaCha8Rng, json: &mut Value) {
     }
 }
 
-/// One change somewhere in the tree: something left out, doubled, of another type, or beyond all
-/// bounds.
+/// Makes one change somewhere in the tree: leaves something out, doubles it, changes its type, or
+/// makes it far too large.
 fn change(rng: &mut ChaCha8Rng, json: &mut Value) {
     let deeper = rng.random_range(0..5) > 0;
     match json {

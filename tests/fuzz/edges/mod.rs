@@ -1,6 +1,6 @@
-//! What comes from outside: statements, manifests, hierarchy files and data files, mutated. Each
-//! ends in an answer or an error within [`PATIENCE`], no panic comes through, and what is answered
-//! nevertheless holds.
+//! Input from outside: statements, manifests, hierarchy files and data files, mutated. Each case
+//! ends in an answer or an error within [`PATIENCE`] and without a panic, and every release still
+//! satisfies its model.
 
 mod data_files;
 mod hierarchy_files;
@@ -25,13 +25,13 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
-/// The most time that a case may take, of which the process worked as much: a busy machine lets it
-/// wait.
+/// The longest time that a case may take. A case fails only if the process also worked that long,
+/// because a busy machine makes it wait.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The most time that a case may take without working.
+/// The longest time that a case may take, whether or not the process worked.
 const IDLE: Duration = Duration::from_secs(600);
 
-/// A value of the sources that no error may say.
+/// A value of the sources that no error may contain.
 const SECRET: &str = "Quixotica";
 
 pub fn statements(cases: u64, seed: u64, threads: usize) -> Outcome {
@@ -54,14 +54,15 @@ pub fn samples(cases: u64, seed: u64, threads: usize) -> Outcome {
     drive::<samples::Samples>("samples", cases, seed, threads)
 }
 
-/// One kind of input. A thread makes one of these, and hands it case after case.
+/// One kind of input. Each thread makes one, and runs case after case on it.
 trait Input: Sized {
     fn new() -> Self;
-    /// Runs a case: what the answer was, or what is wrong.
+    /// Runs a case, and returns a name for the answer, or what is wrong.
     fn case(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String>;
 }
 
-/// Where the last panic was, and what it said: cases are invented, so it may be told.
+/// The place and message of the last panic. The data of the cases is invented, so the message may
+/// be printed.
 static PANIC: Mutex<String> = Mutex::new(String::new());
 
 fn last_panic() -> String {
@@ -108,7 +109,7 @@ fn drive<I: Input>(kind: &str, cases: u64, seed: u64, threads: usize) -> Outcome
             while !over.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_millis(100));
                 if let Some((number, _)) = busy.lock().unwrap().iter().find(|(_, since)| hangs(**since, threads)) {
-                    // A thread cannot be taken its work away: the run ends here.
+                    // A thread cannot be stopped from outside, so the run ends here.
                     println!("FAILED: case {number} of {kind} has not ended in {PATIENCE:?}");
                     std::process::exit(1);
                 }
@@ -134,8 +135,8 @@ fn hangs((since, before): (Instant, Option<Duration>), threads: usize) -> bool {
     since.elapsed() > IDLE || since.elapsed() > PATIENCE && work().is_none_or(|work| work > PATIENCE)
 }
 
-/// How long the threads of this process have worked, where the system tells it: in hundredths of a
-/// second.
+/// Returns how long the threads of this process have worked, to hundredths of a second; `None`
+/// where the system does not report it.
 fn worked() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
@@ -143,7 +144,7 @@ fn worked() -> Option<Duration> {
     Some(Duration::from_millis(10 * ticks))
 }
 
-/// A session, what it runs on, and a folder for its files.
+/// A session, its runtime, and a folder for its files.
 struct Bench {
     runtime: Runtime,
     context: AnonContext,
@@ -168,7 +169,7 @@ impl Bench {
         self.runtime.block_on(self.context.sql(sql))
     }
 
-    /// Runs what cannot be refused.
+    /// Runs a statement that cannot be refused.
     fn prepare(&self, sql: &str) {
         self.run(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
     }
@@ -180,7 +181,7 @@ fn context() -> AnonContext {
     ))
 }
 
-/// Whether a statement was refused, which is right as long as it is nobody's bug and tells no
+/// Checks an error: a statement may be refused, but not by a bug, and the error may not contain a
 /// value.
 fn refused(sql: &str, error: &Error) -> Result<(), String> {
     let said = error.to_string();
@@ -193,13 +194,13 @@ fn refused(sql: &str, error: &Error) -> Result<(), String> {
     }
 }
 
-/// A scratch folder, in memory where the machine has such a place.
+/// A scratch folder, in memory if the machine has `/dev/shm`.
 fn scratch() -> TempDir {
     let builder = || tempfile::Builder::new().prefix("anonsql-edges-").tempdir_in("/dev/shm");
     builder().or_else(|_| tempfile::tempdir()).unwrap()
 }
 
-/// A path as it stands in quotes.
+/// Returns a path in quotes.
 fn quoted(path: &Path) -> String {
     format!("'{}'", path.display())
 }

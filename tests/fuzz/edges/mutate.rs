@@ -4,7 +4,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::ops::Range;
 
-/// Numbers at which something changes: lengths, counts and offsets that are read as they are.
+/// Numbers at boundaries, for lengths, counts and offsets that are read unchecked.
 const EDGES: &[i64] = &[
     0,
     1,
@@ -36,7 +36,7 @@ const EDGES: &[i64] = &[
     i64::MIN,
 ];
 
-/// The bytes after one to four changes, at places that `places` draws.
+/// Returns the bytes after one to four changes, at places that `places` draws.
 pub fn bytes(
     rng: &mut ChaCha8Rng,
     original: &[u8],
@@ -80,7 +80,7 @@ pub fn bytes(
     bytes
 }
 
-/// Anywhere.
+/// Draws any place.
 pub fn anywhere(rng: &mut ChaCha8Rng, len: usize) -> usize {
     rng.random_range(0..len)
 }
@@ -89,8 +89,7 @@ fn span(rng: &mut ChaCha8Rng, at: usize, len: usize) -> Range<usize> {
     at.min(len)..(at + rng.random_range(1..=16)).min(len)
 }
 
-/// Writes a number over the bytes: of any width, or as a number of variable length as Thrift has
-/// them.
+/// Writes a number over the bytes, in any width or in the variable length of Thrift.
 fn number(rng: &mut ChaCha8Rng, bytes: &mut [u8], at: usize) {
     let value = EDGES[rng.random_range(0..EDGES.len())];
     let written = match rng.random_range(0..4) {
@@ -115,8 +114,8 @@ fn variable(mut value: u64) -> Vec<u8> {
     }
 }
 
-/// The words after one to five changes: dropped, doubled, moved, replaced by one of `dictionary`,
-/// or mixed with `other`.
+/// Returns the words after one to five changes: dropped, doubled, moved, replaced by one of
+/// `dictionary`, or mixed with `other`.
 pub fn words(rng: &mut ChaCha8Rng, words: &[String], other: &[String], dictionary: &[String]) -> Vec<String> {
     let mut words = words.to_vec();
     for _ in 0..[1, 1, 2, 3, 5][rng.random_range(0..5)] {

@@ -1,5 +1,6 @@
-//! Differentially private releases of random tables: the sample depends on the table alone, classes
-//! are those of the source and large enough, and the manifest holds back what it has to.
+//! Differentially private releases of random tables. The sample depends on the table alone, the
+//! classes are those of the source and large enough, and the manifest omits what it must not
+//! reveal.
 
 use super::{Bench, Input, context, quoted, refused};
 use anonsql::manifest::Manifest;
@@ -25,7 +26,7 @@ impl Input for Samples {
     }
 
     fn case(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String> {
-        // A session remembers tables and hierarchies of the case before.
+        // A session would remember the tables and hierarchies of the case before.
         self.bench.context = context();
         let unmapped = ["ON UNMAPPED TOP", "ON UNMAPPED SUPPRESS"][rng.random_range(0..2)];
         let nulls = ["", " NULLS AS TOP"][rng.random_range(0..2)];
@@ -44,7 +45,7 @@ impl Input for Samples {
         let value = |n: Option<u32>, text: fn(u32) -> String| n.map_or("NULL".into(), text);
         let mut people: Vec<String> = (0..rows)
             .map(|_| {
-                // 50 and more is in no list.
+                // Values from 50 on are in no list.
                 let a = rng.random_bool(0.97).then(|| rng.random_range(0..widest));
                 let z = rng.random_bool(0.97).then(|| rng.random_range(0..towns));
                 format!(
@@ -54,7 +55,7 @@ impl Input for Samples {
                 )
             })
             .collect();
-        // Level 0 would release what ON UNMAPPED TOP makes `*`.
+        // Level 0 would release the values that ON UNMAPPED TOP turns into `*`.
         let lowest = u8::from(unmapped == "ON UNMAPPED TOP");
         let (la, lz) = (rng.random_range(lowest..=3), rng.random_range(lowest..=3));
         let epsilon = rng.random_range(0.2..2.0f64);

@@ -1,9 +1,9 @@
-//! Statements: texts of the tests and of help, mutated word by word. What reads prints as what
-//! reads the same.
+//! Statements: texts of the tests and of help, mutated word by word. A statement that parses prints
+//! as a text that parses to the same statement.
 //!
-//! An input that is answered in a new way is mutated further: by an error that was not seen before,
-//! or by a tree in which two names stand one after the other that did not before. This stands in
-//! for coverage, which stable Rust does not tell.
+//! An input is mutated further if its answer is new: an error not seen before, or a tree with two
+//! neighbouring names not seen together before. This stands in for coverage, which stable Rust does
+//! not report.
 
 use super::mutate::words;
 use super::{Input, scratch};
@@ -20,19 +20,19 @@ use std::thread::Builder;
 use tempfile::TempDir;
 
 pub struct Statements {
-    /// What reads, or is to.
+    /// Inputs that parse, or are meant to.
     corpus: Vec<Vec<String>>,
-    /// What is refused, each in a way of its own.
+    /// Inputs that are refused, each with an error of its own.
     refused: Vec<Vec<String>>,
     dictionary: Vec<String>,
-    /// Hashes of the errors and of the pairs of names that there were.
+    /// Hashes of the errors and of the pairs of names seen so far.
     seen: HashSet<u64>,
     folder: TempDir,
 }
 
 /// The most inputs of either kind that are kept.
 const KEPT: usize = 10_000;
-/// Words of an input that is kept.
+/// The number of words that an input must stay below to be kept.
 const SHORT: usize = 400;
 
 impl Input for Statements {
@@ -46,7 +46,7 @@ impl Input for Statements {
                 .flat_map(|s| [s.example.to_string(), s.syntax(KINDS)])
                 .map(|text| split(&text)),
         );
-        // As deep as a statement may be.
+        // A statement of the greatest depth allowed.
         corpus.push(split(&format!("SELECT {}", ["x"; 1_900].join(" OR "))));
         assert!(corpus.len() > 300, "the statements of {} are missing", root.display());
         let mut dictionary: Vec<String> = session::keywords().iter().map(|k| k.to_string()).collect();
@@ -69,7 +69,7 @@ impl Input for Statements {
         let mutated = words(rng, one, other, &self.dictionary);
         let between = if rng.random_range(0..20) == 0 { "" } else { " " };
         let text = mutated.join(between);
-        // What ends the process leaves its input here.
+        // A statement that ends the process leaves its text here.
         std::fs::write(self.folder.path().join("statement.sql"), &text).unwrap();
         let (how, signs) = answered(&text)?;
         let kept = match how {
@@ -87,7 +87,7 @@ impl Input for Statements {
 }
 
 impl Statements {
-    /// Rather what reads: most changes of it are refused.
+    /// Draws mostly inputs that parse: most changes of them are refused.
     fn draw(&self, rng: &mut ChaCha8Rng) -> &[String] {
         let from = match rng.random_range(0..4) {
             0 if !self.refused.is_empty() => &self.refused,
@@ -97,8 +97,8 @@ impl Statements {
     }
 }
 
-/// How a text is answered: whether it is read, and by what the answer is known, which is hashed: an
-/// error without what it repeats of the text, or pairs of names in the tree.
+/// Parses a text, and returns how it was answered with hashes that identify the answer: of the
+/// error without what it quotes of the text, or of the pairs of names in the tree.
 fn answered(text: &str) -> Result<(&'static str, Vec<u64>), String> {
     sql::is_complete(text);
     let refused = |error: Error| Ok(("refused", vec![hash(&shape(&error.to_string()))]));
@@ -128,8 +128,8 @@ fn reads_back(text: &str, statement: &Statement) -> Result<(), String> {
     }
 }
 
-/// Compares on a thread of its own where the statement is deep: that takes more of a stack than
-/// reading or printing it.
+/// Compares the statements, on a thread of its own if they are deep: comparing takes more stack
+/// than reading or printing.
 fn is_same(again: &[Statement], statement: &Statement) -> bool {
     let compare = || again == std::slice::from_ref(statement);
     if !statement.is_deep() {
@@ -141,7 +141,8 @@ fn is_same(again: &[Statement], statement: &Statement) -> bool {
     })
 }
 
-/// The names of types and fields that follow one another in the tree, two at a time.
+/// Returns hashes of the names of types and fields that follow one another in the tree, two at a
+/// time.
 fn pairs(statement: &Statement) -> Vec<u64> {
     if statement.is_deep() {
         return vec![];
@@ -161,7 +162,7 @@ fn hash(what: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// An error without places, and without what it quotes.
+/// Returns an error without positions, and without what it quotes.
 fn shape(said: &str) -> String {
     let mut parts = said.split('"');
     let mut out = String::new();
@@ -200,7 +201,7 @@ fn scripts(folder: &Path, corpus: &mut Vec<Vec<String>>) {
     }
 }
 
-/// The words of a text: names and numbers, strings, and every other sign by itself.
+/// Splits a text into words: names and numbers, strings, and every other character by itself.
 fn split(text: &str) -> Vec<String> {
     let mut words = vec![];
     let mut rest = text.trim_start();

@@ -1,4 +1,5 @@
-//! The same release again: from rows in another order, on other threads. Bytes are the same ones.
+//! The same release again, from rows in another order and on other threads. The bytes must be the
+//! same.
 
 use super::Failure;
 use super::case::{Case, Value, Way};
@@ -8,7 +9,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use std::path::Path;
 
-/// The case with its rows in another order and another number of partitions.
+/// Returns the case with its rows in another order and another number of partitions.
 fn shuffled(case: &Case) -> Case {
     let mut other = case.clone();
     let mut order: Vec<usize> = (0..case.table.rows()).collect();
@@ -21,16 +22,16 @@ fn shuffled(case: &Case) -> Case {
     other
 }
 
-/// Whether the order of the rows that left is said by them.
+/// Returns true if the rows leave in a fixed order.
 fn is_ordered(way: &Way) -> bool {
     matches!(way, Way::To { .. } | Way::Rows | Way::Copy(_))
 }
 
-/// What left, row by row as text, and the checksums of files.
+/// Returns the released rows, each as text, and the checksums of files.
 fn seen(leaves: &Leaves) -> (Vec<String>, Vec<String>) {
     let shown = |batch| arrow::util::pretty::pretty_format_batches(std::slice::from_ref(batch));
     let lines = leaves.batches.iter().filter_map(|b| shown(b).ok()).flat_map(|t| {
-        // Widths of columns are those of a batch.
+        // The widths of columns depend on the batch.
         let text = t.to_string();
         let rows = text
             .lines()
@@ -56,7 +57,7 @@ pub async fn same(case: &Case, first: &Scene, leaves: &Leaves, folder: &Path) ->
         return Ok(());
     };
     if scene.source.types != first.source.types {
-        // What a column of CSV is taken for can depend on its first rows.
+        // The type inferred for a CSV column can depend on its first rows.
         return Ok(());
     }
     let (_, again) = match execute::run(&other, &scene).await {

@@ -1,4 +1,4 @@
-//! From generated values to Arrow arrays of every type that a column can have.
+//! Converts generated values to Arrow arrays of every type that a column can have.
 
 use super::case::{Column, Table, Value};
 use arrow::array::*;

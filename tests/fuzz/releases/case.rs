@@ -1,4 +1,4 @@
-//! One case as plain data: it prints as statements, and can be made smaller piece by piece.
+//! One case as plain data, which prints as statements and can be made smaller piece by piece.
 
 use arrow::datatypes::DataType;
 
@@ -6,12 +6,13 @@ use arrow::datatypes::DataType;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     Null,
-    /// Whole numbers, booleans, and days, units or ticks of dates, decimals, times and timestamps.
+    /// Whole numbers and booleans; also days, units or ticks of dates, decimals, times and
+    /// timestamps.
     Int(i128),
     Float(f64),
-    /// Text, and the bytes of binary columns.
+    /// Text, or the bytes of a binary column.
     Text(String),
-    /// A list, and the fields of a struct.
+    /// A list, or the fields of a struct.
     List(Vec<Option<i64>>),
 }
 
@@ -38,11 +39,11 @@ impl Table {
 /// Where a table is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Storage {
-    /// In memory, in so many batches.
+    /// In memory, in this many batches.
     Memory(usize),
-    /// In so many Parquet files.
+    /// In this many Parquet files.
     Parquet(usize),
-    /// In so many Parquet files as Spark writes them.
+    /// In this many Parquet files as Spark writes them.
     Spark(usize),
     Csv,
 }
@@ -56,25 +57,25 @@ pub enum Source {
     /// A join with a second table that has each value of this column once.
     Join(String),
     /// A query that gathers the values of this column for each group of equal other columns and
-    /// lists them again: a planner takes the other columns for a key of what comes out.
+    /// lists them again. A planner takes the other columns for a key of the result.
     Unnested(String),
 }
 
 /// A pattern of paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
-    /// Of the files of one folder.
+    /// Matches the files of one folder.
     Names,
-    /// Of files at any depth; all but the first lie deeper.
+    /// Matches files at any depth; all but the first lie deeper.
     Depths,
 }
 
-/// What a table in memory says of itself that its rows do not keep to.
+/// A false claim that a table in memory makes about its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
-    /// That the column at this place is a primary key.
+    /// The column at this place is a primary key.
     Key(usize),
-    /// That the rows are in the order of the column at this place.
+    /// The rows are in the order of the column at this place.
     Order(usize),
 }
 
@@ -90,7 +91,7 @@ pub struct Intervals {
     pub top: Option<String>,
 }
 
-/// How values become labels, as CREATE HIERARCHY says it.
+/// How values become labels, as in CREATE HIERARCHY.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rule {
     Intervals(Intervals),
@@ -99,9 +100,9 @@ pub enum Rule {
         mask: Option<char>,
     },
     Truncate(Vec<&'static str>),
-    /// Rows of a ground value and its labels, and where they stand.
+    /// Rows of a ground value and its labels, and where the rows are kept.
     Listed(Vec<Vec<String>>, Listing),
-    /// Numbers of groups over a column of the table.
+    /// Numbers of groups of QUANTILES over a column of the table.
     Quantiles {
         groups: Vec<u32>,
         column: String,
@@ -109,7 +110,7 @@ pub enum Rule {
     Suppression,
 }
 
-/// Where the rows of a listed hierarchy stand.
+/// Where the rows of a listed hierarchy are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listing {
     Values,
@@ -117,7 +118,7 @@ pub enum Listing {
     Query,
 }
 
-/// What becomes of a value that the hierarchy does not know.
+/// The treatment of a value that is not in the hierarchy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unmapped {
     Error,
@@ -125,7 +126,7 @@ pub enum Unmapped {
     Top,
 }
 
-/// What becomes of NULL.
+/// The treatment of NULL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nulls {
     Value,
@@ -157,7 +158,7 @@ pub enum Role {
     Dropped,
     /// Released by this mask, in which `@` stands for the place of the secret.
     Masked(&'static str),
-    /// Released by this mask of KEEP or SENSITIVE, with `@` likewise.
+    /// Released by this mask of KEEP or SENSITIVE, in which `@` stands for the place of the secret.
     Drawn {
         mask: &'static str,
         is_sensitive: bool,
@@ -190,7 +191,7 @@ pub struct Model {
     pub any: Option<usize>,
 }
 
-/// Whether a model counts in a population table.
+/// Returns true if a model counts in a population table.
 pub fn is_of_population(model: &str) -> bool {
     ["k_map", "delta_presence"].contains(&model)
 }
@@ -233,7 +234,7 @@ pub struct Request {
     pub metric: Vec<(f64, String)>,
     pub choice: Choice,
     pub seed: Option<u64>,
-    /// Quasi-identifiers whose labels have another form than text, with the form.
+    /// Quasi-identifiers whose labels have a form other than text, with that form.
     pub labels: Vec<(String, &'static str)>,
 }
 
@@ -246,7 +247,7 @@ pub enum Format {
     Arrow,
 }
 
-/// How rows leave.
+/// How the released rows leave.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Way {
     To {
@@ -268,12 +269,12 @@ pub struct Case {
     pub table: Table,
     pub storage: Storage,
     pub source: Source,
-    /// Rows of the population beside those of the table, as positions in it.
+    /// Additional rows of the population, as positions in the table.
     pub more_people: Vec<usize>,
-    /// Whether the columns of the population have other types than the source's, with equal values.
+    /// True if the columns of the population have other types than the source's, with equal values.
     pub people_of_other_types: bool,
     pub claim: Option<Claim>,
-    /// The pattern that names the files, where one does.
+    /// The pattern that names the files, if there is one.
     pub pattern: Option<Pattern>,
     pub hierarchies: Vec<Hierarchy>,
     pub request: Request,
@@ -282,7 +283,7 @@ pub struct Case {
 }
 
 impl Request {
-    /// The quasi-identifiers with what is said of them.
+    /// Returns the quasi-identifiers with their hierarchy, levels and weight.
     pub fn quasi(&self) -> impl Iterator<Item = (&str, Option<&str>, Option<(usize, usize)>, f64)> {
         self.roles.iter().filter_map(|(column, role)| match role {
             Role::Quasi {
@@ -308,13 +309,14 @@ impl Request {
         self.roles.iter().find(|(c, _)| c == column).map(|(_, role)| role)
     }
 
-    /// The promise to each row, if one is made: its attribute and the column with the limits.
+    /// Returns the attribute of personal_privacy and the column with the limits, if that model is
+    /// asked for.
     pub fn personal(&self) -> Option<(&str, &str)> {
         let model = self.models.iter().find(|m| m.name == "personal_privacy")?;
         Some((model.on.as_deref()?, model.arguments.first()?))
     }
 
-    /// Whether the choice is local recoding.
+    /// Returns true if the choice is local recoding.
     pub fn is_local(&self) -> bool {
         let is = |name: &str| {
             anonsql::internal::partition::PARTITIONERS

@@ -1,5 +1,5 @@
-//! Running a case: its tables and hierarchies in a fresh session, its statement, and what left by
-//! which way.
+//! Runs a case: its tables and hierarchies in a fresh session, its statement, and what the
+//! statement released.
 
 use super::case::*;
 use super::judge::cell::Cell;
@@ -32,16 +32,16 @@ pub struct Scene {
     pub people: Rows,
 }
 
-/// What left.
+/// What a statement released.
 pub struct Leaves {
     pub schema: SchemaRef,
     /// The released rows, in their order.
     pub batches: Vec<RecordBatch>,
-    /// Whether the batches are what a user of the library has in hand.
+    /// True if the batches are the ones that a user of the library receives.
     pub answered: bool,
-    /// Whether they were read from text, as CSV and JSON.
+    /// True if the batches were read from text: CSV or JSON.
     pub untyped: bool,
-    /// Whether NULL and the empty text are one, as in CSV.
+    /// True if NULL and the empty text are the same, as in CSV.
     pub no_null: bool,
     pub files: Vec<PathBuf>,
     pub manifest: Option<serde_json::Value>,
@@ -49,7 +49,7 @@ pub struct Leaves {
 }
 
 impl Case {
-    /// How a statement names the rows.
+    /// Returns the source as the statement names it.
     pub fn from(&self, folder: &Path) -> String {
         let named = match (self.storage, self.pattern) {
             (Storage::Memory(_), _) => None,
@@ -87,7 +87,8 @@ impl Case {
         format!("(SELECT {} FROM t{by})", listed.collect::<Vec<_>>().join(", "))
     }
 
-    /// The ANONYMIZE of the case with its way out around it, for targets in `folder`.
+    /// Returns the ANONYMIZE of the case, within the statement that receives its rows, for targets
+    /// in `folder`.
     pub fn statement(&self, folder: &Path) -> String {
         let (from, clauses) = (self.from(folder), self.request.clauses(folder));
         let out = |name: &str| literal(&folder.join(name).display().to_string());
@@ -205,7 +206,7 @@ pub async fn scene(case: &Case, folder: &Path) -> Result<Scene, Box<dyn std::err
     })
 }
 
-/// Runs the statement of a case in a fresh session, and gathers what left.
+/// Runs the statement of a case in a fresh session, and collects what it released.
 pub async fn run(case: &Case, scene: &Scene) -> Result<(AnonContext, Leaves), Error> {
     let folder = &scene.folder;
     let context = AnonContext::new(session(case, folder, false).await?);
@@ -278,8 +279,8 @@ fn broken(e: Box<dyn std::error::Error>) -> Error {
     Error::internal(format!("what was written cannot be read: {e}"))
 }
 
-/// The rows of a target's files in the order that its manifest names them, with the values of
-/// folder names.
+/// Reads the rows of a target's files in the order of its manifest, with the values of folder
+/// names.
 fn of_folder(folder: &Path, leaves: &mut Leaves) -> Result<(), Box<dyn std::error::Error>> {
     let manifest: serde_json::Value = serde_json::from_slice(&std::fs::read(folder.join("_manifest.json"))?)?;
     leaves.files = super::judge::bytes::files(folder);
@@ -306,7 +307,7 @@ fn of_folder(folder: &Path, leaves: &mut Leaves) -> Result<(), Box<dyn std::erro
     Ok(())
 }
 
-/// A file's rows with the values that the names of its folders say.
+/// Returns a file's rows with the values in the names of its folders.
 fn with_folders(batch: &RecordBatch, name: &str) -> Result<RecordBatch, Box<dyn std::error::Error>> {
     let mut fields: Vec<Arc<Field>> = batch.schema().fields().to_vec();
     let mut columns = batch.columns().to_vec();
@@ -322,7 +323,7 @@ fn with_folders(batch: &RecordBatch, name: &str) -> Result<RecordBatch, Box<dyn 
     Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
 }
 
-/// A percent-encoded text.
+/// Decodes a percent-encoded text.
 fn decoded(text: &str) -> String {
     let (bytes, mut out, mut i) = (text.as_bytes(), vec![], 0);
     while i < bytes.len() {
@@ -336,7 +337,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The rows of one file.
+/// Reads the rows of one file.
 pub fn read(path: &Path) -> Result<Vec<RecordBatch>, Box<dyn std::error::Error>> {
     match path.extension().and_then(|e| e.to_str()) {
         Some("parquet") => {
@@ -370,7 +371,7 @@ pub fn read(path: &Path) -> Result<Vec<RecordBatch>, Box<dyn std::error::Error>>
     }
 }
 
-/// The rows of a file of JSON, one a line, as text. What is NULL is left out there.
+/// Reads the rows of a JSON file, one on each line, as text. The lines leave out NULL.
 fn lines(case: &Case, scene: &Scene, path: &Path) -> Result<Vec<RecordBatch>, Box<dyn std::error::Error>> {
     let text = std::fs::read_to_string(path)?;
     let rows: Vec<serde_json::Value> = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
@@ -380,7 +381,7 @@ fn lines(case: &Case, scene: &Scene, path: &Path) -> Result<Vec<RecordBatch>, Bo
     if rows.iter().any(other) {
         return Err("a line has a column that is not released".into());
     }
-    // A number is the source's value that is the same number, however either is written.
+    // A number becomes the text of the equal value of the source, however either is written.
     let own = |name: &str, value: &serde_json::Value| {
         let shown = shown(value);
         let number = value
@@ -393,7 +394,7 @@ fn lines(case: &Case, scene: &Scene, path: &Path) -> Result<Vec<RecordBatch>, Bo
             let is_negative = |text: &Option<String>| text.as_ref().is_some_and(|t| t.starts_with('-'));
             let mut same = scene.source.column(name).iter().filter(same).peekable();
             let first = same.peek().copied();
-            // Of the two zeros, the one that is written.
+            // Of the two zeros, the one with the same sign.
             same.find(|c| is_negative(&c.text) == is_negative(&shown)).or(first)
         };
         number.and_then(same).map_or(shown, |c| c.text.clone())
@@ -413,7 +414,7 @@ fn lines(case: &Case, scene: &Scene, path: &Path) -> Result<Vec<RecordBatch>, Bo
     Ok(vec![RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?])
 }
 
-/// A value of JSON as Arrow writes it as text.
+/// Returns a JSON value as Arrow writes it as text.
 fn shown(value: &serde_json::Value) -> Option<String> {
     use serde_json::Value as Json;
     match value {

@@ -1,5 +1,6 @@
-//! The same release with labels of other forms: numbers, bounds, and what is computed of a class.
-//! Classes are those of the release with texts, or several of them that are written alike.
+//! The same release with labels of other forms: numbers, bounds, and values computed from a class.
+//! Its classes are those of the release with texts, or several of them whose labels are written
+//! alike.
 
 use super::case::{Case, Format, Request, Way};
 use super::execute::{self, Leaves, Scene};
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 
 const FORMS: [&str; 6] = ["TEXT", "BOUNDS", "MIDPOINT", "MEAN", "MEDIAN", "MODE"];
 
-/// Releases the case with forms drawn for its quasi-identifiers, and judges that.
+/// Releases the case with forms drawn for its quasi-identifiers, and judges the release.
 pub async fn holds(case: &Case, scene: &Scene, plain: &Leaves) -> Result<(), Failure> {
     let other = labelled(case);
     let Ok(scene) = execute::scene(&other, &scene.folder.join("labelled")).await else {
@@ -22,7 +23,7 @@ pub async fn holds(case: &Case, scene: &Scene, plain: &Leaves) -> Result<(), Fai
         Ok(done) => done,
         Err(error) => {
             says_nothing_of_a_person(&other, &scene, &error)?;
-            // A form that a column or a model does not have.
+            // The form is not available for the column or the model.
             let is_an_answer = matches!(error.kind(), ErrorKind::Usage | ErrorKind::Data);
             return match is_an_answer {
                 true => Ok(()),
@@ -33,7 +34,8 @@ pub async fn holds(case: &Case, scene: &Scene, plain: &Leaves) -> Result<(), Fai
     let rows = Rows::of(&leaves.schema, &leaves.batches, |_| None);
     let before: usize = plain.batches.iter().map(|batch| batch.num_rows()).sum();
     let expected = match ranges_are_asked_for(&other.request) {
-        // Other classes than with the labels of a hierarchy: what binds is the limit.
+        // The classes differ from those with the labels of a hierarchy: only the suppression limit
+        // applies.
         true => least(&other.request, scene.source.len)..=scene.source.len,
         false => before..=before,
     };
@@ -46,15 +48,15 @@ pub async fn holds(case: &Case, scene: &Scene, plain: &Leaves) -> Result<(), Fai
     verify::untouched(&other, &scene, &context, &scene.folder.join("out")).await
 }
 
-/// Whether local recoding is asked for ranges where it has labels of a hierarchy for texts.
+/// Returns true if local recoding is asked for ranges, which replace the labels of a hierarchy.
 fn ranges_are_asked_for(request: &Request) -> bool {
     request.is_local() && request.labels.iter().any(|(_, form)| *form != "TEXT")
 }
 
-/// The fewest of `rows` that are released, by definitions.md, "Suppression limit".
+/// Returns the fewest of `rows` that are released, by definitions.md, "Suppression limit".
 fn least(request: &Request, rows: usize) -> usize {
     match request.personal() {
-        // Rows whose own limit does not hold are suppressed whatever the limit is.
+        // Rows whose own limit does not hold are suppressed whatever the suppression limit is.
         Some(_) => 0,
         None => rows.saturating_sub(request.limit.map_or(0, |limit| limit.rows(rows))),
     }
@@ -74,7 +76,7 @@ fn labelled(case: &Case) -> Case {
     other
 }
 
-/// Rows that are written alike are as many as `k_anonymity` says.
+/// Checks that at least k rows have the same labels, as `k_anonymity` requires.
 fn sizes(case: &Case, rows: &Rows) -> Result<(), Failure> {
     let request = &case.request;
     let models = request
@@ -94,7 +96,7 @@ fn sizes(case: &Case, rows: &Rows) -> Result<(), Failure> {
             let label = |name: &&str| rows.column(name)[row].text.as_deref();
             *sizes.entry(columns.iter().map(label).collect()).or_default() += 1;
         }
-        // Suppressed rows that stay are no class.
+        // Suppressed rows that stay do not form a class.
         let is_class =
             |labels: &[Option<&str>]| !request.starred || labels.iter().any(|l| !matches!(l, None | Some("*")));
         let small = sizes.iter().find(|(labels, size)| **size < k && is_class(labels));
@@ -105,7 +107,7 @@ fn sizes(case: &Case, rows: &Rows) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A form has the type that it is documented with.
+/// Checks that a form has its documented type.
 fn types(case: &Case, scene: &Scene, rows: &Rows) -> Result<(), Failure> {
     for (column, form) in &case.request.labels {
         let (Some(source), Some(released)) = (scene.source.data_type(column), rows.data_type(column)) else {
@@ -130,7 +132,7 @@ fn types(case: &Case, scene: &Scene, rows: &Rows) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A type as a Parquet file keeps it, whose types are fewer.
+/// Returns a type as a Parquet file keeps it, which has fewer types.
 fn plain(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(_, values) => plain(values),
@@ -139,7 +141,7 @@ fn plain(data_type: &DataType) -> DataType {
         DataType::Decimal32(p, s) | DataType::Decimal64(p, s) => DataType::Decimal128(*p, *s),
         DataType::Date64 => DataType::Timestamp(TimeUnit::Millisecond, None),
         DataType::Time32(_) => DataType::Time32(TimeUnit::Millisecond),
-        // Nanoseconds stay where a value has some.
+        // Nanoseconds are kept if a value has some.
         DataType::Timestamp(unit, zone) => {
             let unit = (*unit).clamp(TimeUnit::Millisecond, TimeUnit::Microsecond);
             DataType::Timestamp(unit, zone.as_ref().map(|_| "UTC".into()))

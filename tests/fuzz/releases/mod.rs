@@ -1,4 +1,4 @@
-//! Releases: a random statement over random tables, every way out, and a judge.
+//! Releases: a random statement over random tables, by every way out, and a judge.
 
 mod again;
 mod arrays;
@@ -22,7 +22,7 @@ use case::{Case, Choice, Format, Source, Way};
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
-/// What is wrong, and of what kind.
+/// What is wrong, with its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     pub kind: &'static str,
@@ -38,7 +38,7 @@ impl Failure {
     }
 }
 
-/// How a case ended where nothing is wrong.
+/// The end of a case in which nothing is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
     Released,
@@ -67,7 +67,7 @@ pub fn attempt(runtime: &tokio::runtime::Runtime, case: &Case) -> Result<Ended, 
     }
 }
 
-/// Where scratch folders are made: in memory where the machine has such a place.
+/// Returns the place for scratch folders: in memory if the machine has `/dev/shm`.
 fn scratch_root() -> std::path::PathBuf {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() {
@@ -80,7 +80,7 @@ fn scratch_root() -> std::path::PathBuf {
 async fn judged(case: &Case, folder: &Path) -> Result<Ended, Failure> {
     let scene = match execute::scene(case, folder).await {
         Ok(scene) => scene,
-        // What DataFusion itself cannot read is no case.
+        // A source that DataFusion itself cannot read is not a case.
         Err(e) => return Ok(Ended::Refused("source", e.to_string())),
     };
     let (context, leaves) = match execute::run(case, &scene).await {
@@ -103,8 +103,8 @@ async fn judged(case: &Case, folder: &Path) -> Result<Ended, Failure> {
     Ok(Ended::Released)
 }
 
-/// An error is an answer where the request or its data ask for it, and where it says nothing of a
-/// person.
+/// Judges an error: it is an answer if the request or its data cause it, and if it reveals nothing
+/// about a person.
 fn refused(case: &Case, scene: &execute::Scene, error: &anonsql::error::Error) -> Result<Ended, Failure> {
     says_nothing_of_a_person(case, scene, error)?;
     if scene.folder.join("out").exists() {
@@ -112,7 +112,7 @@ fn refused(case: &Case, scene: &execute::Scene, error: &anonsql::error::Error) -
     }
     let said = format!("{error} {error:?}");
     if said.contains("Error during planning") || said.contains("Schema error") {
-        // The statement is sound SQL: what cannot be planned was written by anonsql.
+        // The statement is sound SQL, so anonsql wrote the part that cannot be planned.
         return Err(Failure::new("planning", error.to_string()));
     }
     if said.contains("Unsupported type for") && matches!(case.source, Source::Join(_)) {
@@ -131,7 +131,7 @@ fn refused(case: &Case, scene: &execute::Scene, error: &anonsql::error::Error) -
     Ok(Ended::Refused(kind, error.to_string()))
 }
 
-/// An error has no value that the statements do not have.
+/// Checks that an error has no value that the statements do not have.
 fn says_nothing_of_a_person(case: &Case, scene: &execute::Scene, error: &anonsql::error::Error) -> Result<(), Failure> {
     let said = format!("{error} {error:?}");
     if let Some(marker) = judge::bytes::markers(said.as_bytes()).first() {
@@ -144,7 +144,7 @@ fn says_nothing_of_a_person(case: &Case, scene: &execute::Scene, error: &anonsql
     Ok(())
 }
 
-/// Whether a search that finds nothing says that there is nothing.
+/// Returns true if the search proves, by finding nothing, that there is no solution.
 fn is_complete(choice: &Choice) -> bool {
     match choice {
         Choice::Default | Choice::Node(_) => true,

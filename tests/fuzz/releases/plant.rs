@@ -1,7 +1,7 @@
-//! One planted change of each kind in a copy of a release, which VERIFY has to find.
+//! Plants one change of each kind in a copy of a release; VERIFY has to find it.
 //!
-//! A copy is sealed again after its rows were changed: sizes and checksums of the manifest are made
-//! right, so that no plant is found by its checksum alone.
+//! A copy is sealed again after its rows were changed: the sizes and checksums of the manifest are
+//! corrected, so that VERIFY finds no change by its checksum alone.
 
 use super::Failure;
 use super::case::Case;
@@ -21,7 +21,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What can be planted.
+/// The kinds of changes.
 const PLANTS: &[&str] = &[
     "row gone",
     "row twice",
@@ -61,7 +61,7 @@ pub async fn all(case: &Case, scene: &Scene, context: &AnonContext, judged: &Jud
 
 type Done = Result<bool, Box<dyn std::error::Error>>;
 
-/// Makes a change; false where the release has nothing that it can be made to.
+/// Makes a change; returns false if the release has nothing to change in this way.
 fn change(plant: &str, folder: &Path, case: &Case, judged: &Judged) -> Done {
     match plant {
         "file" => {
@@ -87,8 +87,7 @@ fn change(plant: &str, folder: &Path, case: &Case, judged: &Judged) -> Done {
         let is_text = whole
             .column_by_name(column)
             .is_some_and(|c| matches!(c.data_type(), DataType::Utf8));
-        // A NULL that becomes a text is a change too, and an empty one that becomes NULL is not
-        // made.
+        // Replacing NULL by a text is a change too. An empty text is never replaced by NULL.
         is_text && whole.num_rows() > 0
     };
     let changed = match plant {
@@ -121,7 +120,7 @@ fn change(plant: &str, folder: &Path, case: &Case, judged: &Judged) -> Done {
     seal(folder, &path, &name, changed.num_rows())
 }
 
-/// The rows with this text in the first of a column.
+/// Returns the rows with this text in the first row of a column.
 fn with_text(rows: &RecordBatch, column: &str, text: &str) -> Result<RecordBatch, Box<dyn std::error::Error>> {
     let at = rows.schema().index_of(column)?;
     let old = rows.column(at).as_any().downcast_ref::<StringArray>().ok_or("text")?;
@@ -153,7 +152,7 @@ fn edit(folder: &Path, change: impl Fn(&mut Json)) -> Done {
     Ok(true)
 }
 
-/// Makes size, checksum and rows of a file right in the manifest.
+/// Corrects the size, checksum and rows of a file in the manifest.
 fn seal(folder: &Path, path: &Path, name: &str, rows: usize) -> Done {
     let bytes = std::fs::read(path)?;
     let sum = hex::encode(Sha256::digest(&bytes));

@@ -1,4 +1,4 @@
-//! A case as statements.
+//! Prints a case as statements.
 
 use super::case::{
     Choice, Hierarchy, Limit, Listing, Model, Nulls, PREFIX_WIDTH, Randomize, Request, Role, Rule, Unmapped,
@@ -39,8 +39,8 @@ impl Display for Model {
 }
 
 impl Request {
-    /// QUASI IDENTIFIERS, with the levels, weights and forms that ANONYMIZE takes and VERIFY does
-    /// not.
+    /// Returns QUASI IDENTIFIERS. If `full`, it has the levels, weights and forms that ANONYMIZE
+    /// takes and VERIFY does not.
     pub fn quasi_clause(&self, full: bool) -> String {
         let one = |(column, hierarchy, levels, _): (&str, Option<&str>, Option<(usize, usize)>, f64)| {
             let mut text = quote(column);
@@ -63,7 +63,7 @@ impl Request {
         format!("QUASI IDENTIFIERS ({})", list(all, |text| text))
     }
 
-    /// SENSITIVE, or nothing.
+    /// Returns SENSITIVE, or an empty text.
     pub fn sensitive_clause(&self, secret: Option<&str>) -> String {
         let full = secret.is_some();
         let masked = secret.map(|secret| self.drawn(true, secret)).unwrap_or_default();
@@ -88,7 +88,7 @@ impl Request {
         }
     }
 
-    /// The columns of KEEP, or of SENSITIVE, that are released by a mask.
+    /// Returns the columns of KEEP, or of SENSITIVE, that are released by a mask.
     fn drawn(&self, of_sensitive: bool, secret: &str) -> Vec<String> {
         let drawn = self.roles.iter().filter_map(|(column, role)| match role {
             Role::Drawn { mask, is_sensitive } if *is_sensitive == of_sensitive => {
@@ -99,13 +99,13 @@ impl Request {
         drawn.collect()
     }
 
-    /// SATISFYING.
+    /// Returns SATISFYING with every model.
     pub fn satisfying(&self) -> String {
         let models: Vec<String> = self.models.iter().map(ToString::to_string).collect();
         format!("SATISFYING {}", models.join(" AND "))
     }
 
-    /// Every clause after the source and the target.
+    /// Returns every clause after the source and the target.
     pub fn clauses(&self, folder: &std::path::Path) -> String {
         let secret = format!("file:{}", folder.join("secret").display());
         let mut out = String::new();
@@ -186,7 +186,7 @@ impl Request {
 }
 
 impl Hierarchy {
-    /// The statement that makes it; a listed one may read a file of `folder`.
+    /// Returns the statement that creates the hierarchy; a listed one may read a file of `folder`.
     pub fn sql(&self, folder: &std::path::Path) -> String {
         let rule = match &self.rule {
             Rule::Intervals(of) => {

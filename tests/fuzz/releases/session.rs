@@ -12,7 +12,8 @@ use datafusion::prelude::{CsvReadOptions, Expr, ParquetReadOptions, SessionConfi
 use std::path::Path;
 use std::sync::Arc;
 
-/// A session with the tables of a case: as the statement finds them, or for the judge, plainly.
+/// Returns a session with the tables of a case, as the statement reads them or, if `is_plain`, as
+/// the judge does.
 pub async fn session(case: &Case, folder: &Path, is_plain: bool) -> datafusion::error::Result<SessionContext> {
     let mut config = SessionConfig::new().with_target_partitions(case.partitions);
     if is_plain && matches!(case.storage, Storage::Spark(_)) {
@@ -35,8 +36,8 @@ pub async fn session(case: &Case, folder: &Path, is_plain: bool) -> datafusion::
         Storage::Csv => {
             let path = folder.join("in/t.csv").display().to_string();
             match case.seed.is_multiple_of(2) {
-                // The statement names the file, and what its texts are read as has a fuzzer of its
-                // own.
+                // The statement names the file. Another fuzzer tests which types its texts are read
+                // as.
                 true => {
                     let file = session.sql(&format!("SELECT * FROM {}", literal(&path))).await?;
                     session.register_table("t", file.into_view())?;
@@ -46,7 +47,7 @@ pub async fn session(case: &Case, folder: &Path, is_plain: bool) -> datafusion::
         }
     }
     if case.request.population {
-        // In an order of its own: files are read in any.
+        // Sorted, because files are read in any order.
         let t = session.table("t").await?;
         let columns = t
             .schema()
@@ -72,8 +73,8 @@ pub async fn session(case: &Case, folder: &Path, is_plain: bool) -> datafusion::
         let sql = format!("CREATE TABLE keys AS SELECT DISTINCT {} AS key FROM t", quote(column));
         session.sql(&sql).await?.collect().await?;
     }
-    // Last, because DataFusion believes it of what is asked above: a DISTINCT over a false key
-    // would find a row twice.
+    // Last, because DataFusion trusts the claim in the queries above: a DISTINCT over a false key
+    // would return a row twice.
     if let (Storage::Memory(batches), Some(claim)) = (case.storage, case.claim.filter(|_| !is_plain)) {
         session.deregister_table("t")?;
         let table = claimed(memory(&whole, batches)?, claim, &whole.schema());
@@ -82,7 +83,7 @@ pub async fn session(case: &Case, folder: &Path, is_plain: bool) -> datafusion::
     Ok(session)
 }
 
-/// A table that says of itself what is not so.
+/// Returns the table with a false claim about its rows.
 fn claimed(table: MemTable, claim: Claim, schema: &SchemaRef) -> MemTable {
     match claim {
         Claim::Key(at) => table.with_constraints(Constraints::new_unverified(vec![Constraint::PrimaryKey(vec![at])])),
@@ -93,7 +94,7 @@ fn claimed(table: MemTable, claim: Claim, schema: &SchemaRef) -> MemTable {
     }
 }
 
-/// The same rows in types that hold every one of their values.
+/// Returns the same rows in types that hold every one of their values.
 fn with_other_types(rows: &RecordBatch) -> arrow::error::Result<RecordBatch> {
     let schema = rows.schema();
     let columns = schema.fields().iter().zip(rows.columns()).map(|(field, values)| {
@@ -112,14 +113,14 @@ fn with_other_types(rows: &RecordBatch) -> arrow::error::Result<RecordBatch> {
             safe: false,
             ..CastOptions::default()
         };
-        // A value that the other type does not hold keeps its column as it is.
+        // If a value does not fit the other type, its column stays unchanged.
         let values = cast_with_options(values, &other, &options).unwrap_or_else(|_| Arc::clone(values));
         (field.name().clone(), values, true)
     });
     RecordBatch::try_from_iter_with_nullable(columns.collect::<Vec<_>>())
 }
 
-/// A square matrix with ties.
+/// Returns a square matrix with ties.
 fn matrix(rows: usize) -> arrow::error::Result<RecordBatch> {
     let column = |j: usize| {
         (0..rows)
@@ -130,7 +131,7 @@ fn matrix(rows: usize) -> arrow::error::Result<RecordBatch> {
     RecordBatch::try_from_iter(columns.collect::<Vec<_>>())
 }
 
-/// A table in memory with its rows in so many batches and partitions.
+/// Returns a table in memory with its rows in this many batches, each a partition.
 fn memory(whole: &RecordBatch, batches: usize) -> datafusion::error::Result<MemTable> {
     let rows = whole.num_rows();
     let cut = |i: usize| rows * i / batches;

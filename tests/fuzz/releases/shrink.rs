@@ -1,4 +1,4 @@
-//! A failing case made smaller, as long as it fails in the same way, and written down.
+//! Makes a failing case smaller while it fails in the same way, and writes it down.
 
 use super::case::*;
 use super::print::quote;
@@ -6,10 +6,10 @@ use super::{Failure, arrays, attempt};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// The most time that shrinking one case may take.
+/// The longest time that shrinking one case may take.
 const TIME: Duration = Duration::from_secs(30);
 
-/// The smallest case that was found to fail in the same way, with how it fails.
+/// Returns the smallest case that was found to fail in the same way, with its failure.
 pub fn shrink(runtime: &tokio::runtime::Runtime, case: Case, failure: Failure) -> (Case, Failure) {
     let (start, mut best) = (Instant::now(), (case, failure));
     loop {
@@ -33,7 +33,7 @@ pub fn shrink(runtime: &tokio::runtime::Runtime, case: Case, failure: Failure) -
     }
 }
 
-/// Cases that are simpler by one thing each, those that take most away first.
+/// Returns cases that are each simpler by one thing, the largest reductions first.
 fn simpler(case: &Case) -> Vec<Case> {
     let mut out = vec![];
     let mut with = |change: &dyn Fn(&mut Case)| {
@@ -159,7 +159,7 @@ fn without_column(case: &mut Case, name: &str) {
     case.hierarchies.retain(of);
 }
 
-/// A case in words: its statements and its table.
+/// Describes a case by its statements and its table.
 pub fn describe(case: &Case, failure: Option<&Failure>) -> String {
     let folder = std::path::Path::new("FOLDER");
     let mut text = failure.map_or(String::new(), |f| format!("-- {}: {}\n", f.kind, f.what));
@@ -200,7 +200,7 @@ pub fn write(number: u64, case: &Case, failure: &Failure) -> std::io::Result<Pat
     let mut rows = vec![];
     let written = arrow::csv::Writer::new(&mut rows).write(&arrays::batch(&case.table));
     if written.is_err() {
-        // Lists and structs have no place in CSV.
+        // CSV cannot hold lists and structs.
         rows = format!("{:?}", case.table).into_bytes();
     }
     std::fs::write(folder.join("data.csv"), rows)?;

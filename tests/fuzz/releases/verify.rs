@@ -1,4 +1,4 @@
-//! VERIFY over releases: it passes those that nobody touched.
+//! VERIFY over releases: an unchanged release must pass.
 
 use super::Failure;
 use super::case::{Case, Role};
@@ -7,7 +7,7 @@ use anonsql::AnonContext;
 use arrow::array::{Array, AsArray, RecordBatch};
 use std::path::Path;
 
-/// VERIFY of the release in `folder`, with the source to compare with or without.
+/// Returns VERIFY of the release in `folder`, with or without the source to compare with.
 pub fn statement(case: &Case, scene: &Scene, folder: &Path, against: bool) -> String {
     let request = &case.request;
     let mut sql = format!(
@@ -36,14 +36,14 @@ fn is_in_files(case: &Case, column: &str) -> bool {
     )
 }
 
-/// Whether VERIFY can be asked for all that was promised: the files alone do not tell entities that
-/// they lack, nor the limits of single rows.
+/// Returns true if VERIFY can check every model: the files alone have neither the entities that
+/// were not released nor the limits of single rows.
 pub fn can_be_asked(case: &Case) -> bool {
     let request = &case.request;
     request.personal().is_none() && request.entity.as_ref().is_none_or(|e| is_in_files(case, e))
 }
 
-/// The checks that failed.
+/// Returns the checks that failed.
 pub fn failing(batches: &[RecordBatch]) -> Vec<String> {
     let mut failing = vec![];
     for batch in batches {
@@ -57,14 +57,14 @@ pub fn failing(batches: &[RecordBatch]) -> Vec<String> {
     failing
 }
 
-/// Whether a model reads what only the source has: the values under labels, or the rows around a
-/// class.
+/// Returns true if a model reads something that only the source has: the values under labels, or
+/// the rows around a class.
 fn is_of_source(model: &str) -> bool {
     ["profitability", "n_t_closeness"].contains(&model)
 }
 
-/// Whether a quasi-identifier has the value `*`: without the source it looks like a label of the
-/// top below the top.
+/// Returns true if a quasi-identifier has the value `*`: without the source, that value looks like
+/// the label of the top at a level below the top.
 fn holds_stars(case: &Case, scene: &Scene) -> bool {
     let is_star = |(column, ..): (&str, _, _, _)| {
         let mut cells = scene.source.column(column).iter();
@@ -73,13 +73,13 @@ fn holds_stars(case: &Case, scene: &Scene) -> bool {
     case.request.quasi().any(is_star)
 }
 
-/// An untouched release in `folder` passes.
+/// Checks that an untouched release in `folder` passes VERIFY.
 pub async fn untouched(case: &Case, scene: &Scene, context: &AnonContext, folder: &Path) -> Result<(), Failure> {
     if !can_be_asked(case) {
         return Ok(());
     }
     for against in [false, true] {
-        // The values under a label are those of the source. A model of the whole table is not
+        // The values under a label are those of the source. A model that reads the source is not
         // judged without it.
         let counts_labels = case.request.models.iter().any(|m| is_of_source(&m.name));
         if (counts_labels || holds_stars(case, scene)) && !against {

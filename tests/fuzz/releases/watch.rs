@@ -1,4 +1,5 @@
-//! Many cases on some threads: a watchdog, progress, and what failed at the end.
+//! Runs many cases on some threads, with a watchdog and progress, and lists the failures at the
+//! end.
 
 use super::case::Case;
 use super::{Ended, Failure, attempt, generate, shrink};
@@ -11,36 +12,35 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
-/// The most time that a case may take: it takes tens of milliseconds where the machine has nothing
-/// else to do.
+/// The longest time that a case may take. On an idle machine a case takes tens of milliseconds.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Where the last panic was.
+/// The place of the last panic.
 static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 
-/// Where the last panic of the process was.
+/// Returns the place of the last panic of the process.
 pub fn last_panic() -> String {
     LAST_PANIC.lock().map(|text| text.clone()).unwrap_or_default()
 }
 
-/// What came of one case.
+/// The result of one case.
 struct Report {
     number: u64,
     ended: Result<Ended, Failure>,
 }
 
-/// What the threads share: the next case, and what each works on since when.
+/// The state that the threads share: the next case, and the cases being worked on with their start.
 struct Shared {
     next: AtomicU64,
     end: u64,
-    /// Whether one case is run, which is then shown.
+    /// True if a single case is run, which is then printed.
     alone: bool,
     busy: Mutex<BTreeMap<u64, Instant>>,
-    /// How many failures of each kind were made smaller.
+    /// The number of failures of each kind that were made smaller.
     shrunk: Mutex<BTreeMap<&'static str, usize>>,
 }
 
-/// So many failures of one kind are made smaller; the others are told by their numbers.
+/// The number of failures of one kind that are made smaller; the others are listed by number only.
 const SHRUNK: usize = 12;
 
 /// Runs `cases` cases from number `seed` on.
@@ -120,7 +120,7 @@ fn take(
     }
 }
 
-/// The cases that have been worked on for too long; they are given up.
+/// Returns the cases that have taken too long, and gives them up.
 fn overdue(shared: &Shared) -> Vec<u64> {
     let Ok(mut busy) = shared.busy.lock() else {
         return vec![];
@@ -134,7 +134,8 @@ fn overdue(shared: &Shared) -> Vec<u64> {
     late
 }
 
-/// A thread that takes case after case. One whose case was given up ends after it.
+/// Starts a thread that takes case after case. If its case was given up, the thread ends after that
+/// case.
 fn work(shared: &Arc<Shared>, sender: &Sender<Report>) {
     let (shared, sender) = (Arc::clone(shared), sender.clone());
     std::thread::spawn(move || {
@@ -162,7 +163,7 @@ fn work(shared: &Arc<Shared>, sender: &Sender<Report>) {
     });
 }
 
-/// A failure of the smallest case that fails in the same way, which is written down.
+/// Finds the smallest case that fails in the same way, writes it down, and returns its failure.
 fn smaller(shared: &Shared, runtime: &Runtime, number: u64, case: Case, failure: Failure) -> Failure {
     let enough = shared.shrunk.lock().is_ok_and(|mut shrunk| {
         let of_kind = shrunk.entry(failure.kind).or_default();

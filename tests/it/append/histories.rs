@@ -46,7 +46,7 @@ fn models(random: &mut impl Rng) -> Vec<Model> {
     models
 }
 
-/// What became of the runs of all histories.
+/// The outcomes of the runs of all histories.
 #[derive(Debug, Default)]
 struct Told {
     added: u64,
@@ -111,7 +111,7 @@ async fn history(seed: u64, folder: &Path, told: &mut Told) {
             Err(_) => {
                 told.cancelled += 1;
                 is_cancelled = true;
-                // What was on its way on another thread may still end.
+                // A step that is already running on another thread may still finish.
                 tokio::time::sleep(Duration::from_millis(300)).await;
             }
             Ok(Ok(Anonymized::Files {

@@ -138,7 +138,7 @@ pub fn release(folder: &Path) -> (Manifest, Vec<Vec<Row>>) {
 }
 
 /// Checks that a release holds the models over each batch and over all rows, and that its manifest
-/// says so.
+/// agrees.
 pub fn check(folder: &Path, models: &[Model]) -> (Manifest, Vec<Vec<Row>>) {
     let (manifest, batches) = release(folder);
     let all: Vec<Row> = batches.concat();

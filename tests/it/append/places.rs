@@ -26,8 +26,8 @@ fn append(target: &Path, more: &str) -> String {
     format!("ANONYMIZE people TO '{}' APPEND {more} {ROLES}", target.display())
 }
 
-/// Of several runs at once each adds its batch once, or ends with exit code 6; nothing is lost and
-/// nothing left.
+/// Each of several simultaneous runs adds its batch once, or ends with exit code 6. No batch is
+/// lost, and nothing is left over.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn runs_at_once_add_their_batch_or_lose() {
     let scratch = tempfile::tempdir().unwrap();
@@ -111,7 +111,7 @@ fn a_killed_run_leaves_a_whole_release() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// Partitions grow in their folders, and APPEND also adds to a release that was made without it.
+/// Partitions grow in their folders. APPEND can also add to a release that was made without APPEND.
 #[tokio::test]
 async fn partitions_grow() {
     let scratch = tempfile::tempdir().unwrap();
@@ -197,7 +197,7 @@ async fn what_does_not_match_is_refused() {
         e.kind() == ErrorKind::Usage && e.to_string().contains("column more"),
         "{e}"
     );
-    // A stronger model is no less than was promised.
+    // A stronger model still keeps the promise.
     collect(
         &context,
         &own.replace("k_anonymity(2)", "k_anonymity(2) AND t_closeness(0.9) ON pay"),

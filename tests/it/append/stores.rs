@@ -90,7 +90,7 @@ async fn a_release_has_the_files_of_several_runs() {
     assert_eq!(manifest(&store, "flat").await.rows_out, 5);
 }
 
-/// Of several runs at once each adds its batch, or ends with exit code 6.
+/// Each of several simultaneous runs adds its batch, or ends with exit code 6.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn runs_at_once_add_their_batch_or_lose() {
     let store = Arc::new(InMemory::new());
@@ -118,7 +118,7 @@ async fn runs_at_once_add_their_batch_or_lose() {
     assert!(added >= 3);
 }
 
-/// The files of earlier batches are known by what is in them, whatever they are called.
+/// The files of earlier batches are recognized by their content, whatever their names.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_batch_is_added_once() {
     let context = session(&Arc::new(InMemory::new())).await;
@@ -154,7 +154,7 @@ async fn rows_that_wait_are_kept_in_the_store() {
     collect(&context, &add("p")).await;
     let waiting = "CREATE EXTERNAL TABLE w STORED AS PARQUET LOCATION 's3://lake/waiting/'; SELECT age FROM w";
     assert_eq!(number(&collect(&context, waiting).await), 55.0);
-    // A person of 57 is in one class with who waits.
+    // A person aged 57 is in one class with the person who waits.
     let more = "(SELECT * FROM p UNION ALL SELECT 57, 'f')";
     let batch = &collect(&context, &add(more)).await[0];
     let waiting = batch.column_by_name("waiting").unwrap();

@@ -1,4 +1,4 @@
-//! The public API as a file: what a program may rely on changes only where somebody says so.
+//! The public API as a file: a change of what programs may rely on has to be deliberate.
 //!
 //! `UPDATE_DOCS=1 cargo test --all-features --test it architecture::api` writes it again.
 
@@ -45,7 +45,7 @@ fn is_hidden(attributes: &[Attribute]) -> bool {
     only_in_tests(attributes) || docs.into_iter().any(|a| line(&a.meta).contains("hidden"))
 }
 
-/// The derived traits and whether more may come, as they are written.
+/// Returns the `derive` and `non_exhaustive` attributes as they are written.
 fn promises(attributes: &[Attribute]) -> String {
     let said = attributes
         .iter()
@@ -64,7 +64,7 @@ fn fields(fields: &Fields) -> Vec<String> {
         .collect()
 }
 
-/// The declaration of an item without its body, and what is public within.
+/// Returns the declaration of an item without its body, and the declarations of its public parts.
 fn declared(item: &Item) -> (String, Vec<String>) {
     match item {
         Item::Struct(item) => (
@@ -123,7 +123,7 @@ fn declared(item: &Item) -> (String, Vec<String>) {
     }
 }
 
-/// What an `impl` for the type adds: public functions and constants, or the name of a trait.
+/// Returns what an `impl` adds to the type: public functions and constants, or the name of a trait.
 fn added(item: &ItemImpl) -> Vec<String> {
     if let Some((_, of, _)) = &item.trait_ {
         return vec![format!("impl {}", line(of))];
@@ -187,7 +187,7 @@ fn the_public_api_is_that_of_its_file() {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         return std::fs::write(path, found).expect("docs/api.txt is written");
     }
-    // Each block by itself: a line may stand under several types.
+    // Blocks are compared as wholes: the same line may stand under several types.
     let blocks = |text: &str| text.split("\n\n").map(str::to_string).collect::<BTreeSet<String>>();
     let (found, written) = (blocks(&found), blocks(&written));
     let (now, was): (Vec<_>, Vec<_>) = (

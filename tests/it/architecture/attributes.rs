@@ -1,9 +1,9 @@
-//! What is compiled for tests only.
+//! Code that is compiled for tests only.
 
 use syn::punctuated::Punctuated;
 use syn::{Attribute, ImplItem, Item, Meta, Token};
 
-/// Whether one of the attributes is a `cfg` that holds in tests alone.
+/// Returns true if one of the attributes is a `cfg` that holds in tests alone.
 pub fn only_in_tests(attributes: &[Attribute]) -> bool {
     let cfgs = attributes.iter().filter(|a| a.path().is_ident("cfg"));
     cfgs.filter_map(|a| a.parse_args().ok()).any(|meta| needs_test(&meta))

@@ -1,4 +1,4 @@
-//! The public face: every type of it has an example, and the examples use nothing else.
+//! The public face: each of its types has an example, and the examples use nothing else.
 
 use super::attributes::attributes;
 use super::tree::{Tree, imports, name};
@@ -30,7 +30,7 @@ fn is_type(item: &Item) -> bool {
     matches!(item, Item::Enum(_) | Item::Struct(_) | Item::Trait(_) | Item::Type(_))
 }
 
-/// An item of the face, and where it stands.
+/// An item of the face, and its place.
 pub struct Exported<'a> {
     /// The module in which a program finds it.
     pub face: String,
@@ -39,7 +39,7 @@ pub struct Exported<'a> {
     pub item: &'a Item,
 }
 
-/// The items of the face, those of another crate aside.
+/// Returns the items of the face, except those of other crates.
 pub fn exported(tree: &Tree) -> Vec<Exported<'_>> {
     let mut found = vec![];
     for (index, module) in tree.modules.iter().enumerate() {
@@ -89,7 +89,7 @@ fn is_public(item: &Item) -> bool {
     matches!(visibility, Visibility::Public(_))
 }
 
-/// The public types of the face: where each stands, and its docs.
+/// Returns the public types of the face: the file and name of each, and its docs.
 fn types() -> Vec<(String, String)> {
     let tree = Tree::read(&source(), "lib.rs");
     let exported = exported(&tree);

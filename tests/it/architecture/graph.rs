@@ -1,4 +1,4 @@
-//! The arrows between the files of `src`, and what is wrong with them.
+//! The arrows between the files of `src`, and those that break the rules.
 
 use super::paths::paths;
 use super::tree::{Files, Tree};
@@ -52,7 +52,7 @@ impl Graph {
         }
     }
 
-    /// The files that stand in a circle, circle by circle.
+    /// Returns the circles, each as the set of its files.
     pub fn circles(&self) -> Vec<BTreeSet<&str>> {
         let reached: BTreeMap<&str, BTreeSet<&str>> =
             self.arrows.keys().map(|f| (f.as_str(), self.reached(f))).collect();
@@ -61,7 +61,7 @@ impl Graph {
             reached[file].iter().filter(back).copied().collect()
         };
         let circles = reached.keys().map(|file| (file, circle(file)));
-        // Each file of a circle finds it; its first one gives it.
+        // Every file of a circle finds the circle; only its first file returns it.
         let circles = circles.filter(|(file, circle)| circle.first() == Some(file));
         circles.map(|(_, circle)| circle).collect()
     }
@@ -80,8 +80,8 @@ impl Graph {
         self.lines(|from, to| circle.contains(from) && circle.contains(to))
     }
 
-    /// The arrows to a room that does not stand above the file's own, and names of DataFusion where
-    /// they may not be.
+    /// Returns the arrows to a room that does not stand above the file's own, and the files that
+    /// name DataFusion where the table does not allow it.
     pub fn breaches(&self, rooms: &[Room]) -> Vec<String> {
         let place = |file: &str| {
             let room = file.split('/').next().unwrap_or(file).trim_end_matches(".rs");

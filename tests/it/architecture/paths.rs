@@ -59,7 +59,7 @@ impl Visit<'_> for Paths<'_> {
 }
 
 impl Paths<'_> {
-    /// The names joined by `::` in what a macro is given.
+    /// Collects the paths in the tokens of a macro: names joined by `::`.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path = Path::default();
         let (mut colons, mut dots) = (0, 0);
@@ -77,7 +77,7 @@ impl Paths<'_> {
                 _ => self.end(&mut path),
             }
             match token {
-                // A field or a method is no name in scope.
+                // A field or a method is not a name in scope.
                 TokenTree::Ident(ident) if !joins && dots != 1 => path.names.push(ident.to_string()),
                 TokenTree::Group(group) => self.tokens(group.stream()),
                 TokenTree::Punct(punct) if punct.as_char() == '.' => {

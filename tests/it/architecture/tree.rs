@@ -83,8 +83,8 @@ impl Tree {
         index
     }
 
-    /// The files that define what `path`, written in `module`, names; none for another crate's
-    /// names and for modules.
+    /// Returns the files that define the item which `path`, written in `module`, names. There is
+    /// none for names of other crates and for modules.
     pub fn files(&self, module: usize, path: &Path) -> Vec<&str> {
         let named = self.named(module, path, &mut HashSet::new());
         let items = named.into_iter().filter_map(|named| match named {
@@ -153,13 +153,14 @@ impl Tree {
 }
 
 impl Module {
-    /// The path by which a program names it.
+    /// Returns the path by which a program names the module.
     pub fn face(&self) -> String {
         let names = std::iter::once("anonsql").chain(self.path.iter().map(String::as_str));
         names.collect::<Vec<_>>().join("::")
     }
 
-    /// Whether the file may stand for its folder: a table of contents that declares and re-exports.
+    /// Returns true if the file is a table of contents, which declares and re-exports, and `import`
+    /// is a re-export.
     pub fn re_exports(&self, import: &ItemUse) -> bool {
         let contents = self.file.ends_with("/mod.rs") || self.path.is_empty();
         contents && !matches!(import.vis, Visibility::Inherited)
@@ -185,7 +186,7 @@ impl Visit<'_> for Imports<'_> {
     }
 }
 
-/// The paths of an import, each with the name that it gets, or without for a glob.
+/// Returns the paths of an import, each with the name that it gets; a glob has no name.
 pub fn imports(import: &ItemUse) -> Vec<(Path, Option<String>)> {
     fn collect(tree: &UseTree, path: &Path, found: &mut Vec<(Path, Option<String>)>) {
         let then = |name: &Ident| {
@@ -214,7 +215,7 @@ pub fn imports(import: &ItemUse) -> Vec<(Path, Option<String>)> {
 
 fn items(files: &Files, file: &str) -> Vec<Item> {
     let parsed = syn::parse_file(&files[file]).unwrap_or_else(|e| panic!("{file}: {e}"));
-    // Inside a file that is for tests only, nothing counts.
+    // A file that is for tests only does not count.
     if only_in_tests(&parsed.attrs) {
         vec![]
     } else {

@@ -18,7 +18,7 @@ pub struct Block {
     pub text: String,
 }
 
-/// What becomes of a block.
+/// The use of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     /// Runs in the page's session.
@@ -27,7 +27,7 @@ pub enum Language {
     Shell,
     /// Compiles as a documentation test of the library.
     Rust,
-    /// What the blocks before it printed: each of its lines.
+    /// Output of earlier blocks: each of its lines must have been printed.
     Output,
     /// A fragment of syntax, or a file of another tool.
     Shown,
@@ -77,7 +77,8 @@ impl Page {
     }
 }
 
-/// The name of a heading in a link: small letters, with hyphens for spaces, and without other signs.
+/// Returns the name of a heading in a link: lower case, with hyphens for spaces, and without other
+/// signs.
 fn slug(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
     kept.collect::<String>().to_lowercase().replace(' ', "-")
@@ -117,7 +118,7 @@ fn parse(language: &str) -> Option<Language> {
         "sh" => Language::Shell,
         "rust" => Language::Rust,
         "output" => Language::Output,
-        // Those in Python run in python/tests/test_book.py.
+        // Blocks in Python run in python/tests/test_book.py.
         "text" | "json" | "toml" | "yaml" | "python" => Language::Shown,
         _ => return None,
     })

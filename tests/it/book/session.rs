@@ -11,8 +11,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// The commands of other programs that a page may show, without those that run anonsql. They are
-/// not executed.
+/// Commands of other programs that a page may show, except those that run anonsql. They are not
+/// executed.
 const NOT_RUN: &[&str] = &[
     "cargo install anonsql --locked",
     "cargo test",
@@ -27,17 +27,18 @@ pub struct Scratch {
 }
 
 /// One run of the command for all the SQL of a page. Each block is a named pipe, which the command
-/// opens when the block before it is done: so a shell block between two of them runs at its place.
+/// opens when the block before it is done. Thus a shell block between two of them runs in its
+/// place.
 struct Session {
     child: Child,
     pipes: std::vec::IntoIter<PathBuf>,
-    /// The pipe that the command reads now.
+    /// The pipe that the command is reading.
     ready: Option<File>,
     errors: PathBuf,
 }
 
-/// Plays every block of a page, and returns the folder that it was played in, or what failed first
-/// with its page and line.
+/// Plays every block of a page. Returns the folder in which the page was played, or the first
+/// failure with its page and line.
 pub fn play(root: &Path, page: &Page) -> Result<Scratch, String> {
     let scratch = Scratch::of(root);
     let blocks = page.blocks.iter().filter(|b| b.language == Language::Sql).count();
@@ -98,8 +99,8 @@ impl Scratch {
         self.root().join(".programs")
     }
 
-    /// Puts a script in the place of `program`, which runs anonsql where the real one would,
-    /// accepts what is in [`NOT_RUN`], and fails at anything else.
+    /// Puts a script in the place of `program`. The script runs anonsql where the real program
+    /// would, accepts the commands in [`NOT_RUN`], and fails at anything else.
     fn pretend(&self, program: &str) {
         let known: Vec<String> = NOT_RUN
             .iter()
@@ -135,13 +136,13 @@ impl Scratch {
         command
     }
 
-    /// What the page printed so far.
+    /// Opens the file of what the page prints.
     fn output(&self) -> File {
         let path = self.programs().join("output");
         OpenOptions::new().create(true).append(true).open(path).unwrap()
     }
 
-    /// Finds each line of the block among what the page printed.
+    /// Checks that the page has printed each line of the block.
     fn printed(&self, block: &Block) -> Result<(), String> {
         let output = std::fs::read_to_string(self.programs().join("output")).unwrap();
         let missing = block.text.lines().find(|line| !output.lines().any(|l| l == *line));
@@ -202,7 +203,7 @@ impl Session {
         }
     }
 
-    /// Waits until the command reads the next pipe, or has ended.
+    /// Waits until the command reads the next pipe. Fails if the command has ended.
     fn next(&mut self) -> Result<File, String> {
         let path = self.pipes.next().unwrap();
         // Without a reader, opening fails at once.
@@ -230,8 +231,8 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // A page that failed leaves a command that waits for its next block; one that was played
-        // has ended.
+        // After a page that failed, the command still waits for its next block; after a page that
+        // was played, it has ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 const SQL: &str = "ANONYMIZE people TO 'out' OVERWRITE OPTIONS (rows_per_file 25000) IDENTIFIERS (person, score) \
     QUASI IDENTIFIERS (age USING age, zip USING zip) SENSITIVE (illness) KEEP (note, name) SATISFYING k_anonymity(5)";
 
-/// The phases in which workers have a part, as `--log json` calls them.
+/// The phases in which workers take part, as `--log json` calls them.
 const PHASES: [&str; 3] = ["scan", "write", "verify"];
 
 /// A driver whose log is read while it runs.
 pub struct Running {
     driver: Child,
     log: Lines<BufReader<ChildStderr>>,
-    /// Whether an event told of a worker that was lost.
+    /// Whether an event reported a lost worker.
     told: bool,
 }
 
@@ -54,8 +54,8 @@ impl Running {
         }
     }
 
-    /// Waits for the end. Returns whether a worker was said to be lost, or what was said of an
-    /// error, if there was one.
+    /// Waits for the end. Returns whether a worker was reported as lost, or the rest of the log if
+    /// the driver failed.
     pub fn end(mut self) -> Result<bool, String> {
         let left: Vec<String> = self.log.by_ref().map(|line| line.unwrap()).collect();
         let is_lost = |line: &String| line.contains("\"event\":\"worker\"") && line.contains("\"state\":\"lost\"");
@@ -103,17 +103,17 @@ fn one_is_killed(start: impl Fn(&Path) -> Workers, count: usize, kills: u32) {
         let (executors, left): (Vec<_>, Vec<_>) = left
             .into_iter()
             .partition(|path| path.display().to_string().contains(EXECUTOR));
-        // What killed executors have on disk is removed by the next one: there is no more than that
-        // of the last.
+        // The next executors remove what killed ones have on disk, so no more is left than that of
+        // the last ones.
         assert!(executors.len() <= count, "{what}: {executors:?}");
         assert!(left.is_empty(), "{what}: {left:?}");
     }
-    // Some were killed while they had something.
+    // Some workers were killed while they had work.
     assert!(told > 0, "no worker was said to be lost");
 }
 
-/// A worker that is lost in a phase or between two of them is a note, or an event of the log, and
-/// no error.
+/// A worker that is lost in a phase or between two phases is a note, or an event of the log, and
+/// not an error.
 #[test]
 fn a_lost_worker_is_a_note_and_an_event() {
     let scratch = tempfile::tempdir().unwrap();
@@ -175,7 +175,7 @@ fn a_lost_worker_is_a_note_and_an_event() {
     }
 }
 
-/// How the folder of an executor of Ballista begins.
+/// The beginning of the name of an executor's folder.
 const EXECUTOR: &str = ".anonsql-executor-";
 
 #[test]
@@ -183,7 +183,7 @@ fn a_killed_worker_changes_no_file() {
     one_is_killed(|folder| Workers::start(3, folder), 3, 3);
 }
 
-/// What Ballista does then is not trusted: the driver asks again for what is missing.
+/// The recovery of Ballista is not relied on: the driver asks again for what is missing.
 #[test]
 fn a_killed_executor_changes_no_file() {
     one_is_killed(|folder| Workers::of_ballista(2, folder), 2, 1);
@@ -210,7 +210,7 @@ fn without_workers_nothing_is_released() {
         let killed = Instant::now();
         let status = running.wait().unwrap();
         assert!(killed.elapsed() < Duration::from_secs(60));
-        // The statement may have been over, or at its recount.
+        // The statement may have ended already, or been in its recount.
         assert!(matches!(status.code(), Some(0 | 6)), "{status}");
         assert_eq!(sums(&folder.join("out")), before);
         assert!(strangers(folder, &["people", "out", "config"]).is_empty());

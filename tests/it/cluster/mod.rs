@@ -61,7 +61,7 @@ pub fn sums(folder: &Path) -> BTreeMap<String, String> {
     sums
 }
 
-/// What is in a folder beside these.
+/// Returns the entries of a folder that are not known.
 pub fn strangers(folder: &Path, known: &[&str]) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let is_known = |path: &PathBuf| known.iter().any(|name| path.ends_with(name));

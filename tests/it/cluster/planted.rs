@@ -35,11 +35,11 @@ enum Lie {
     Honest,
     /// Each report is sent twice.
     Twice,
-    /// The first report tells one row more.
+    /// The first report counts one row more.
     RowMoreOnce,
-    /// Each report tells one row more.
+    /// Each report counts one row more.
     RowMore,
-    /// Each file has one byte more than its report tells.
+    /// Each file has one byte more than reported.
     OtherFile,
     /// No report is sent.
     Silent,
@@ -188,8 +188,8 @@ fn doctored(batch: &RecordBatch, lie: Lie, lied: &AtomicUsize, folder: &Path) ->
     }
 }
 
-/// A worker in this process: how many reports it had in its hands, how many rows of the first scan,
-/// and how many parts of the recount.
+/// A worker in this process, with its numbers of reports, of rows of the first scan, and of parts
+/// of the recount.
 struct Planted {
     url: String,
     lied: Arc<AtomicUsize>,
@@ -275,7 +275,8 @@ fn a_lie_is_caught() {
     people(folder);
     assert!(driver(folder, None, SQL).status().unwrap().success());
     let expected = sums(&folder.join("out"));
-    // Beside an honest worker, which gets what is refused in the end, and alone.
+    // The planted worker runs alone, or beside an honest one, which gets the refused work in the
+    // end.
     for (lie, is_alone, is_released) in [
         (Lie::Twice, false, true),
         (Lie::RowMoreOnce, false, true),
@@ -305,7 +306,7 @@ fn a_lie_is_caught() {
         assert_eq!(output.status.success(), is_released, "{lie:?}: {said}");
         assert!(strangers(folder, &["people", "out", "config"]).is_empty(), "{lie:?}");
         if matches!(lie, Lie::RowMoreOnce | Lie::RowMore | Lie::OtherFile) {
-            // Who was refused has no part in the recount.
+            // A refused worker has no part in the recount.
             assert_eq!(planted.recounted.load(Ordering::Relaxed), 0, "{lie:?}");
             assert!(said.contains("\"state\":\"distrusted\""), "{lie:?}: {said}");
         }
@@ -319,7 +320,7 @@ fn a_lie_is_caught() {
     }
 }
 
-/// Who was refused does not come back where nobody else is left.
+/// A refused worker is not asked again, even if no other worker is left.
 #[test]
 fn a_refused_worker_recounts_for_nobody() {
     let scratch = tempfile::tempdir().unwrap();
@@ -334,14 +335,14 @@ fn a_refused_worker_recounts_for_nobody() {
         running.until("verify", "begin");
         std::thread::sleep(Duration::from_millis(20 * part));
         honest.kill(0);
-        // The honest one may have been done.
+        // The honest worker may have finished its work.
         let _ = running.end();
         assert!(planted.lied.load(Ordering::Relaxed) > 0, "{part}");
         assert_eq!(planted.recounted.load(Ordering::Relaxed), 0, "{part}");
     }
 }
 
-/// What workers can do is not done by the driver.
+/// The driver does not do what workers can do.
 #[test]
 fn workers_do_what_they_can() {
     let scratch = tempfile::tempdir().unwrap();

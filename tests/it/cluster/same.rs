@@ -6,7 +6,7 @@ use crate::common::anonsql;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Statements by name, and whether workers write their files.
+/// Statements by name, each with whether workers write its files.
 pub const REQUESTS: &[(&str, &str, bool)] = &[
     (
         "plain",
@@ -93,7 +93,7 @@ fn one_two_and_three_workers_write_the_same_files() {
             release(folder, Some(&workers), &target, request);
             let (expected, found) = (sums(&folder.join(format!("{name}-0"))), sums(&folder.join(&target)));
             assert_eq!(expected, found, "{target}");
-            // Hidden folders are stages and what workers wrote into.
+            // Hidden folders are stages, and the folders that workers wrote into.
             let hidden = strangers(folder, &[]);
             let hidden = hidden
                 .iter()
@@ -104,7 +104,7 @@ fn one_two_and_three_workers_write_the_same_files() {
     }
 }
 
-/// Ballista writes the same files, and keeps nothing of them.
+/// Executors of Ballista write the same files, and leave nothing behind.
 #[test]
 fn executors_write_the_same_files() {
     let scratch = tempfile::tempdir().unwrap();
@@ -119,7 +119,7 @@ fn executors_write_the_same_files() {
         release(folder, Some(&executors), &two, request);
         assert_eq!(sums(&folder.join(one)), sums(&folder.join(two)), "{name}");
     }
-    // Functions of lists are known there, too.
+    // The executors know functions of lists, too.
     let lists = "(SELECT age, zip, array_append(make_array(illness), note) AS tags FROM people)";
     for (target, executors) in [("lists-0", None), ("lists-1", Some(&executors))] {
         let sql = format!(
@@ -129,7 +129,7 @@ fn executors_write_the_same_files() {
         assert!(driver(folder, executors, &sql).status().unwrap().success());
     }
     assert_eq!(sums(&folder.join("lists-0")), sums(&folder.join("lists-1")));
-    // Files of a job are removed a little after it.
+    // The files of a job are removed shortly after the job.
     let begun = Instant::now();
     while files_below(&spilled) > 0 {
         assert!(begun.elapsed() < Duration::from_secs(20));
@@ -145,7 +145,7 @@ fn files_below(folder: &Path) -> usize {
         .sum()
 }
 
-/// Rows that are added to a release: their files go on with the numbers of those that stand.
+/// Rows are added to a release: the new files continue the numbers of the existing ones.
 #[test]
 fn a_release_grows_alike() {
     let scratch = tempfile::tempdir().unwrap();
@@ -156,7 +156,7 @@ fn a_release_grows_alike() {
                    QUASI IDENTIFIERS (age USING age, zip USING zip) KEEP (illness) SATISFYING k_anonymity(5)";
     for (target, workers) in [("one", None), ("two", Some(&workers))] {
         for (rows, how) in [("person < 50000", ""), ("person >= 50000", "APPEND")] {
-            // Both batches are of all files.
+            // Both batches read all files.
             let request = match how {
                 "APPEND" => request.replace("OPTIONS (", "OPTIONS (read_again true, "),
                 _ => request.to_string(),
@@ -171,7 +171,7 @@ fn a_release_grows_alike() {
     assert_eq!(one, two);
 }
 
-/// Buckets that are deliberately cut within classes: files of a few rows.
+/// Files have only a few rows, so buckets are deliberately cut within classes.
 #[test]
 fn files_smaller_than_classes_are_the_same() {
     let scratch = tempfile::tempdir().unwrap();
@@ -203,7 +203,7 @@ fn a_worker_with_another_secret_is_refused() {
     assert!(!folder.join("out").exists());
 }
 
-/// What cannot be read elsewhere is read here.
+/// The driver reads a source that workers cannot read.
 #[test]
 fn a_source_of_other_rows_is_read_by_the_driver() {
     let scratch = tempfile::tempdir().unwrap();
@@ -253,7 +253,7 @@ fn addresses_elsewhere_and_nobody_there_are_errors() {
         ("df://127.0.0.1:1", "no executor answers"),
         ("df://127.0.0.1:1,http://127.0.0.1:1", "one scheduler"),
     ] {
-        // Nobody there may be there later.
+        // A worker that does not answer now may answer later.
         let answers = !said.contains("answers") && !said.contains("leads");
         let sql =
             "CREATE TABLE t AS VALUES (1), (2); ANONYMIZE t QUASI IDENTIFIERS (column1) SATISFYING k_anonymity(2)";

@@ -15,8 +15,7 @@ use std::time::Instant;
 const REQUEST: &str = "IDENTIFIERS (person, score) QUASI IDENTIFIERS (age USING age, zip USING zip) SENSITIVE (illness) \
                        KEEP (note, name) SATISFYING k_anonymity(5)";
 
-/// Runs a statement over people in the bucket, with what only this process has: where the bucket
-/// is.
+/// Runs a statement over people in the bucket. Only this process knows where the bucket is.
 fn run(folder: &Path, moto: &Moto, workers: Option<&str>, sql: &str) -> Output {
     let place = format!(
         "SET anonsql.s3.endpoint = '{}'; SET anonsql.s3.allow_http = true;",
@@ -41,15 +40,15 @@ fn succeeded(output: &Output) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The environment without the place of the server.
+/// Returns the environment without the address of the server.
 fn credentials(moto: &Moto) -> Vec<(&'static str, String)> {
     let own = moto.environment().into_iter();
     own.filter(|(name, _)| !matches!(*name, "AWS_ENDPOINT_URL" | "AWS_ALLOW_HTTP"))
         .collect()
 }
 
-/// The checksums of the released objects, in their order, after everything under the prefix was
-/// found to be one release.
+/// Checks that everything under the prefix is one release. Returns the checksums of the released
+/// objects, in their order.
 async fn released(moto: &Moto, prefix: &str) -> Vec<String> {
     let read = async |name: &str| {
         let found = moto.store().get(&ObjectPath::from(name)).await.unwrap();
@@ -112,7 +111,7 @@ async fn objects_are_the_same_files() {
             succeeded(&run(folder, &moto, None, &audit));
         }
     }
-    // Of a store, to a folder.
+    // From a store to a folder.
     for (of, cluster) in &clusters {
         let sql = format!("ANONYMIZE people TO 'here-{of}' OPTIONS (rows_per_file 25000) {REQUEST}");
         succeeded(&run(folder, &moto, Some(&cluster.urls()), &sql));
@@ -120,8 +119,8 @@ async fn objects_are_the_same_files() {
     }
 }
 
-/// What was written and not accepted is deleted with the end of the run, whether there is a release
-/// or not.
+/// Files that were written and not accepted are deleted at the end of the run, with or without a
+/// release.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 async fn killed_workers_leave_no_object() {

@@ -23,9 +23,9 @@ fn certificates(parent: &Path, name: &str) -> PathBuf {
 const REQUEST: &str = "OPTIONS (rows_per_file 25000) IDENTIFIERS (person, score, name, note) \
                        QUASI IDENTIFIERS (age USING age, zip USING zip) KEEP (illness) SATISFYING k_anonymity(5)";
 
-/// Rows travel between workers and to the driver encrypted. Who has no certificate of the authority
-/// is not answered, and a worker whose certificate is of another authority or for another name is
-/// not asked.
+/// Rows travel between workers and to the driver encrypted. A program without a certificate of the
+/// authority gets no answer. A worker whose certificate is of another authority or for another name
+/// is not asked.
 #[test]
 fn certificates_are_asked_for_on_both_sides() {
     let scratch = tempfile::tempdir().unwrap();
@@ -47,7 +47,7 @@ fn certificates_are_asked_for_on_both_sides() {
     };
     let alone = driver(folder, None, &format!("ANONYMIZE people TO 'alone' {REQUEST}"));
     assert!({ alone }.status().unwrap().success());
-    // One by one, and all behind a name.
+    // Each worker by its own address, and all workers behind one name.
     let urls = workers.urls();
     let looked_up = urls.split(',').next().unwrap().replace("https:", "dns+https:");
     for (target, urls) in [("named", &urls), ("found", &looked_up)] {

@@ -1,4 +1,4 @@
-//! What travels between a driver and a worker, byte by byte.
+//! The bytes that travel between a driver and a worker.
 
 use super::workers::Workers;
 use super::{SECRET, driver, people};
@@ -9,7 +9,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
-/// Somebody between driver and worker who writes down what passes.
+/// A proxy between driver and worker that records the bytes.
 struct Between {
     url: String,
     seen: Arc<Mutex<Vec<u8>>>,
@@ -49,7 +49,7 @@ fn has(seen: &[u8], text: &str) -> bool {
     seen.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// The place of a secret travels, and neither the secret of a hash nor the key of a store.
+/// The location of a secret travels, but neither the secret of a hash nor the key of a store does.
 #[test]
 fn no_secret_travels() {
     let scratch = tempfile::tempdir().unwrap();

@@ -33,7 +33,7 @@ fn started(arguments: &[&str], folder: &Path, how: impl Fn(&mut Command)) -> (Ch
 }
 
 impl Workers {
-    /// Starts so many workers with one thread each, whose temporary files are in `folder`.
+    /// Starts `count` workers with one thread each, and with their temporary files in `folder`.
     pub fn start(count: usize, folder: &Path) -> Self {
         Self::with_secret(count, folder, SECRET)
     }
@@ -76,13 +76,13 @@ impl Workers {
         }
     }
 
-    /// Starts so many executors of Ballista with one thread each, whose files are in `folder`, and
-    /// a scheduler that knows no secret.
+    /// Starts `count` executors of Ballista with one thread each and with their files in `folder`,
+    /// and a scheduler without any secret.
     pub fn of_ballista(count: usize, folder: &Path) -> Self {
         Self::of_ballista_with(count, folder, &[("SALT", SECRET.to_string())])
     }
 
-    /// Starts executors in this environment, and a scheduler that is not in it.
+    /// Starts executors in this environment, and a scheduler outside it.
     pub fn of_ballista_with(count: usize, folder: &Path, environment: &[(&'static str, String)]) -> Self {
         let listen = ["cluster", "scheduler", "--listen", "127.0.0.1:0"];
         let (scheduler, address) = started(&listen, folder, |_| {});

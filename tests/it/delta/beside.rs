@@ -1,5 +1,5 @@
-//! What else belongs to a release in a Delta table: its footers, its lineage, drift since it was
-//! made, and APPEND.
+//! Other parts of a release in a Delta table: its footers, its lineage, drift since it was made,
+//! and APPEND.
 
 use super::{REQUEST, TABLE, VERIFY, action, commit, entry, manifest, session};
 use crate::common::{anonsql, collect, holds, rows};
@@ -71,7 +71,7 @@ fn lineage_names_the_tables() {
     assert_eq!(columns["age"]["inputFields"][0]["name"], path("people"));
 }
 
-/// A table whose columns are others than at the release is drift.
+/// Columns that differ from those at the release are drift.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn drift_of_a_table_is_named() {
     let context = session().await;
@@ -130,7 +130,7 @@ async fn a_table_grows_by_versions() {
         };
         collect(&context, &add("SELECT * FROM p")).await;
         collect(&context, &add("SELECT age + 20 AS age, sex FROM p")).await;
-        // The men are two, and wait.
+        // There are only two men, who wait.
         collect(&context, &add("SELECT * FROM p WHERE age <> 41")).await;
         let files = manifest(&table, 0).output.len();
         for (version, people) in [(0u64, 6), (1, 12), (2, 15)] {
@@ -157,7 +157,7 @@ async fn a_table_grows_by_versions() {
             Err(e) => assert!(!how.is_empty() && e.to_string().contains("each batch alone"), "{e}"),
         }
         collect(&context, "SET anonsql.strict = false").await;
-        // Nobody of a batch of two can be released: no version.
+        // No row of a batch of two can be released, so there is no new version.
         let waiting = add("SELECT * FROM p WHERE age < 33").replace("50 PERCENT", "100 PERCENT");
         collect(&context, &waiting).await;
         assert!(!table.join("_delta_log/00000000000000000003.json").exists());
@@ -283,8 +283,8 @@ async fn a_version_has_a_short_form() {
     assert_eq!(rows(&read), 6);
 }
 
-/// What another tool does to a release is told: to its properties, and by a commit while a run adds
-/// to it. Neither is taken for another release.
+/// Changes by another tool are reported: to the properties of a release, and by a commit while a
+/// run adds to it. Neither is taken for another release.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_other_tools_commit_is_no_release() {
     let context = session().await;
@@ -376,7 +376,7 @@ async fn a_report_is_in_no_table() {
     assert!(!table.join("_delta_log/00000000000000000001.json").exists());
 }
 
-/// The same files are not added twice, whatever number the version of their table has by now.
+/// The same files are not added twice, even if their table has another version by now.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_files_of_a_later_version_are_the_same() {
     let context = session().await;

@@ -71,7 +71,7 @@ async fn a_lost_manifest_is_made_again_from_the_log() {
     let newest = collect(&context, &format!("RESTORE MANIFEST OF '{to}'")).await;
     assert_eq!(text(&newest, "outcome", "was there", "version"), "3");
 
-    // A file that is gone or another is no release; a table that is none; a log that says nothing.
+    // A place without a Delta table, and a log without the text of the manifest, are errors.
     let nothing = scratch.path().join("nothing");
     let e = context
         .sql(&format!("RESTORE MANIFEST OF '{}'", nothing.display()))
@@ -155,8 +155,8 @@ async fn a_manifest_in_the_folder_of_its_run_is_read() {
     .await;
 }
 
-/// The package deltalake vacuums all that no entry of the log names, makes a checkpoint and cleans
-/// up the log.
+/// The package deltalake vacuums every file that no entry of the log names, makes a checkpoint and
+/// cleans up the log.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 async fn clean_ups_of_other_tools_leave_the_manifest() {
@@ -178,7 +178,7 @@ print(json.dumps(gone))
         let release = |how: &str| format!("ANONYMIZE p TO '{to}' STORED AS DELTA {how} {REQUEST}");
         for how in [how.to_string(), format!("OVERWRITE {how}")] {
             collect(&context, &release(&how)).await;
-            // What a killed run leaves goes.
+            // Files that a killed run left are removed.
             let left = table.join("run=20260101T000000Z00000000/part-00000-000000000000.parquet");
             std::fs::create_dir_all(left.parent().unwrap()).unwrap();
             std::fs::write(&left, "x").unwrap();

@@ -25,7 +25,7 @@ use url::Url;
 const REQUEST: &str = "QUASI IDENTIFIERS (age USING age) KEEP (sex) SATISFYING k_anonymity(3)";
 const VERIFY: &str = "QUASI IDENTIFIERS (age USING age) SATISFYING k_anonymity(3)";
 
-/// The statements that make the source: six people, and the name of none of them in the release.
+/// The statements that make the source: six people, none of whose names is in the release.
 const TABLE: &str = "CREATE HIERARCHY age AS INTERVALS (10); \
     CREATE TABLE people AS VALUES (31, 'f', 'Quixotica'), (32, 'f', 'b'), (33, 'f', 'c'), (41, 'm', 'd'), (42, 'm', 'e'), (43, 'm', 'f'); \
     CREATE VIEW p AS SELECT column1 AS age, column2 AS sex FROM people WHERE column3 <> 'Nobody'";
@@ -217,7 +217,7 @@ async fn a_source_is_pinned_to_its_version() {
     let same = format!("ANONYMIZE delta.'{from}' TO '{from}' STORED AS DELTA OVERWRITE {REQUEST}");
     let e = context.sql(&same).await.unwrap_err();
     assert!(e.to_string().contains("holds the source"), "{e}");
-    // Vacuumed away before, and between the scans.
+    // The file is vacuumed away between the scans, and then before the run.
     let file = source.join(&manifest(&source, 0).output[0].name);
     let gone = file.clone();
     let observer = Watches::new(Phase::Verify, move || std::fs::remove_file(gone).unwrap());
@@ -254,8 +254,8 @@ pub fn deletion_vector(rows: &[u16]) -> Value {
     json!({"storageType": "i", "pathOrInlineDv": spelled, "sizeInBytes": bytes.len(), "cardinality": rows.len()})
 }
 
-/// Rows that a deletion vector deletes are not read, renamed columns are, and a feature that nobody
-/// knows is an error.
+/// Rows that a deletion vector deletes are not read, renamed columns are read, and an unknown
+/// feature is an error.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn features_of_a_table_are_read_or_refused() {
     let context = session().await;
@@ -283,7 +283,7 @@ async fn features_of_a_table_are_read_or_refused() {
     assert_eq!(rows(&collect(&context, &sql).await), 4);
     let filtered = format!("SELECT count(*) FROM delta.'{}' WHERE age > 32", table.display());
     assert_eq!(number(&collect(&context, &filtered).await), 3.0);
-    // It is not the release any more that its properties name.
+    // The table is no longer the release that its properties name.
     let overwrite = format!(
         "ANONYMIZE p TO '{}' STORED AS DELTA OVERWRITE {REQUEST}",
         table.display()
@@ -330,8 +330,8 @@ async fn features_of_a_table_are_read_or_refused() {
     assert!(!e.to_string().contains("Quixotica"), "{e}");
 }
 
-/// What is no release is not replaced, and what a table cannot hold is refused before anything is
-/// read.
+/// A table that is not a release is not replaced, and what a table cannot hold is refused before
+/// anything is read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_table_cannot_be_is_refused() {
     let context = session().await;
@@ -400,8 +400,8 @@ async fn what_a_table_cannot_be_is_refused() {
     assert_eq!(Manifest::read(&folder).unwrap().unwrap().rows_out, 6);
 }
 
-/// A run whose table got another version meanwhile ends with 5 or 6, and removes its files and
-/// folders.
+/// A run whose table got another version meanwhile ends with exit code 5 or 6, and removes its
+/// files and folders.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_late_writer_leaves_nothing() {
     let scratch = tempfile::tempdir().unwrap();
@@ -433,8 +433,8 @@ async fn a_late_writer_leaves_nothing() {
     }
 }
 
-/// Of two, four and eight writers at once to a table in a store, one wins; the others end with 5 or
-/// 6 and leave nothing.
+/// Two, four and eight writers write to a table in a store at once: one wins, and the others end
+/// with exit code 5 or 6 and leave nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_many_writers_wins() {
     let store = Arc::new(InMemory::new());
@@ -447,7 +447,7 @@ async fn one_of_many_writers_wins() {
         let runs = (0..writers).map(|_| async { session_over(&store).await.sql(&release).await });
         let ended = futures::future::join_all(runs).await;
         let lost: Vec<_> = ended.into_iter().filter_map(Result::err).collect();
-        // Whoever begins after another has won may win, too, if it replaces.
+        // With OVERWRITE, a writer that begins after another has won may win, too.
         assert!(lost.iter().all(|e| (e.kind(), e.exit_code()) == ends), "{lost:?}");
         let found = objects(store.as_ref()).await;
         let entries = found.iter().filter(|name| name.starts_with("out/_delta_log/")).count();
@@ -463,7 +463,7 @@ async fn one_of_many_writers_wins() {
         .await;
         assert!(holds(&checks), "{checks:?}");
     }
-    // What the log named is not for VACUUM.
+    // VACUUM does not delete what the log named.
     let before = objects(store.as_ref()).await;
     let context = session_over(&store).await;
     assert_eq!(rows(&collect(&context, "VACUUM 's3://lake/out' RETAIN '0s'").await), 0);

@@ -1,4 +1,4 @@
-//! Values that the log of a table cannot say exactly, and decimals beyond 64 bits.
+//! Values that the log of a table cannot represent exactly, and decimals beyond 64 bits.
 
 use super::outside::python;
 use super::{action, commit, deletion_vector, entry};
@@ -74,8 +74,8 @@ fn with_statistics(table: &std::path::Path, statistics: &Value) {
     commit(table, 0, &actions);
 }
 
-/// The bounds of decimals, doubles, times and texts are rounded, cut or without NaN: no row is lost
-/// by them. Those of whole numbers and dates rule out files.
+/// The bounds of decimals, doubles, times and texts are rounded, cut or without NaN. No row is lost
+/// because of them. The bounds of whole numbers and dates rule out files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rounded_bounds_lose_no_rows() {
     let context = context(2);
@@ -124,7 +124,7 @@ async fn rounded_bounds_lose_no_rows() {
         .await;
         assert_eq!(number(&counted), expected, "{filter}");
     }
-    // The log is believed of whole numbers, and so a file is not read.
+    // The bounds of whole numbers in the log are trusted, so the file is not read.
     let mut wrong = serde_json::from_str::<Value>(action(&entry(&table, 0), "add")["stats"].as_str().unwrap()).unwrap();
     wrong["minValues"]["k"] = json!(100);
     wrong["maxValues"]["k"] = json!(200);
@@ -137,8 +137,8 @@ async fn rounded_bounds_lose_no_rows() {
     assert_eq!(number(&counted), 0.0);
 }
 
-/// NULL partitions are in no answer that asks for a value, and decimals and dates of partitions are
-/// found.
+/// NULL partitions are in no answer to a filter on a value, and decimals and dates of partitions
+/// are found.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn partitions_are_filtered_as_rows_are() {
     let context = context(2);

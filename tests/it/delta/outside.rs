@@ -65,7 +65,7 @@ fn a_killed_run_leaves_a_whole_table() {
 
 /// Runs Python with these arguments, and returns what it prints as JSON.
 pub(super) fn python(script: &str, arguments: &[&str]) -> Value {
-    // What the packages do while Python ends is not looked at: their threads sometimes abort it.
+    // Python is ended at once, because threads of the packages sometimes abort it at its end.
     let script = format!("{script}\nimport os\nsys.stdout.flush()\nos._exit(0)\n");
     let output = Command::new("python3")
         .args(["-c", &script])
@@ -76,7 +76,7 @@ pub(super) fn python(script: &str, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// The rows of a version, read by the package deltalake, and by DuckDB over it.
+/// Reads the rows of a version with the package deltalake, and with DuckDB over it.
 const READ: &str = r#"
 import json, sys, duckdb
 from deltalake import DeltaTable
@@ -92,8 +92,8 @@ print(json.dumps({
 }, default=str))
 "#;
 
-/// What is released is what the packages deltalake and DuckDB of Python read, after a create and an
-/// overwrite, and of the version before.
+/// The packages deltalake and DuckDB of Python read what was released: after a create, after an
+/// overwrite, and from the version before.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 async fn other_readers_read_the_rows_of_the_manifest() {
@@ -116,7 +116,7 @@ async fn other_readers_read_the_rows_of_the_manifest() {
         collect(&context, &sql).await;
         assert_eq!(manifest(&table, version).rows_out, u64::from(n));
     }
-    // APPEND: the rows of the version before, and as many again.
+    // APPEND: the rows of the version before, and 300 more.
     let add = format!(
         "ANONYMIZE {} TO '{to}' STORED AS DELTA PARTITIONED BY (part) APPEND OPTIONS (rows_per_file 100) {keep}",
         source(1000).replace("range(0, 1000)", "range(700, 1000)")
@@ -178,8 +178,8 @@ print(DeltaTable(sys.argv[1]).version())
     assert_eq!(rows(&collect(&context, &sql).await), 90);
 }
 
-/// On a server of S3: our own road to the store, one winner of several processes, and no credential
-/// anywhere.
+/// On a server of S3: our own access to the store, one winner among several processes, and no
+/// credential anywhere.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 fn a_table_on_a_server() {

@@ -88,7 +88,7 @@ fn nights_end_as_a_scheduler_expects() {
     assert!(removed.iter().any(|action| action.get("remove").is_some()));
 }
 
-/// A store that does not answer is no first night: the scheduler is told to try again.
+/// A store that does not answer is not taken for a first night: the scheduler is told to try again.
 #[test]
 fn a_store_that_does_not_answer_ends_the_night() {
     let pipeline = Pipeline(tempfile::tempdir().unwrap());

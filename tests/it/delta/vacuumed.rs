@@ -116,7 +116,7 @@ fn spark_vacuum(table: &Path, retention: Duration) -> Vec<String> {
     gone
 }
 
-/// The manifest of each version stays where VACUUM of Spark deletes what it may, the newest release
+/// VACUUM of Spark deletes what it may: the manifest of each version stays, the newest release
 /// holds, and a manifest that is lost nevertheless is made again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn vacuum_of_spark_leaves_the_manifests() {
@@ -130,7 +130,7 @@ async fn vacuum_of_spark_leaves_the_manifests() {
         let manifests: Vec<_> = (0..VERSIONS).map(|version| file(&table, version)).collect();
         let texts: Vec<_> = manifests.iter().map(|path| fs::read(path).unwrap()).collect();
 
-        // Within the retention only what a killed run left long ago is old.
+        // Within the retention, only the files that a killed run left long ago are old.
         fs::create_dir(table.join(LEFT).parent().unwrap()).unwrap();
         fs::write(table.join(LEFT), "x").unwrap();
         aged(table.join(LEFT).parent().unwrap());
@@ -172,7 +172,7 @@ async fn vacuum_of_spark_leaves_the_manifests() {
 }
 
 /// The package deltalake deletes what VACUUM of Spark would, and entries of the log that are older
-/// than a checkpoint; the newest release has its manifest, or gets it again.
+/// than a checkpoint. The newest release keeps its manifest, or gets it again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 async fn a_log_that_was_cleaned_up_makes_the_newest_manifest_again() {

@@ -40,8 +40,8 @@ async fn refused(context: &AnonContext, sql: &str, said: &str) -> Error {
     e
 }
 
-/// A copy of the catalog at a path without anything that a URL escapes; its data files stay where
-/// they are.
+/// Copies the catalog to a path with characters that a URL escapes. Its data files stay where they
+/// are.
 fn copied(folder: &Path) -> String {
     let catalog = folder.join("a lake#1%.sqlite");
     std::fs::copy(LAKE, &catalog).unwrap();
@@ -49,8 +49,8 @@ fn copied(folder: &Path) -> String {
 }
 
 /// Delete files, deleted rows and rows in the catalog, columns that came, went and changed their
-/// names and types, partitions, merged files and files that others wrote: of every snapshot, the
-/// figures are those of DuckDB.
+/// names and types, partitions, merged files and files that others wrote: the figures of every
+/// snapshot are those of DuckDB.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_snapshot_is_read_as_duckdb_reads_it() {
     let context = session().await;
@@ -181,9 +181,9 @@ async fn a_release_is_of_one_snapshot() {
     }
 }
 
-/// The manifest tells rows of the catalog from others, whose snapshot has the same files: rows that
-/// came to the catalog, and rows of a file that the catalog says are deleted. A later snapshot of
-/// the same rows has another number and no other checksum.
+/// The manifest distinguishes snapshots with the same files and other rows of the catalog: rows
+/// that came to the catalog, and rows of a file that the catalog lists as deleted. A later snapshot
+/// of the same rows has another number but the same checksum.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rows_of_the_catalog_have_a_checksum() {
     let context = session().await;
@@ -209,8 +209,8 @@ async fn rows_of_the_catalog_have_a_checksum() {
     }
 }
 
-/// What others commit during a run changes nothing in it; a snapshot that they expire ends it with
-/// an error.
+/// Commits of others during a run change nothing in it. If they expire its snapshot, the run ends
+/// with an error.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_statement_is_pinned_to_its_snapshot() {
     let scratch = tempfile::tempdir().unwrap();
@@ -237,12 +237,12 @@ async fn a_statement_is_pinned_to_its_snapshot() {
             }
         }
     }
-    // The release of before stands.
+    // The previous release stands.
     assert_eq!(Manifest::read(&out).unwrap().unwrap().rows_out, 164);
 }
 
-/// What the crate would read wrongly, or not at all, is an error that says what to do, and quotes
-/// no value.
+/// Anything that the crate would read wrongly, or not at all, is an error that says what to do and
+/// quotes no value.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_not_read_is_refused() {
     let context = session().await;

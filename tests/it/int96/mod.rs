@@ -65,10 +65,10 @@ async fn times_of_spark_are_read_as_they_were_written() {
     let external = format!("CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION '{folder}'");
     collect(&context, &external).await;
     assert_times(&context, "t").await;
-    // Nested times are those beside them.
+    // Nested times equal those beside them.
     let same = "WHERE (at IS NOT DISTINCT FROM ats[1]) AND (at IS NOT DISTINCT FROM s['at'])";
     assert_eq!(rows(&collect(&context, &format!("SELECT id FROM t {same}")).await), 18);
-    // Filters go down to the file, where nothing is skipped that is meant.
+    // Filters are pushed down to the file, where no matching row is skipped.
     for (filter, found) in [
         ("date_part('year', at) = 9999", 2),
         ("at < arrow_cast('1000-01-01', 'Timestamp(µs)')", 2),
@@ -79,7 +79,7 @@ async fn times_of_spark_are_read_as_they_were_written() {
     }
 }
 
-/// A release has the times and a type that other programs read.
+/// A release has the times, in a type that other programs read.
 #[tokio::test]
 async fn times_of_spark_are_released_in_microseconds() {
     let scratch = tempfile::tempdir().unwrap();
@@ -107,7 +107,8 @@ async fn times_of_spark_are_released_in_microseconds() {
     context.sql(&verify).await.unwrap();
 }
 
-/// An object store is no other way in: by name, by prefix, by pattern and as an external table.
+/// Files in an object store are read alike: by name, by prefix, by pattern and as an external
+/// table.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn times_of_spark_in_an_object_store() {
     let (context, store) = (with_paths(2), Arc::new(InMemory::new()));
@@ -128,7 +129,7 @@ async fn times_of_spark_in_an_object_store() {
     assert_times(&context, "'s3://lake/out'").await;
     let verify = format!("VERIFY 's3://lake/out' QUASI IDENTIFIERS (id) SATISFYING k_anonymity(2) AGAINST {columns}");
     assert!(holds(&collect(&context, &verify).await));
-    // A value that nanoseconds do not hold, and that this type of the session cannot mean.
+    // A value with nanoseconds, which this type of the session cannot hold.
     let nanoseconds = std::fs::read(file("nanoseconds.parquet")).unwrap();
     store
         .put(&"nanoseconds.parquet".into(), nanoseconds.into())
@@ -175,7 +176,7 @@ async fn a_time_that_its_type_cannot_hold_is_an_error() {
     .await;
     // A column that is not read does not count.
     assert_eq!(rows(&collect(&context, &format!("SELECT id FROM '{old}'")).await), 6);
-    // The same of dates, and of times of 64 bits.
+    // The same for dates, and for times of 64 bits.
     let old = file("spark_old_dates.parquet");
     for (column, with) in [
         ("day", "\"day\" has a date before 1582-10-15"),
@@ -186,7 +187,7 @@ async fn a_time_that_its_type_cannot_hold_is_an_error() {
     // A time without a zone is never changed.
     let read = texts(&context, &format!("SELECT plain FROM '{old}' ORDER BY plain")).await;
     assert_eq!(read, ["1582-10-04T00:00:00", "2020-01-31T10:20:30"]);
-    // Asked for, nanoseconds are read, and what these cannot hold is an error.
+    // On request, nanoseconds are read, and times that they cannot hold are an error.
     collect(&context, "SET datafusion.execution.parquet.coerce_int96 = 'ns'").await;
     let read = texts(
         &context,
@@ -233,7 +234,7 @@ async fn times_of_spark_in_a_delta_table() {
     }
 }
 
-/// The same file, of which the rows with the last time are deleted.
+/// The same file, with the rows of the last time deleted.
 #[cfg(feature = "delta")]
 #[tokio::test]
 async fn times_of_spark_in_a_delta_table_with_a_deletion_vector() {
@@ -242,7 +243,7 @@ async fn times_of_spark_in_a_delta_table_with_a_deletion_vector() {
     let table = scratch.path().display();
     let sql = format!("SELECT at FROM '{table}' WHERE at IS NOT NULL ORDER BY at");
     let times = TIMES.iter().flat_map(|time| [format!("{time}Z"), format!("{time}Z")]);
-    // The first rows have the last of the times.
+    // The first rows have the latest of the times.
     let left: Vec<String> = times.take(2 * TIMES.len() - 2).collect();
     assert_eq!(texts(&with_paths(2), &sql).await, left);
 }

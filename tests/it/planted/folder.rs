@@ -1,4 +1,4 @@
-//! What is planted in the folder of a release, and in its files beside rows.
+//! Plants in the folder of a release, and in its files beside rows.
 
 use super::scene::{Rows, Scene, writer};
 use super::{COLUMNS, FILES, UNNAMED, set};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 const MORE: &str = "files that hold more than rows";
 
-/// What is done to the folder of a release.
+/// A change to the folder of a release.
 type Plant<'a> = &'a dyn Fn(&Path);
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn a_manifest_that_names_other_files_reads_none_of_them() {
         if name == "link" {
             symlink(&elsewhere, scene.path(name).join(&path)).unwrap();
         }
-        // Size and checksum are right, if only the name were followed.
+        // Size and checksum would be right if the name were followed.
         scene.seal(name, |m| m.output[0].name.clone_from(&path));
         let found = scene.failing(name, "", "").await;
         assert!(found.is_superset(&set(&[FILES, UNNAMED])), "{name}: {found:?}");
@@ -100,7 +100,7 @@ async fn metadata_of_a_footer_is_found() {
         let end = bytes.len() - 8;
         let footer = end - u32::from_le_bytes(bytes[end..end + 4].try_into().unwrap()) as usize;
         match name {
-            // Before the footer no page lists it, and readers pass over it.
+            // Before the footer, no page lists the bytes, and readers skip them.
             "between" => {
                 let mut written = fs::File::create(&file).unwrap();
                 written.write_all(&bytes[..footer]).unwrap();
@@ -136,7 +136,7 @@ async fn a_column_of_a_csv_file_is_found() {
     fs::write(&file, more.collect::<String>()).unwrap();
     scene.seal("more", |_| {});
     assert_eq!(scene.failing("more", "", "").await, set(&[COLUMNS, MORE]));
-    // The same names in another order tell a reader by position something else.
+    // The same names in another order have another meaning for a reader by position.
     scene.copy("text", "renamed");
     let file = scene.path("renamed").join("part-00000.csv");
     let (header, rest) = text.split_once('\n').unwrap();

@@ -1,4 +1,4 @@
-//! What is planted in a manifest.
+//! Plants in a manifest.
 
 use super::scene::{HIERARCHIES, Scene};
 use super::{AGE, BEYOND, COLUMNS, DM, FILES, SOURCE, set};
@@ -21,7 +21,7 @@ fn verify(scene: &Scene, name: &str, more: &str) -> String {
     )
 }
 
-/// A copy of the release with a column `name` that no statement releases.
+/// Makes a copy of the release with a column `name` that no statement releases.
 async fn with_names(scene: &Scene, name: &str) {
     scene
         .plant("plain", name, |r| {
@@ -39,7 +39,7 @@ async fn a_column_is_found_whatever_the_statement_of_the_manifest_is() {
     for more in ["", &scene.against()] {
         assert_eq!(scene.failing("garbled", "", more).await, set(&[COLUMNS, UNREADABLE]));
     }
-    // Named as kept in the manifest, but not by the statement that it has.
+    // The manifest names the column as kept, but its statement does not.
     with_names(&scene, "named").await;
     scene.seal("named", |m| {
         let column = r#"{"name": "name", "data_type": "Utf8", "role": "keep"}"#;
@@ -69,7 +69,7 @@ async fn what_is_not_checked_is_said() {
     let unchecked = async |name: &str, more: &str| scene.unchecked_of(&verify(&scene, name, more)).await;
     assert!(unchecked("plain", "").await.contains(NO_SOURCE));
     assert!(!unchecked("plain", &scene.against()).await.contains(NO_SOURCE));
-    // Raw values, and a manifest that calls them level 0: only the source tells.
+    // Raw values, and a manifest that calls them level 0: only the source reveals this.
     let zip = "values of zip that are not of level 2";
     scene.copy("plain", "node");
     scene.seal("node", |m| {
@@ -78,7 +78,7 @@ async fn what_is_not_checked_is_said() {
     assert!(unchecked("node", "").await.contains(NO_SOURCE));
     let found = scene.failing("node", "", &scene.against()).await;
     assert!(found.contains(BEYOND) && !found.contains(zip), "{found:?}");
-    // A level that is left out.
+    // A level is missing.
     scene.copy("plain", "level");
     scene.seal("level", |m| {
         m.node.remove("zip");
@@ -88,7 +88,7 @@ async fn what_is_not_checked_is_said() {
         said.contains("not checked: labels of zip (_manifest.json has no level)"),
         "{said:?}"
     );
-    // No manifest at all.
+    // There is no manifest.
     scene.copy("plain", "bare");
     fs::remove_file(scene.path("bare").join("_manifest.json")).unwrap();
     let said = unchecked("bare", "").await;
@@ -119,7 +119,7 @@ async fn another_hierarchy_of_the_same_name_is_told() {
             .iter()
             .any(|(check, _)| check == AGE || check.contains("age that are not of"))
     );
-    // Named in the statement, it is a claim.
+    // A hierarchy that the statement names is a claim.
     let named = verify(&scene, "plain", "").replace("(age,", "(age USING age,");
     let said = super::scene::checks(&other, &named).await;
     let failed: Vec<&str> = said
@@ -157,8 +157,8 @@ async fn any_change_of_the_text_is_found() {
             "{name}"
         );
     }
-    // More rows read, and as many more suppressed: the source tells, and so does a metric in which
-    // both count.
+    // One more row read, and one more suppressed: the source reveals it, and so does a metric that
+    // counts both.
     scene.copy("plain", "read");
     scene.seal("read", |m| {
         m.rows_in = m.rows_in.map(|n| n + 1);
@@ -219,7 +219,7 @@ async fn levels_of_other_columns_and_levels_that_are_gone_are_found() {
         scene.seal(name, forge);
         assert!(failing(name).await.contains(LEVELS), "{name}");
     }
-    // If a column has two levels, nobody can tell which is meant.
+    // If a column has two levels, it is unclear which one is meant.
     scene.copy("plain", "twice");
     let path = scene.path("twice").join("_manifest.json");
     let text = fs::read_to_string(&path).unwrap();
@@ -336,7 +336,7 @@ async fn no_literal_of_a_query_is_in_the_manifest_unless_it_was_asked_for() {
         "{}",
         full.statement
     );
-    // Labels of a hierarchy are in neither.
+    // Labels of a hierarchy are in neither manifest.
     assert!(!text.contains("Ann"), "{text}");
     let sha = anonsql_sha256(&full.statement);
     assert_eq!(full.statement_sha256, sha);

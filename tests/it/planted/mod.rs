@@ -1,9 +1,8 @@
 //! Violations planted in copies of a release: VERIFY finds each by the check that is meant for it,
 //! and passes the untouched release.
 //!
-//! A copy is sealed again after it was changed (sizes and checksums of the manifest's files are
-//! made right), so that no plant is found by its checksum alone, but for those that are about
-//! files.
+//! A copy is sealed again after a change: the sizes and checksums of the manifest's files are made
+//! right. So no plant is found by its checksum alone, except those that are about files.
 
 mod folder;
 mod manifest;
@@ -42,8 +41,8 @@ fn set(names: &[&str]) -> BTreeSet<String> {
 async fn the_untouched_release_passes() {
     let scene = Scene::new().await;
     assert_eq!(scene.failing("plain", "", &scene.against()).await, set(&[]));
-    // Written by the tests and not by the product, it still passes: no plant is found for how it
-    // was written.
+    // A release that the tests have rewritten still passes: no plant is found because of how it was
+    // written.
     scene.plant("plain", "rewritten", |_| {}).await;
     assert_eq!(scene.failing("rewritten", "", &scene.against()).await, set(&[]));
     for (name, layout, more) in [
@@ -95,7 +94,7 @@ async fn broken_classes_are_found() {
         set(&["p_sensitive(2) ON occupation"])
     );
 
-    // 3. Two rows whose age is NULL make a class of their own, and one that is too small.
+    // 3. Two rows whose age is NULL make a class of their own, which is too small.
     scene
         .plant("plain", "null", |r| {
             let (_, large) = r.ends();
@@ -121,9 +120,8 @@ async fn broken_classes_are_found() {
         set(&["k_anonymity(20) ON (age, zip)"])
     );
 
-    // 5. to 14. A class of one salary class only, for every model that looks at shares of values.
-    //    What the untouched
-    // release reaches is what is required, so that it holds exactly.
+    // 5. to 14. A class with one salary class only, for every model of the shares of values. The
+    // bounds are close to what the untouched release reaches.
     scene
         .plant("plain", "skewed", |r| {
             let (small, _) = r.ends();
@@ -151,7 +149,7 @@ async fn broken_classes_are_found() {
             _ => String::new(),
         };
         let reached = scene.reached("plain", &at(given), &more).await;
-        // A tenth of room, which the skewed class goes beyond.
+        // The bound leaves a tenth of room, which the skewed class exceeds.
         let bound = match model {
             "entropy_l_diversity" => 1.0 + (reached - 1.0) * 0.9,
             "alpha_k" => (reached + 1.0) / 2.0,
@@ -168,7 +166,7 @@ async fn broken_classes_are_found() {
         assert_eq!(found.len(), 1, "{satisfying}: {found:?}");
         assert!(found.first().unwrap().starts_with(model), "{satisfying}: {found:?}");
     }
-    // Its bound is -ln q at most, so the release has to be made for it.
+    // The bound of this model is at most -ln q, so it needs a release of its own.
     let likeness = "enhanced_beta_likeness(1) ON salary_class";
     let roles = ROLES.replace("k_anonymity(5) AND", &format!("k_anonymity(5) AND {likeness} AND"));
     scene.release("alike", "", &roles, "").await;
@@ -196,7 +194,8 @@ async fn broken_classes_are_found() {
         assert_eq!(found, set(&[required, &[SMALLEST, DM]].concat()));
     }
 
-    // 15. The share of classes among rows: half of every class is gone, none is below k.
+    // 15. The share of classes among rows: half of the rows of every class are gone, and no class
+    // is below k.
     scene
         .plant("plain", "thin", |r| {
             let all = r.classes(&["age", "sex", "zip"]);
@@ -225,7 +224,7 @@ async fn what_the_manifest_does_not_say_is_found() {
     let found = scene.failing("doubled", "", &scene.against()).await;
     assert_eq!(found, set(&[ROWS, READ, SMALLEST, DM, UNNAMED, BEYOND]));
 
-    // 17. The same inside one file, with a manifest that was made to fit: only the source tells.
+    // 17. The same inside one file, with a manifest made to fit: only the source reveals it.
     scene.plant("plain", "twice", |r| r.rows.extend(r.rows.clone())).await;
     scene.seal("twice", |m| {
         (m.rows_out, m.rows_in) = (2 * m.rows_out, m.rows_suppressed.map(|n| 2 * m.rows_out + n));
@@ -258,7 +257,7 @@ async fn what_the_manifest_does_not_say_is_found() {
     scene.seal("boast", |m| m.reached_k = m.reached_k.map(|k| k + 1));
     assert_eq!(scene.failing("boast", "", "").await, set(&[SMALLEST]));
 
-    // 20. It says that fewer rows were suppressed.
+    // 20. The manifest gives too few suppressed rows.
     scene.copy("plain", "fewer");
     scene.seal("fewer", |m| m.rows_suppressed = m.rows_suppressed.map(|n| n - 1));
     assert_eq!(scene.failing("fewer", "", "").await, set(&[READ, DM]));
@@ -304,7 +303,7 @@ async fn suppressed_rows_are_no_class() {
     scene.release("starred", "", ROLES, "SUPPRESSED ROWS STARRED").await;
     assert!(scene.manifest("starred").rows_suppressed >= Some(20));
 
-    // 24. Counted as a class, they would be a large one.
+    // 24. Suppressed rows that are counted as a class would be a large one.
     scene.copy("starred", "class");
     scene.seal("class", |m| {
         m.suppressed_rows = SuppressedRows::Dropped;
@@ -313,7 +312,7 @@ async fn suppressed_rows_are_no_class() {
     let found = scene.failing("class", "k_anonymity(5)", "").await;
     assert_eq!(found, set(&[CLASSES, DM, AGE, ZIP]));
 
-    // 25. A class hidden among them.
+    // 25. A class hidden among the suppressed rows.
     let hide = |r: &mut Rows| {
         let (small, _) = r.ends();
         for column in ["age", "sex", "zip"] {
@@ -327,7 +326,7 @@ async fn suppressed_rows_are_no_class() {
     let found = scene.failing("hidden", "k_anonymity(5)", "").await;
     assert_eq!(found, set(&[AGE, ZIP]));
 
-    // 26. They keep their sensitive values.
+    // 26. Suppressed rows keep their sensitive values.
     scene
         .plant("starred", "kept", |r| {
             let age = r.column("age");
@@ -370,7 +369,7 @@ async fn raw_values_are_found() {
     let found = scene.failing("folder", "k_anonymity(5)", &scene.against()).await;
     assert_eq!(found, set(&[FOLDER, BEYOND]));
 
-    // The same by someone who has neither manifest nor source, but knows what the levels should be.
+    // The same for someone who has neither manifest nor source, but knows the required levels.
     std::fs::remove_file(scene.path("folder").join("_manifest.json")).unwrap();
     let sql = format!(
         "VERIFY '{}' QUASI IDENTIFIERS (age, sex, zip USING zip LEVELS 1 TO 2) SATISFYING k_anonymity(5)",
@@ -380,7 +379,7 @@ async fn raw_values_are_found() {
     assert_eq!(found, set(&["folder names of zip that are not of levels 1 to 2"]));
 }
 
-/// 29. Rows left as they stand in the source.
+/// 29. Rows left in the order of the source.
 #[tokio::test]
 async fn the_order_of_the_source_is_found() {
     let scene = Scene::new().await;
@@ -457,7 +456,7 @@ async fn people_are_counted_not_rows() {
     assert_eq!(scene.failing_of(&verify("one", "")).await, set(&[]));
     assert_eq!(scene.failing_of(&verify("one", "ENTITY (patient_id)")).await, set(&[K]));
 
-    // The population is the whole census; a class that nobody in it could be in.
+    // The population is the whole census. The planted class fits nobody in it.
     let population = format!("POPULATION '{}'", scene.path("census.parquet").display());
     assert_eq!(scene.failing("plain", "k_map(5)", &population).await, set(&[]));
     scene

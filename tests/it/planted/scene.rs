@@ -25,17 +25,17 @@ pub const HIERARCHIES: &str = "
     CREATE HIERARCHY age AS INTERVALS (5, 10, 20);
     CREATE HIERARCHY zip AS PREFIX (4, 2);";
 
-/// Every column of it is text.
+/// The clauses of the release. Every released column is text.
 pub const ROLES: &str = "IDENTIFIERS (name, ssn, birth_date, education, native_country, race, workclass, income)
     QUASI IDENTIFIERS (age USING age, sex, zip USING zip) SENSITIVE (occupation, salary_class) KEEP (marital_status)
     SATISFYING k_anonymity(5) AND k_anonymity(20) ON (age, zip) AND l_diversity(2) ON occupation
     AND l_diversity(2) ON salary_class SUPPRESSING AT MOST 60 PERCENT AT NODE (age 2, sex 0, zip 2)";
 
-/// Source rows, a release of them, and a context that knows its hierarchies.
+/// Source rows, a release of them, and a context with its hierarchies.
 pub struct Scene {
     pub scratch: tempfile::TempDir,
     pub context: AnonContext,
-    /// One that reads folders by their path.
+    /// A context that reads folders by their path.
     pub paths: AnonContext,
 }
 
@@ -85,8 +85,8 @@ impl Scene {
         collect(&self.context, &sql).await;
     }
 
-    /// The checks of a release that fail. Without `satisfying`, those of the models that it was
-    /// released with.
+    /// Returns the checks of a release that fail. Without `satisfying`, models of the release are
+    /// checked.
     pub async fn failing(&self, name: &str, satisfying: &str, more: &str) -> BTreeSet<String> {
         let satisfying = match satisfying {
             "" => "k_anonymity(5) AND k_anonymity(20) ON (age, zip) AND l_diversity(2) ON occupation",
@@ -106,7 +106,7 @@ impl Scene {
         failed.map(|(check, _)| check).collect()
     }
 
-    /// What VERIFY says that it did not check.
+    /// Returns what VERIFY reports as not checked.
     pub async fn unchecked_of(&self, sql: &str) -> BTreeSet<String> {
         let rows = checks(&self.context, sql).await;
         let unchecked = rows.into_iter().filter(|(_, ok)| ok.is_none());
@@ -117,7 +117,7 @@ impl Scene {
         format!("AGAINST '{}'", self.path("census.parquet").display())
     }
 
-    /// A copy of release `from`, changed and sealed again.
+    /// Makes a copy of release `from`, changed and sealed again.
     pub async fn plant(&self, from: &str, name: &str, change: impl FnOnce(&mut Rows)) {
         let sql = format!("SELECT * FROM '{}/'", self.path(from).display());
         let mut rows = Rows::of(&collect(&self.paths, &sql).await);
@@ -134,7 +134,7 @@ impl Scene {
         Manifest::read(&self.path(name)).unwrap().unwrap()
     }
 
-    /// Makes sizes, rows and checksums right again, and changes the manifest otherwise.
+    /// Corrects sizes, rows and checksums in the manifest, and then changes it further.
     pub fn seal(&self, name: &str, change: impl FnOnce(&mut Manifest)) {
         let mut manifest = self.manifest(name);
         for file in &mut manifest.output {
@@ -263,7 +263,7 @@ impl Rows {
 }
 
 impl Scene {
-    /// What a release reaches of one model.
+    /// Returns the value of one model that a release reaches.
     pub async fn reached(&self, name: &str, satisfying: &str, more: &str) -> f64 {
         let sql = format!(
             "VERIFY '{}' QUASI IDENTIFIERS (age, sex, zip) SENSITIVE (occupation, salary_class) SATISFYING {satisfying} {more}",

@@ -7,7 +7,8 @@ use anonsql::internal::session::enable_path_tables;
 use datafusion::prelude::SessionContext;
 use std::path::Path;
 
-/// Releases `people` of a session to `target` and verifies it both ways: what fails.
+/// Releases `people` of a session to `target`, and verifies the release without and with the
+/// source. Returns the checks that fail.
 async fn failing(context: &AnonContext, target: &Path, layout: &str, roles: &str, more: &str) -> Vec<String> {
     let path = target.display();
     collect(
@@ -59,7 +60,7 @@ async fn a_hierarchy_with_a_top_of_its_own_may_be_released_at_it() {
     );
     let raw = format!("SELECT count(*) FROM '{}/' WHERE column1 = 'any'", target.display());
     assert_eq!(number(&collect(&context, &raw).await), 6.0);
-    // Where NULL is sent to the top, that label stands below it too.
+    // If NULL is sent to the top, the label of the top also stands below the top.
     let roles = "QUASI IDENTIFIERS (column1 USING gaps) KEEP (column2) SATISFYING k_anonymity(2)";
     let target = folder.path().join("gaps");
     assert_eq!(
@@ -78,7 +79,7 @@ async fn starred_rows_may_be_a_partition() {
     for (name, layout) in [
         ("quasi", "PARTITIONED BY (column1)"),
         ("quasi_csv", "STORED AS CSV PARTITIONED BY (column1)"),
-        // NULL as the name of a folder, of a column that is kept.
+        // NULL is the name of a folder, for a kept column.
         ("kept", "PARTITIONED BY (column2)"),
     ] {
         let target = folder.path().join(name);
@@ -94,8 +95,8 @@ async fn starred_rows_may_be_a_partition() {
 
 #[tokio::test]
 async fn csv_is_read_as_it_was_written() {
-    // The first rows of the file are numbers; the suppressed one comes after more than a reader
-    // looks at.
+    // The first rows of the file are numbers. The suppressed row comes after more rows than a
+    // reader looks at.
     let script = "CREATE TABLE people AS SELECT CAST(value % 2 + 1 AS INT) AS age, CAST(value AS DECIMAL(9, 2)) AS pay \
             FROM generate_series(1, 3000) UNION ALL SELECT 90, 1.5;";
     let (folder, context) = session(script).await;
@@ -141,7 +142,7 @@ async fn a_report_may_be_in_the_folder() {
     scene.release("reported", "", super::ROLES, &more).await;
     assert!(report.is_file());
     assert!(scene.failing("reported", "", &scene.against()).await.is_empty());
-    // Another thread count reads the same.
+    // Another number of threads reads the same.
     let one = context(1);
     collect(&one, super::HIERARCHIES).await;
     let sql = format!(

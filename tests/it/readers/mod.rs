@@ -1,11 +1,11 @@
-//! A release as the programs that people have read it: pyarrow, DuckDB, and pandas and Spark where
-//! they are there.
+//! A release as other programs read it: pyarrow and DuckDB, and pandas and Spark if they are
+//! installed.
 
 use crate::common::{collect, with_paths};
 use serde_json::Value;
 use std::process::Command;
 
-/// Values of every type that files of Parquet have, the least, the greatest and NULL among them.
+/// Values of every type of Parquet files, including the least, the greatest and NULL.
 const VALUES: &str = "SELECT * FROM (VALUES \
     (1, 'a', CAST(-9223372036854775808 AS BIGINT), CAST(0.1 AS DOUBLE), CAST(0.07 AS DECIMAL(18, 2)), \
      arrow_cast('12345678901234567890123.45', 'Decimal128(25, 2)'), DATE '1582-10-15', arrow_cast('0001-01-01T00:00:00', 'Timestamp(µs)'), \
@@ -18,7 +18,7 @@ const VALUES: &str = "SELECT * FROM (VALUES \
      DATE '1970-01-01', arrow_cast('1816-03-29T05:56:08.066277', 'Timestamp(µs)'), arrow_cast('1970-01-01T00:00:00', 'Timestamp(µs, \"UTC\")'), \
      true, [9])) AS v(id, t, i, d, n, m, day, at, zoned, b, list)";
 
-/// What `read.py` is to find, by row.
+/// The values that `read.py` has to find, by row.
 const ROWS: [[Option<&str>; 12]; 4] = [
     [
         Some("1"),
@@ -78,7 +78,7 @@ const ROWS: [[Option<&str>; 12]; 4] = [
     ],
 ];
 
-/// Every value that is kept is read as it was, and every label as text.
+/// Every kept value is read as it was, and every label as text.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 async fn other_programs_read_the_values_that_were_released() {

@@ -1,12 +1,12 @@
-//! The reference of the book is made from the catalogues: `docs/src/reference` holds what they say,
-//! or this test fails. `UPDATE_DOCS=1` writes the pages anew.
+//! The reference of the book is made from the catalogues: `docs/src/reference` agrees with them, or
+//! this test fails. `UPDATE_DOCS=1` writes the pages anew.
 
 mod page;
 mod source;
 
 use std::path::Path;
 
-/// Where the pages are, from the root of the package.
+/// The folder of the pages, from the root of the package.
 const FOLDER: &str = "docs/src/reference";
 
 #[test]

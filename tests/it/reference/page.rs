@@ -8,7 +8,7 @@ use anonsql::internal::session::{STATEMENTS, functions, options};
 use anonsql::internal::sql::clause::list::ALL as CLAUSES;
 use anonsql::internal::{hierarchy, masks, metric, model, objective, partition, search, standard};
 
-/// Every page: its file and its text.
+/// Returns every page: its file and its text.
 pub fn all() -> Vec<(&'static str, String)> {
     vec![
         ("statements.md", statements()),
@@ -36,7 +36,7 @@ fn fenced(text: &str) -> String {
     format!("\n```text\n{text}\n```\n")
 }
 
-/// The first letter in upper case, and a full stop.
+/// Returns a text with its first letter in upper case, and with a full stop.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The paragraphs that define what `name` in `folder` of `src` is. The first paragraph is the
+/// Returns the paragraphs that define `name` in `folder` of `src`. The first paragraph is the
 /// headline, and examples and references stand in the entry itself, so all three are left out.
 pub fn definition(folder: &str, name: &str) -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder);
@@ -24,7 +24,7 @@ pub fn definition(folder: &str, name: &str) -> Vec<String> {
     kept.iter().map(|paragraph| without_links(paragraph)).collect()
 }
 
-/// Replaces links of rustdoc, such as [`Oracle::bound`], by what they show.
+/// Replaces links of rustdoc, such as [`Oracle::bound`], by the text that they show.
 fn without_links(text: &str) -> String {
     let (mut out, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once("[`") {

@@ -83,7 +83,7 @@ pub(super) fn path(argument: &str) -> &str {
     inner.unwrap_or(path)
 }
 
-/// Reads `on` or `off`; without an argument, a switch changes sides. Fails with a usage error for
+/// Reads `on` or `off`; without an argument, the switch is toggled. Fails with a usage error for
 /// anything else.
 pub(super) fn switch(what: &str, argument: &str, now: bool) -> Result<bool> {
     match bare(argument) {

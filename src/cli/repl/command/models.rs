@@ -1,4 +1,4 @@
-//! `\dm`: lists what a release can promise, minimize and search with.
+//! `\dm`: lists privacy models, metrics, searches and kinds of hierarchies.
 
 use super::entry::{Argument, Entry, Flow};
 use super::help;

@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 /// The largest size of a drawing in points (two per column, four per line of text), and the
-/// smallest width of the crate.
+/// smallest width that the drawing crate supports.
 const SIZE: (u32, u32) = (140, 72);
 const LEAST_WIDTH: u32 = 32;
 /// The width of the labels to the right of the drawing: the ends of the vertical axis.

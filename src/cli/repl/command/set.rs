@@ -28,7 +28,7 @@ fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
     Ok(Flow::Go)
 }
 
-/// Returns a value as SQL: what is no number and not in quotes is a text.
+/// Returns a value as SQL. A value that is neither a number nor in quotes is a text.
 fn value_of(value: &str) -> String {
     let inner = value.strip_prefix('\'').and_then(|v| v.strip_suffix('\''));
     let is_text = inner.is_some_and(|text| !text.replace("''", "").contains('\''));

@@ -1,8 +1,8 @@
 //! The operator that writes the files of buckets, on the worker that has their rows.
 //!
-//! It reports a bucket only if it has received exactly as many rows as the driver has computed for
-//! it, and fails otherwise. The report follows the rows that are recounted in addition to the
-//! files.
+//! The operator reports a bucket only if it has received exactly as many rows as the driver has
+//! computed for the bucket, and fails otherwise. The report follows the rows that are recounted in
+//! addition to the files.
 
 use super::cut::{Bucket, PlannedFile};
 use crate::cluster::Pulse;
@@ -44,7 +44,7 @@ pub(super) struct WriteBuckets {
 /// The place where a worker writes files.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Destination {
-    /// A folder from which the driver moves them. Their names begin with `prefix`.
+    /// A folder from which the driver moves the files. Their names begin with `prefix`.
     Folder { folder: PathBuf, prefix: String },
     /// The folder of a run, in an object store.
     Store(Landing),

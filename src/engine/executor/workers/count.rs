@@ -22,13 +22,13 @@ use tokio::sync::Mutex;
 const READ_HERE: &str = "workers do not read this source, only Parquet files in a folder or store that all reach, with some columns, \
                          computed columns and conditions; it is read here. To share the work, write it to Parquet first";
 
-/// How many slices of the source each thread of a worker gets, so that a fast worker can have more
-/// of them than a slow one.
+/// The number of slices of the source for each thread of a worker. With several slices per thread,
+/// a fast worker can have more of them than a slow one.
 const SLICES: usize = 4;
 
 impl Workers {
-    /// Returns the distinct rows of a source with their counts, as workers count them. Returns
-    /// `None` if the source can only be read here.
+    /// Returns the distinct rows of a source with their counts, counted by workers. Returns `None`
+    /// if the source can only be read on this machine.
     pub(super) async fn counted(
         &self,
         plan: &Arc<dyn ExecutionPlan>,

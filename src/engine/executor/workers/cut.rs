@@ -1,10 +1,11 @@
 //! Cutting a release into buckets before it is written.
 //!
-//! The classes say how many rows the release has and in which order, as far as the
-//! quasi-identifiers decide it. This determines which rows each file has before any file is
-//! written. A bucket is what one worker orders and writes: one file, or several if a class is
-//! larger than a file. Rows of a class that two buckets share are given to both, and each takes its
-//! own: the first `skip` rows and the last `rest` rows of its classes are in other buckets.
+//! The classes determine how many rows the release has, and the part of their order that the
+//! quasi-identifiers decide. This determines which rows each file has before any file is written. A
+//! bucket contains the files that one worker orders and writes: one file, or several if a class is
+//! larger than a file. If two buckets share a class, its rows are given to both, and each bucket
+//! takes its own: the first `skip` rows and the last `rest` rows of its classes are in other
+//! buckets.
 
 use crate::recode::{Place, Range};
 use serde::{Deserialize, Serialize};
@@ -14,9 +15,9 @@ use serde::{Deserialize, Serialize};
 pub(super) struct PlannedFile {
     /// The number of the file in the release.
     pub(super) number: usize,
-    /// The folders that it is in: empty, or with a slash at the end.
+    /// The path of the folders that contain the file: empty, or with a slash at the end.
     pub(super) partition: String,
-    /// The number of its rows.
+    /// The number of rows of the file.
     pub(super) rows: u64,
 }
 
@@ -34,7 +35,7 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    /// Returns the number of rows of its classes.
+    /// Returns the number of rows of the bucket's classes.
     pub(super) fn rows(&self) -> u64 {
         self.skip + self.files.iter().map(|file| file.rows).sum::<u64>() + self.rest
     }
@@ -86,7 +87,8 @@ pub(super) fn cut(classes: &[Placed], rows_per_file: u64, begun: usize) -> Vec<B
     }
     let mut buckets: Vec<(Vec<PlannedFile>, Span)> = vec![];
     for (file, span) in files {
-        // A file within one class: its bucket would have nothing but rows of that class.
+        // A file within one class joins the bucket that ends with this class, because a bucket of
+        // its own would contain only rows of this class.
         match buckets
             .last_mut()
             .filter(|(_, last)| span.first == span.last && last.last == span.first)
@@ -126,8 +128,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Files are as long as they may be, buckets have all rows of their classes, and all files
-        /// are in one bucket each.
+        /// Files are as long as they may be, buckets have all rows of their classes, and each file
+        /// is in exactly one bucket.
         #[test]
         fn every_row_is_in_one_file(
             rows in prop::collection::vec((1u64..60, 0u8..3), 1..40),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The name of the column with the number of the file.
 const FILE: &str = "__anonsql_file";
 
-/// Turns the rows of a file into the first and the last of them, with the number of the file as the
+/// Reduces the rows of a file to the first and the last row, with the number of the file as the
 /// last column.
 #[derive(Debug)]
 pub(super) struct Ends {

@@ -1,10 +1,10 @@
 //! The recount on workers.
 //!
-//! The SQL of the recount stays as it is, and so does its plan in the driver, but for one thing: a
-//! *partial* aggregate over files, which each partition of a plan computes for itself, is computed
-//! by workers, each of a slice of the files. The driver puts the partial counts together, as it
-//! does with those of its own partitions. The counts of a slice are received together, once they
-//! are complete. A slice whose worker was lost is given to another worker.
+//! The SQL of the recount and its plan in the driver do not change, with one exception. A *partial*
+//! aggregate over files, which each partition of a plan computes for itself, is computed by
+//! workers, each on a slice of the files. The driver combines the partial counts, as it does with
+//! those of its own partitions. The counts of a slice are received together, once they are
+//! complete. If a worker is lost, its slice is given to another worker.
 
 use super::ends::{self, Ends};
 use super::session::Workers;
@@ -39,8 +39,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::Mutex;
 use url::Url;
 
-/// How many slices of a table each thread of a worker gets, so that a fast worker can have more of
-/// them than a slow one.
+/// The number of slices of a table for each thread of a worker. With several slices per thread, a
+/// fast worker can have more of them than a slow one.
 const SLICES: usize = 2;
 
 /// The workers of a recount.
@@ -49,7 +49,7 @@ pub(super) struct Recounters {
     living: Mutex<Vec<Member>>,
     /// The workers that have no part in the recount.
     distrusted: Vec<Url>,
-    /// About how many slices a table is divided into.
+    /// The approximate number of slices into which a table is divided.
     wanted: usize,
     state: SessionState,
 }
@@ -63,9 +63,9 @@ impl fmt::Debug for Recounters {
 }
 
 impl Recounters {
-    /// Returns the workers without those that wrote something other than what they were asked for.
-    /// Returns `None` if none answers. Fails if workers wrote the files, and none is left that
-    /// could prove their order.
+    /// Returns the workers, except those that wrote something other than what they were asked for.
+    /// Returns `None` if no worker answers. Fails if workers wrote the files, and no worker is left
+    /// that could prove the order of the rows.
     pub(super) async fn of(workers: &Workers, written: &Written) -> Result<Option<Self>> {
         let (distrusted, have_ordered) = match &written.writers {
             Writers::Here => (vec![], false),
@@ -212,7 +212,7 @@ impl PhysicalOptimizerRule for CountOnWorkers {
 }
 
 impl CountOnWorkers {
-    /// Returns an aggregate with what workers compute of it; `None` if they compute nothing.
+    /// Returns an aggregate whose partial counts workers compute; `None` if they compute nothing.
     fn counted(&self, aggregate: &AggregateExec) -> DfResult<Option<Arc<dyn ExecutionPlan>>> {
         let is_of_any_rows = *aggregate.input_order_mode() == InputOrderMode::Linear
             && aggregate.limit_options().is_none()
@@ -304,7 +304,7 @@ impl CountOnWorkers {
 struct CountedOnWorkers {
     workers: Arc<Recounters>,
     plans: Vec<Arc<dyn ExecutionPlan>>,
-    /// About how many rows all slices have.
+    /// The approximate number of rows of all slices.
     rows: u64,
     progress: Arc<AtomicU64>,
 }

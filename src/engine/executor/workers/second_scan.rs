@@ -31,8 +31,9 @@ pub(super) struct SecondScan {
 }
 
 /// Returns the second scan for workers, in about `wanted` slices of the source. Returns `None` if
-/// it can only be done here: the source is not made of files that all workers reach, the classes do
-/// not say how many rows a file has, a row depends on others, or the release has no rows.
+/// it can only be done on this machine: the source is not made of files that all workers can reach,
+/// the classes do not determine how many rows a file has, a row depends on other rows, or the
+/// release has no rows.
 pub(super) async fn second_scan(release: &ToWrite<'_>, wanted: usize) -> Result<Option<SecondScan>> {
     let (job, rewrite, target) = (release.job, release.rewrite, release.target);
     let recoding = Arc::clone(&rewrite.recoding);

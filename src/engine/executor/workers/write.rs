@@ -44,7 +44,7 @@ use url::Url;
 const WRITTEN_HERE: &str = "workers do not write this release, and it is written here: its source, its format or what is done to \
                                        its rows is not for them (the book's page on workers has the list)";
 
-/// How many slices of the source each thread of a worker gets.
+/// The number of slices of the source for each thread of a worker.
 const SLICES: usize = 2;
 
 impl Workers {
@@ -291,7 +291,7 @@ impl Writing<'_> {
 }
 
 impl Destination {
-    /// Opens the place where workers write. Returns its folder too, if there is one that must be
+    /// Opens the place where workers write. Also returns the folder of this place, if it must be
     /// removed at the end.
     async fn open(landing: Option<Landing>, target: &Target) -> Result<(Option<Stage>, Self)> {
         if let Some(landing) = landing {
@@ -332,8 +332,8 @@ fn reached(job: &Job, target: &Target) -> bool {
     url.is_some_and(|url| Stores::are_reached_by_others(state.config(), &url))
 }
 
-/// Returns the rows that a worker sent in addition to the files of a bucket; `None` if their number
-/// is not that of the files.
+/// Returns the rows that a worker sent in addition to the files of a bucket. Returns `None` if
+/// their number is not that of the rows in the files.
 fn decoded(encoded: Vec<Vec<u8>>, rows: u64, are_needed: bool) -> Option<Vec<RecordBatch>> {
     let mut batches = vec![];
     for bytes in encoded {

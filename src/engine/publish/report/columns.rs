@@ -144,7 +144,7 @@ impl Facts<'_> {
     }
 }
 
-/// Returns the shares of labels, of so many rows of the source and of the release.
+/// Returns the shares of labels among `read` rows of the source and `released` rows of the release.
 fn shares(labels: &[LabelRows], read: u64, released: u64) -> Vec<LabelShare> {
     let percent = |rows: u64, all: u64| {
         let (rows, all) = (u128::from(rows), u128::from(all.max(1)));
@@ -157,13 +157,13 @@ fn shares(labels: &[LabelRows], read: u64, released: u64) -> Vec<LabelShare> {
     labels.iter().map(share).collect()
 }
 
-/// Says which codes hold whatever the level is.
+/// Describes the codes that hold at every level.
 fn within_codes(hierarchy: &Hierarchy) -> String {
     let codes = hierarchy.rule().codes();
     codes.map_or_else(String::new, |codes| format!(", within {codes}"))
 }
 
-/// Describes every level of a hierarchy; none of a column that is only suppressed.
+/// Describes every level of a hierarchy. Returns nothing for a column that is only suppressed.
 fn levels(hierarchy: &Hierarchy, top: u8) -> Vec<String> {
     match hierarchy.only_suppresses() {
         true => vec![],

@@ -14,7 +14,7 @@ use datafusion::physical_plan::{ExecutionPlan, execute_stream_partitioned};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// The figures of an attribute. Without a class, there is no least and no greatest.
+/// The figures of an attribute. The least and the greatest are `None` if there is no class.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Disclosed {
     pub(super) least_distinct: Option<u64>,
@@ -23,8 +23,8 @@ pub(super) struct Disclosed {
 }
 
 impl Disclosed {
-    /// Adds a class with so many rows and the rows of each of its values. `farthest` is of
-    /// [`distances`].
+    /// Adds a class of `size` rows, with the number of rows of each of its values. `farthest` is a
+    /// result of [`distances`].
     pub(super) fn add(&mut self, size: u64, histogram: &[(u32, u64)], farthest: &dyn Predicate) {
         let distinct = histogram.len() as u64;
         let class = Class {
@@ -48,8 +48,8 @@ pub(super) struct Counted {
     pub(super) sizes: Histogram,
 }
 
-/// Returns the distance of classes from the whole table in attribute number `attribute`. Distances are
-/// the models' own, in whole numbers.
+/// Returns the distance of classes from the whole table in attribute number `attribute`. Distances
+/// are the models' own, in whole numbers.
 pub(super) fn distances(base: &Base, attribute: usize) -> Result<Box<dyn Predicate>> {
     model::weakest_t_closeness(model::CATEGORICAL).prepare(&Subject {
         base,
@@ -70,8 +70,8 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Plans how rows are read, those of the release in so many partitions. Returns `None` if a column
-    /// has values that cannot be coded, or other types than in the source.
+    /// Plans how rows are read, with the rows of the release in `partitions` partitions. Returns
+    /// `None` if a column has values that cannot be coded, or another type than in the source.
     pub(super) async fn of(
         session: &SessionContext,
         partitions: usize,
@@ -103,7 +103,7 @@ impl Reading {
         Ok(Some(own).filter(Self::is_of_the_same_types))
     }
 
-    /// Returns true if the attributes of the release have the types of the source's.
+    /// Returns true if the attributes have the same types in the release and in the source.
     fn is_of_the_same_types(&self) -> bool {
         let (own, whole) = (self.released.schema(), self.whole.as_ref().map(|whole| whole.schema()));
         let fields = whole.iter().flat_map(|whole| whole.fields().iter().rev());
@@ -149,8 +149,8 @@ fn rows_of(released: &ReleasedTable, keys: &[String], attributes: &[&str]) -> St
     format!("SELECT {} FROM {}", all.join(", "), released.released())
 }
 
-/// Returns the classes of a scan. If the rows before suppression were counted, classes are compared with
-/// these.
+/// Returns the classes of a scan. If the rows before suppression were counted, classes are compared
+/// with those rows.
 pub(super) fn base_of(
     scan: Scan,
     keys: &[String],

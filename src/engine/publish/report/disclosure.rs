@@ -1,10 +1,10 @@
 //! What the classes of a release disclose of its sensitive attributes.
 //!
-//! These are figures of the released rows, beside the promises, which are recounted by queries of
-//! their own. One scan counts the values of the source, and one the released rows for all attributes:
-//! class by class, if they are in the order of their classes, and else as the first scan counts a
-//! source. Where neither is possible, the queries of l-diversity and t-closeness give the same figures,
-//! one by one.
+//! These figures of the released rows are reported beside the promises, which are recounted by
+//! queries of their own. One scan counts the values of the source. Another scan counts the released
+//! rows for all attributes: class by class if they are in the order of their classes, and otherwise
+//! as the first scan counts a source. If neither is possible, the queries of l-diversity and
+//! t-closeness give the same figures, one by one.
 
 use super::disclosed::{Counted, Disclosed, Reading, base_of, distances};
 use super::facts::Facts;
@@ -23,8 +23,8 @@ use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
 impl Facts<'_> {
-    /// Returns the disclosure of each sensitive attribute by the classes of the released rows, and the
-    /// sizes of these if they were counted with it.
+    /// Returns the disclosure of each sensitive attribute by the classes of the released rows, and
+    /// the sizes of the classes if they were counted in the same scan.
     pub(super) async fn disclosure(&self) -> Result<(Vec<Disclosure>, Option<Histogram>)> {
         let job = self.job;
         let (session, released) = (&self.recounted.session, &self.recounted.released);
@@ -38,13 +38,13 @@ impl Facts<'_> {
             .filter(is_comparable)
             .map(|s| s.column.as_str())
             .collect();
-        // Under ENTITY, classes count entities, of which one can have several values.
+        // Under ENTITY, classes count entities, and one entity can have several values.
         let classes = self.release.classes;
         let counted = match job.entity {
             Some(_) => None,
             None => within_memory(counted(session, released, &attributes, classes).await)?,
         };
-        // A file of text has NULL and the empty text alike, which a class does not.
+        // In a text file, NULL and the empty text are the same, but a class distinguishes them.
         let is_told = released.empty_is_null.is_empty() && released.null_labels.is_empty();
         let (of_attributes, sizes) = match counted {
             Some(counted) => (counted.disclosed, Some(counted.sizes).filter(|_| is_told)),
@@ -72,14 +72,14 @@ impl Facts<'_> {
     }
 }
 
-/// Returns the sizes of the classes of a table, counted like the first scan. Returns `None` if that is
-/// not possible.
+/// Returns the sizes of the classes of a table, counted like the first scan. Returns `None` if that
+/// is not possible.
 pub(super) async fn sizes(session: &SessionContext, table: &ReleasedTable) -> Result<Option<Histogram>> {
     let counted = within_memory(counted_in_memory(session, table, &[]).await)?;
     Ok(counted.map(|counted| counted.sizes))
 }
 
-/// Returns `None` for an error of memory.
+/// Returns `None` in place of an error of memory.
 fn within_memory<T>(found: Result<Option<T>>) -> Result<Option<T>> {
     match found {
         Err(e) if e.kind() == ErrorKind::Resources => Ok(None),
@@ -87,8 +87,9 @@ fn within_memory<T>(found: Result<Option<T>>) -> Result<Option<T>> {
     }
 }
 
-/// Counts the classes of a release, of which there are so many, with the values of each attribute.
-/// Returns `None` if a column has values that cannot be coded, or if the classes do not fit in memory.
+/// Counts the classes of a release with the values of each attribute. `classes` is the number of
+/// classes. Returns `None` if a column has values that cannot be coded, or if the classes do not
+/// fit in memory.
 async fn counted(
     session: &SessionContext,
     released: &ReleasedTable,
@@ -206,7 +207,7 @@ mod tests {
     }
 
     proptest! {
-        /// The figures of one scan are those of the audits of the models.
+        /// The figures of one scan equal those of the audits of the models.
         #[test]
         fn counts_and_queries_agree(
             rows in prop::collection::vec((0u8..3, prop::option::of(0u8..2), prop::option::of(0u8..3), prop::option::of(0u8..3)), 0..24),

@@ -1,5 +1,5 @@
-//! The source in memory, for a report of few rows: its figures read the same columns many times, and
-//! to parse a file of text takes longer than to count what is in it.
+//! The source in memory, for a report on few rows. The figures read the same columns many times,
+//! and parsing a text file takes longer than counting its contents.
 
 use super::facts::Facts;
 use super::utility::MOST_ROWS;
@@ -16,8 +16,9 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 impl Facts<'_> {
-    /// Puts the columns of the source that the report reads in place of the source. Returns the
-    /// memory that they take; `None` if they stay where they are, because they are too many.
+    /// Replaces the source with a table in memory of the columns that the report reads. Returns the
+    /// memory that the columns take. Returns `None`, and leaves the source as it is, if they are
+    /// too large.
     pub(super) async fn hold_source(&self) -> Result<Option<Arc<MemoryReservation>>> {
         let (job, session) = (self.job, &self.recounted.session);
         if self.decision.evaluator.rows() > MOST_ROWS {

@@ -1,5 +1,5 @@
-//! The values of the source that the base frequency set does not tell apart, because a code hides
-//! several of them, such as all ages above 90.
+//! The values of the source that the base frequency set does not distinguish, because one code
+//! stands for several of them, such as all ages above 90.
 
 use super::disclosure::sizes;
 use super::facts::Facts;
@@ -23,7 +23,7 @@ const MOST: usize = 1_000;
 /// The merged values of each quasi-identifier.
 pub(super) struct Merged<'a> {
     base: &'a Base,
-    /// By quasi-identifier and ground code: whether another value has its label.
+    /// For each quasi-identifier and ground code: whether another value has the same label.
     values: Vec<Vec<bool>>,
 }
 
@@ -41,15 +41,16 @@ impl<'a> Merged<'a> {
         self.values.iter().flatten().all(|merged| !merged)
     }
 
-    /// Returns true if a class of the base frequency set may be several of the source.
+    /// Returns true if a class of the base frequency set may contain several classes of the source.
     pub(super) fn has(&self, class: &[u64]) -> bool {
         let layout = self.base.key_schema.layout();
         let mut values = self.values.iter().enumerate();
         values.any(|(column, merged)| merged[layout.code(class, column) as usize])
     }
 
-    /// Returns the condition for rows with a merged value. Returns `None` if these are too many to be
-    /// listed, or do not compare as they are counted: two zeros of floating point are one value.
+    /// Returns the condition for rows with a merged value. Returns `None` if there are too many
+    /// such values to list, or if values do not compare as they are counted: the two zeros of
+    /// floating point count as one value.
     fn condition(&self, columns: &[String]) -> Result<Option<Expr>> {
         let mut condition = lit(false);
         for ((name, merged), lookup) in columns.iter().zip(&self.values).zip(self.base.key_schema.lookups()) {
@@ -82,7 +83,7 @@ fn is_one_of(name: &str, lookup: &Lookup, codes: &[usize]) -> Result<Expr> {
 
 impl Facts<'_> {
     /// Returns the sizes of the classes of the source with a merged value. Returns `None` if these
-    /// cannot be counted by themselves.
+    /// classes cannot be counted separately.
     pub(super) async fn sizes_of_merged(&self, merged: &Merged<'_>) -> Result<Option<Histogram>> {
         let session = &self.recounted.session;
         let columns: Vec<String> = self.job.quasi_identifiers.iter().map(|q| q.column.clone()).collect();

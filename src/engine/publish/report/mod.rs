@@ -1,5 +1,5 @@
-//! The facts of a report: what was done comes from the decision, and what holds from the released
-//! rows.
+//! The facts of a report. The decision gives the treatment of the source, and the released rows
+//! give the properties that hold.
 
 mod columns;
 mod disclosed;
@@ -32,8 +32,8 @@ use arrow::datatypes::DataType;
 use datafusion::prelude::SessionContext;
 
 impl Facts<'_> {
-    /// Collects the report of a recounted release. Fails if its class count differs from that of
-    /// the release.
+    /// Collects the report of a recounted release. Fails if the class count of the report differs
+    /// from that of the release.
     pub(super) async fn report(&self) -> Result<Report> {
         let job = self.job;
         let (release, staged) = (self.release, self.staged.as_ref());
@@ -177,7 +177,8 @@ impl Facts<'_> {
     }
 }
 
-/// Returns how many persons the rows `from`, given as SQL, are of. Rows of nobody are one person.
+/// Returns the number of persons in the rows `from`, given as SQL. All rows without a person count
+/// as one person.
 async fn persons(session: &SessionContext, entity: &str, from: &str) -> Result<u64> {
     let sql = format!("SELECT count(*) FROM (SELECT DISTINCT {} FROM {from})", quote(entity));
     count(session, &sql).await

@@ -1,5 +1,5 @@
-//! The classes of a release, one after the other. Rows are released in the order of their classes, so
-//! only one class is held at a time, however many there are.
+//! The classes of a release, one after the other. Rows are released in the order of their classes,
+//! so only one class is held at a time, however many there are.
 
 use super::disclosed::{Counted, Disclosed, Reading, base_of, distances};
 use crate::error::{Error, Result};
@@ -16,9 +16,10 @@ use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Reads the rows of a release in their order. Returns `None` if there are not so many `classes` as
-/// runs of equal quasi-identifiers: then the rows of a class are not together, as in a release that is
-/// partitioned by another column. Returns `None`, too, if the values of the source are not known.
+/// Reads the rows of a release in their order. Returns `None` if the number of runs of equal
+/// quasi-identifiers is not `classes`: the rows of a class are then not together, as in a release
+/// that is partitioned by another column. Also returns `None` if the values of the source are not
+/// known.
 pub(super) async fn ordered(
     session: &SessionContext,
     released: &ReleasedTable,
@@ -35,7 +36,7 @@ pub(super) async fn ordered(
     if reading.released.output_partitioning().partition_count() != 1 {
         return Ok(None);
     }
-    // No row is counted here: the distances are those from the whole table.
+    // No row is counted here, because distances are measured from the whole table.
     let nothing = Scan::read(&reading.columns, vec![], &spill_space, Default::default()).await?;
     let base = base_of(nothing, &reading.keys, Some(&whole), &spill_space)?;
     let held = spill_space.reservation("anonsql disclosure");
@@ -97,9 +98,9 @@ struct Runs {
     last: Option<Vec<u32>>,
     /// The rows of the run that has not ended.
     size: u64,
-    /// The number of runs by their rows.
+    /// The number of runs of each number of rows.
     sizes: BTreeMap<u64, u64>,
-    /// The number of runs, with the one that has not ended.
+    /// The number of runs, including the one that has not ended.
     number: u64,
 }
 
@@ -153,8 +154,8 @@ struct Attribute {
 }
 
 impl Attribute {
-    /// Adds rows, with a class that ends at each of `ends`. Returns false for a value that the source
-    /// does not have.
+    /// Adds rows. A class ends at each of `ends`. Returns false if the source does not have one of
+    /// the values.
     fn add(&mut self, array: &ArrayRef, ends: &[usize]) -> Result<bool> {
         let codes = self.local.encode(array)?;
         let ranks: Option<Vec<u32>> = codes

@@ -87,7 +87,7 @@ impl Facts<'_> {
 }
 
 /// Returns the risk of the people in a table. A journalist's risk is measured only if each row is
-/// one person, because the population's table does not say which rows belong to one person.
+/// one person, because the population's table does not show which rows belong to one person.
 pub(super) async fn risk(session: &SessionContext, table: &ReleasedTable, settings: &Settings) -> Result<Risk> {
     let group = &table.quasi_identifiers;
     let population = match table.population.as_deref().filter(|_| table.entity.is_none()) {

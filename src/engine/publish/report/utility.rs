@@ -1,4 +1,4 @@
-//! What the release still says of its source, in the columns that have a role.
+//! The information about its source that a release retains, in the columns that have a role.
 
 use super::facts::Facts;
 use super::shown;
@@ -10,8 +10,8 @@ use crate::recount::{Reading, Tables, figures};
 use crate::search::Oracle;
 use crate::utility::Utility;
 
-/// The most rows of a source that a report measures: it should not take much longer than the
-/// release.
+/// The maximum number of rows of a source that a report measures. Measuring should not take much
+/// longer than the release.
 pub(super) const MOST_ROWS: u64 = 1_000_000;
 
 impl Facts<'_> {

@@ -1,4 +1,5 @@
-//! The section on the class label: what columns say about it, and how well classifiers find it.
+//! The section on the class label: the information of columns about it, and the accuracy of
+//! classifiers.
 
 use super::{cell, name, note};
 use crate::error::Result;

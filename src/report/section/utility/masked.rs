@@ -1,4 +1,4 @@
-//! The section on what drawn masks change.
+//! The section on the changes that drawn masks make.
 
 use super::{cell, name};
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! What a release still says of its source: distributions, the class, correlations.
+//! The sections on the utility of a release: distributions, the class, correlations.
 
 mod class;
 mod correlations;

@@ -77,7 +77,8 @@ impl AnonymizeSpec {
     /// Runs the request, and returns its figures with the manifest or the rows.
     pub(in crate::session) async fn release(&self, context: &AnonContext) -> Result<Anonymized> {
         let released = self.released(context).await;
-        // A release is examined with all its rows, and warns of what it finds.
+        // The notes on the source are dropped: a release is examined with all its rows, and its
+        // warnings name what is found.
         Noted::take(&context.session.copied_config());
         released
     }

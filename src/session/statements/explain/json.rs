@@ -60,7 +60,7 @@ pub(super) fn plan(job: &Job) -> Value {
     plan
 }
 
-/// Adds the mask of a column, without its secret, to what is said of the column.
+/// Adds the mask of a column, without its secret, to the description of the column.
 fn masked(job: &Job, column: &str, mut said: Value) -> Value {
     if let Some(of) = job.mask(column) {
         said["mask"] = of.clause.without_secret().to_string().into();
@@ -195,7 +195,7 @@ fn node(job: &Job, levels: &[u8]) -> Map<String, Value> {
     columns.zip(levels.iter().map(|level| Value::from(*level))).collect()
 }
 
-/// Returns a number that may be beyond what JSON readers hold exactly; then it is a text.
+/// Returns a number, as a text if it is beyond what JSON readers hold exactly.
 fn whole(number: u128) -> Value {
     match u64::try_from(number) {
         Ok(number) if number < 1 << 53 => number.into(),

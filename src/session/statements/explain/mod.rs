@@ -99,7 +99,7 @@ impl Run for Explain {
             }
             let mut rows = plan::plan(&job);
             if let Some((decision, found, times)) = &ran {
-                // What ran says more of these.
+                // The rows of the search that ran have more about these items.
                 rows.retain(|(item, _)| item != plan::WARNING && item != plan::DRIFT);
                 rows.extend(ran::ran(&job, decision, times));
                 rows.extend(

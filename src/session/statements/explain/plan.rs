@@ -10,11 +10,11 @@ use crate::model::Monotonicity;
 use crate::partition::Numbers;
 use crate::quoting::{literal, quote};
 
-/// The item of a warning about a role: before a scan, what the name of a column says.
+/// The item of a warning about a role. Before a scan, the warning follows from a column's name.
 pub(super) const WARNING: &str = "warning";
 
-/// The item of a drift from an earlier release: before a scan, what its columns and hierarchies
-/// tell.
+/// The item of a drift from an earlier release. Before a scan, the drift follows from the columns
+/// and hierarchies.
 pub(super) const DRIFT: &str = "drift";
 
 /// Rows of the answer: an item with its detail.
@@ -103,7 +103,7 @@ fn columns(job: &Job) -> Rows {
     rows
 }
 
-/// Returns what is chosen from.
+/// Describes what the choice is made from: the partitioning algorithms, or the lattice.
 fn choice(job: &Job) -> Rows {
     if let Choice::Partition(_) = &job.choice {
         let what = "the distinct combinations of the base query, in memory: no rows";
@@ -129,7 +129,8 @@ fn search(job: &Job) -> String {
     }
 }
 
-/// Says whether local recoding labels a column with an order by ranges, or by its hierarchy.
+/// Describes whether local recoding labels a column that has an order by ranges or by its
+/// hierarchy.
 fn labelled(job: &Job, q: &QuasiIdentifier) -> String {
     let Choice::Partition(_) = &job.choice else {
         return String::new();

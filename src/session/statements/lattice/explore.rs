@@ -1,8 +1,8 @@
 //! `EXPLORE ANONYMIZE ... TO 'lattice.html'`: the nodes of the lattice as a page to choose from.
 //!
-//! A lattice of at most [`WHOLE`] nodes is on the page whole. Of a larger one the page has the
-//! front of k and of the metric, the neighbours of its nodes, and nodes of chains from the bottom
-//! to the top that are drawn with the seed of the statement.
+//! A lattice of at most [`WHOLE`] nodes is on the page whole. For a larger lattice, the page has
+//! the front of k and of the metric, the neighbours of the front's nodes, and nodes of chains from
+//! the bottom to the top. These chains are drawn with the seed of the statement.
 
 use super::figures::Figures;
 use crate::catalogue::Call;
@@ -171,7 +171,8 @@ impl Explore {
     }
 }
 
-/// Returns one row: the page, which is NULL in a dry run, and how many nodes there are, are on it, and hold.
+/// Returns one row: the page, which is NULL in a dry run, and the numbers of nodes of the lattice,
+/// of nodes on the page, and of nodes on the page that hold.
 fn answer(page: Option<&str>, explorer: &Explorer) -> Result<Answer> {
     let text = |text: Option<&str>| -> ArrayRef { Arc::new(StringArray::from(vec![text])) };
     let count = |n: usize| -> ArrayRef { Arc::new(UInt64Array::from(vec![n as u64])) };
@@ -183,7 +184,8 @@ fn answer(page: Option<&str>, explorer: &Explorer) -> Result<Answer> {
     ])?)
 }
 
-/// Returns the page of a lattice, without what the statement says. `own` is the node it opens at.
+/// Returns the page of a lattice, without the source and the text of the statement. `own` is the
+/// node at which the page opens.
 fn explorer(figures: &Figures, front: &[Node], own: Option<Node>) -> Result<Explorer> {
     let (job, lattice) = (figures.job(), figures.lattice());
     let is_whole = lattice.size() <= WHOLE;

@@ -13,7 +13,7 @@ use crate::session::context::AnonContext;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// The number of nodes between two looks at whether the statement is interrupted.
+/// The number of nodes between two checks whether the statement is interrupted.
 const BATCH: usize = 4096;
 
 /// A job whose source was read, with every metric that needs no argument and can be counted for it.

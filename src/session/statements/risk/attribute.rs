@@ -20,7 +20,7 @@ pub(in crate::session) struct Worst {
     pub(in crate::session) reached: Option<f64>,
 }
 
-/// One measure: what the recount of a model that every class holds reaches.
+/// One measure: the value that the recount reaches for a model that every class satisfies.
 struct Asked<'a> {
     attribute: &'a SensitiveClause,
     measure: String,

@@ -91,7 +91,7 @@ impl ClassedRows {
             }
             unfit += found.add_rows(&batch, &of_rows, &mut known);
             if let (Some(households), Some(household_of)) = (&mut households, &mut found.household_of) {
-                // Nobody knows the household of a row without one: it is alone.
+                // A row without a household is alone, because its household is not known.
                 let alone = batch.column(behind).logical_nulls();
                 let (numbers, more) = households.numbers(batch.column(behind), alone.as_ref())?;
                 household_of.extend(numbers);
@@ -163,7 +163,7 @@ impl ClassedRows {
         })
     }
 
-    /// Returns the share of the population that the rows are by their weights; `None` without rows.
+    /// Returns the rows' share of the population, according to their weights; `None` without rows.
     pub(super) fn fraction(&self) -> Option<f64> {
         let rows: u64 = self.classes.iter().map(|c| c.rows).sum();
         let weight: f64 = self.classes.iter().map(|c| c.weight).sum();

@@ -96,7 +96,7 @@ pub(in crate::session) struct Measured {
     pub(in crate::session) starred: u64,
     /// The class sizes of the population itself.
     pub(in crate::session) population: Option<Histogram>,
-    /// What the sampling fraction was computed from, if it was not given.
+    /// The origin of the sampling fraction, if it was computed and not given.
     pub(in crate::session) counted_fraction: Option<&'static str>,
     /// The individual risks by sampling weights.
     pub(in crate::session) individual: Option<Individual>,
@@ -187,8 +187,8 @@ impl AnonContext {
     /// Reads the rows to measure with their classes.
     pub(super) async fn classed_rows(&self, statement: &RiskSpec) -> Result<ClassedRows> {
         let mut state = self.session.state();
-        // So that rows have the numbers that they have in the table, and their weights are summed
-        // in one order.
+        // With one partition, rows have the numbers that they have in the table, and their weights
+        // are summed in one order.
         state.config_mut().options_mut().execution.target_partitions = 1;
         let (session, table) = self.measured_table(statement, &state).await?;
         ClassedRows::read(&session, &table, statement).await
@@ -212,8 +212,8 @@ impl AnonContext {
     }
 
     /// Generalizes each column of the population that has a hierarchy to its level in the manifest
-    /// of the release. The others get the types of the table `measured`. Reading the rows fails
-    /// with `ErrorKind::Data` if a type has not all values of the population.
+    /// of the release. The other columns get the types of the table `measured`. Reading the rows
+    /// fails with `ErrorKind::Data` if a value of the population does not fit its type.
     async fn generalized(&self, rows: DataFrame, statement: &RiskSpec, measured: &DataFrame) -> Result<DataFrame> {
         let Some(manifest) = manifest(self, statement).await? else {
             let quasi_identifiers = statement.quasi_identifiers.iter();

@@ -1,5 +1,5 @@
-//! PER ROW: the figures of every row, by its number, without its values but those of the columns
-//! that KEEP names.
+//! PER ROW: the figures of every row, by its number. The only values of a row in the answer are
+//! those of the columns that KEEP names.
 
 use super::classed_rows::ClassedRows;
 use super::measure::OPTIONS;
@@ -22,7 +22,7 @@ const FIGURES: [&str; 5] = ["row", "class_size", "individual_risk", "suda_score"
 /// The column of household risks, which ENTITY asks for.
 const HOUSEHOLD_RISK: &str = "household_risk";
 
-/// The options of WITH that PER ROW has a use for.
+/// The options of WITH that PER ROW uses.
 const USED: [&str; 3] = ["sampling_fraction", "subset_size", "contributions"];
 
 impl AnonContext {
@@ -134,7 +134,7 @@ fn household_risks(rows: &ClassedRows, risks: &[Option<f64>]) -> Option<Float64A
     )
 }
 
-/// Fails with a usage error if KEEP names a column like a figure.
+/// Fails with a usage error if KEEP names a column that has the name of a figure.
 fn check_kept(statement: &RiskSpec, of_columns: &[String]) -> Result<()> {
     let is_figure = |kept: &&String| {
         FIGURES.contains(&kept.as_str())

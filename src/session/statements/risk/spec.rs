@@ -24,7 +24,7 @@ pub struct RiskSpec {
     pub population: Option<SourceClause>,
     /// WEIGHT: the column of sampling weights.
     pub weight: Option<String>,
-    /// KEEP: the columns that the figures of each row are answered beside.
+    /// KEEP: the columns that stand beside the figures of each row in the answer.
     pub keep: Vec<String>,
     /// PER ROW: whether the figures of each row are asked for.
     pub per_row: bool,

@@ -240,7 +240,7 @@ fn following() -> impl Strategy<Value = Vec<String>> {
     prop::collection::btree_set(name(), 0..3).prop_map(|names| names.into_iter().collect())
 }
 
-/// Generates what a policy says, or a statement without one.
+/// Generates the clauses of a policy, or of a statement without a policy.
 fn policy() -> impl Strategy<Value = PolicyClause> {
     let masked = |place| (name(), of(mask(place))).prop_map(|(column, mask)| ColumnClause { column, mask });
     let percent =

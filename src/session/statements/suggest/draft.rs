@@ -113,7 +113,7 @@ impl Draft {
         self.anonymize.policy.satisfying.retain(|c| c.sensitive.is_none());
     }
 
-    /// Returns the check of what the release writes.
+    /// Returns the statement that checks the written release.
     pub(super) fn verify(&self) -> Verify {
         let anonymize = &self.anonymize;
         let columns = anonymize.policy.quasi_identifiers.iter();
@@ -123,7 +123,7 @@ impl Draft {
                 quasi_identifiers: columns
                     .map(|q| QuasiIdentifierClause {
                         hierarchy: None,
-                        // The manifest says which levels were released.
+                        // The manifest has the levels that were released.
                         levels: None,
                         ..q.clone()
                     })

@@ -72,7 +72,7 @@ impl Run for SuggestRoles {
                 Err(refused) => Err(Error::infeasible(refused.message())),
             };
             let outcome = match outcome {
-                // Nothing can be released, and the roles are still worth reading.
+                // Nothing can be released, but the roles are still worth reading.
                 Err(e) if self.script.is_none() && e.kind() == ErrorKind::Infeasible => Err(e.to_string()),
                 outcome => Ok(outcome?),
             };
@@ -140,7 +140,7 @@ fn columns(survey: &Survey, proposals: &[Proposal], draft: &Draft, outcome: Opti
 
 fn answer(rows: &[Row]) -> Result<Answer> {
     let texts = |of: fn(&Row) -> Option<&str>| Arc::new(rows.iter().map(of).collect::<StringArray>()) as ArrayRef;
-    // Four digits tell releases apart; the others are noise to whoever reads them.
+    // Four digits tell releases apart; more digits are noise to a reader.
     let losses = rows.iter().map(|r| r.loss.map(|loss| (loss * 1e4).round() / 1e4));
     Answer::of(RecordBatch::try_from_iter_with_nullable([
         ("column", texts(|r| r.column.as_deref()), true),

@@ -9,7 +9,7 @@ use datafusion::common::config::Dialect;
 use datafusion::logical_expr::TableType;
 use std::collections::HashSet;
 
-/// What a script needs.
+/// The tables, paths and views that a script needs.
 #[derive(Debug, Default)]
 pub(super) struct Needed {
     /// The tables and paths that the source names, in the order of their names.
@@ -21,7 +21,7 @@ pub(super) struct Needed {
 }
 
 impl Needed {
-    /// Returns what a script over `source` needs.
+    /// Returns the tables, paths and views that a script over `source` needs.
     pub(super) async fn by(context: &AnonContext, source: &SourceClause) -> Result<Self> {
         let named = match source {
             SourceClause::Table(name) => vec![name.reference()],
@@ -39,7 +39,7 @@ impl Needed {
         Ok(needed)
     }
 
-    /// Adds a table, after what it reads. A path needs nothing.
+    /// Adds a table, after the tables that it reads. A path needs nothing.
     async fn add(&mut self, context: &AnonContext, name: TableReference, met: &mut HashSet<String>) -> Result<()> {
         let session = &context.session;
         if !session.table_exist(name.clone())? || !met.insert(name.to_string()) {
@@ -63,14 +63,14 @@ impl Needed {
     }
 }
 
-/// Returns the statement that makes a view, also where it is there.
+/// Returns the statement that makes a view, even if the view exists.
 fn made_again(definition: &str) -> Option<String> {
     let view = after("CREATE", definition)?;
     let replaced = after("OR", view).and_then(|rest| after("REPLACE", rest));
     Some(format!("CREATE OR REPLACE {}", replaced.unwrap_or(view)))
 }
 
-/// Returns what stands after a text's first word, if that is `word`.
+/// Returns the text after the first word of a text, if that word is `word`.
 fn after<'t>(word: &str, text: &'t str) -> Option<&'t str> {
     let (first, rest) = text.trim_start().split_once(char::is_whitespace)?;
     first.eq_ignore_ascii_case(word).then(|| rest.trim_start())

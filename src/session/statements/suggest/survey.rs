@@ -1,8 +1,8 @@
-//! What SUGGEST ROLES learns of a table: the facts about its columns, and a sample of its rows.
+//! What SUGGEST ROLES learns about a table: the facts about its columns, and a sample of its rows.
 //!
 //! The columns are counted in one scan, and rows at equal distances in stored order are taken into
-//! memory, so that the answer is the same every time. Of a table that fits into the sample
-//! everything is counted exactly.
+//! memory, so that the answer is the same every time. If a table fits into the sample, everything
+//! is counted exactly.
 
 use crate::error::{Error, Result};
 use crate::job::SourceTable;
@@ -27,7 +27,7 @@ const SAMPLED: u64 = 50_000;
 /// The approximate number of values whose form is examined.
 const FORMS: usize = 2_000;
 
-/// What was learned of a table.
+/// The facts that were learned about a table, and a sample of its rows.
 pub(super) struct Survey {
     /// The number of rows of the table.
     pub(super) rows: u64,
@@ -207,7 +207,7 @@ fn facts(
     Ok(facts)
 }
 
-/// Returns the share of pairs of rows that differ, of which `alike` are alike in both orders.
+/// Returns the share of pairs of rows that differ. `alike` counts equal pairs in both orders.
 fn apart(alike: f64, rows: f64) -> f64 {
     match rows > 1.0 {
         true => 1.0 - alike / (rows * (rows - 1.0)),

@@ -18,12 +18,12 @@ use std::sync::Arc;
 
 /// The table name of the sampled rows.
 const TABLE: &str = "sampled";
-/// The fastest of the algorithms of RECODING LOCAL, which loses no more. It divides the table at
-/// once, whatever the number of columns.
+/// The fastest algorithm of RECODING LOCAL. RECODING LOCAL tries it among others, and loses no
+/// more. The algorithm divides the table at once, whatever the number of columns.
 const LOCAL: &str = "mondrian";
-/// The search for one level per column, with which all rows alike are easier to work with.
+/// The search for one level per column. Rows that are all labelled alike are easier to work with.
 const GLOBAL: &str = "auto";
-/// The loss that equal levels in all rows may cost.
+/// The additional loss that equal levels in all rows may cost.
 const WORTH: f64 = 0.05;
 /// The most nodes that a search may assess.
 const NODES: i64 = 300;
@@ -31,7 +31,7 @@ const NODES: i64 = 300;
 /// same every time.
 const TIME_LIMIT: &str = "5s";
 
-/// What a proposed release would lose.
+/// The loss of a proposed release, and its other figures.
 #[derive(Debug, Clone)]
 pub(super) struct Trial {
     /// The loss by the general loss metric, from 0 to 1.
@@ -59,7 +59,7 @@ impl Trial {
 
 /// The outcome of trying a draft.
 pub(super) struct Outcome {
-    /// What the release would lose.
+    /// The loss and the other figures of the release.
     pub(super) trial: Trial,
     /// The search that was tried.
     pub(super) search: &'static str,
@@ -70,7 +70,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Describes the outcome for people, who have a table of this many rows.
+    /// Describes the outcome for people. `rows` is the number of rows of their table.
     pub(super) fn told(&self, rows: u64) -> String {
         let trial = &self.trial;
         if rows == 0 {
@@ -151,7 +151,7 @@ pub(super) async fn choose(context: &AnonContext, survey: &Survey, draft: &mut D
     })
 }
 
-/// Returns a context of its own with the sampled rows, and with the hierarchies of this one.
+/// Returns a separate context with the sampled rows, and with the hierarchies of this one.
 fn apart(context: &AnonContext, sample: &RecordBatch) -> Result<AnonContext> {
     let session = recounting_session(&context.session.state(), Arc::default());
     let table = MemTable::try_new(sample.schema(), vec![vec![sample.clone()]])?;

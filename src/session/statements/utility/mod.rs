@@ -1,4 +1,4 @@
-//! `UTILITY OF`: measures what a release still says of its source ([`crate::utility`]).
+//! `UTILITY OF`: measures what a release still shows of its source ([`crate::utility`]).
 
 mod measure;
 mod spec;

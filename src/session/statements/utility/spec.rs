@@ -14,7 +14,7 @@ pub(in crate::session) struct UtilitySpec {
     pub(in crate::session) release: SourceClause,
     /// AGAINST: the source of the release.
     pub(in crate::session) source: SourceClause,
-    /// QUASI IDENTIFIERS: the columns whose hierarchies the manifest does not tell.
+    /// QUASI IDENTIFIERS: the columns whose hierarchies the manifest does not give.
     pub(in crate::session) quasi_identifiers: Vec<QuasiIdentifierClause>,
     /// CLASS: the class label.
     pub(in crate::session) class: Option<String>,

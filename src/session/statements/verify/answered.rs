@@ -8,7 +8,7 @@ use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray};
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
-/// The row that says how many files were read, and checks nothing.
+/// The row with the number of files that were read, which checks nothing.
 const FILES_READ: &str = "files read";
 
 /// Returns one row for each check, for each number that checks nothing, and for each thing that was
@@ -22,7 +22,7 @@ pub(in crate::session) fn answer(found: Verification, strict: bool) -> Result<An
         undecided,
         told,
     } = found;
-    // A promise that needs the source stands with what the released rows alone say of it.
+    // A promise that needs the source is shown with the result for the released rows alone.
     let alone: Vec<Option<&Check>> = unchecked
         .iter()
         .map(|what| undecided.iter().find(|check| check.check == *what))

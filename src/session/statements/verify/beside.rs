@@ -1,4 +1,4 @@
-//! `VERIFY ... BESIDE ...`: what two releases of one table tell together ([`crate::audit`]).
+//! `VERIFY ... BESIDE ...`: what two releases of one table reveal together ([`crate::audit`]).
 
 use super::answered::answer;
 use super::claim::evidence;
@@ -96,7 +96,7 @@ impl Beside {
 }
 
 impl AnonContext {
-    /// Reads one of the two releases, with what its manifest claims.
+    /// Reads one of the two releases, with the claims of its manifest.
     async fn side(&self, named: &SourceClause, against: Option<&DataFrame>) -> Result<Side> {
         let source = self.settled(named).await?;
         let place = self.place(named, &source).await?;

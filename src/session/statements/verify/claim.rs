@@ -88,8 +88,8 @@ impl AnonContext {
     }
 
     /// Makes the hierarchies that a manifest defines, by the columns that were released with them.
-    /// One that does not take the values that the column of the source has is left out: the release
-    /// was not made from them.
+    /// A hierarchy that does not take the values of the source's column is left out, because the
+    /// release was not made from these values.
     pub(super) async fn defined(
         &self,
         manifest: &Manifest,
@@ -209,7 +209,7 @@ fn stated(text: &str) -> Option<Stated> {
         forms: forms.collect(),
         following: spec.policy.following.clone(),
         lowest: lowest.collect(),
-        // Without it, none may be.
+        // Without the clause, no row may be suppressed.
         limit: Some(spec.policy.limit.as_ref().map_or(SuppressionLimit::NONE, suppression)),
     })
 }

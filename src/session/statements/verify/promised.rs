@@ -26,8 +26,8 @@ pub(super) fn statement(text: &str) -> Option<AnonymizeSpec> {
 }
 
 impl AnonContext {
-    /// Returns the VERIFY of everything that the release in a folder promises, as its manifest says
-    /// it. A hierarchy that the session does not know is left out. Fails with
+    /// Returns the VERIFY of everything that the release in a folder promises, according to its
+    /// manifest. A hierarchy that the session does not have is left out. Fails with
     /// [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if the folder has no manifest.
     pub async fn promised(&self, folder: &str) -> Result<Statement> {
         let (path, named) = (PathBuf::from(folder), format!("{folder:?}"));
@@ -43,9 +43,9 @@ impl AnonContext {
         }))
     }
 
-    /// Returns what the request of a manifest promised. Fails with a usage error if that is counted
-    /// in people whom the released rows do not name: rows would be counted in their place, and a
-    /// class of one person with many rows would pass.
+    /// Returns what the request of a manifest promised. Fails with a usage error if the promise
+    /// counts people whom the released rows do not name: rows would be counted in their place, and
+    /// a class of one person with many rows would pass.
     pub(super) fn promise_of(&self, release: &str, manifest: &Manifest) -> Result<Claimed> {
         let unread = || Error::data(format!("{release}: the statement of the manifest is not one ANONYMIZE"));
         let released = statement(&manifest.statement).ok_or_else(unread)?;

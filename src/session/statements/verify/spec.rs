@@ -12,7 +12,8 @@ use std::fmt;
 pub(in crate::session) struct Verify {
     /// The table, path or query that is checked.
     pub(in crate::session) source: SourceClause,
-    /// What is claimed of it. Without a claim it is what the signed manifest promises.
+    /// The claim about the source. Without a claim, the promises of the signed manifest are
+    /// checked.
     pub(in crate::session) claimed: Option<Claimed>,
     /// AGAINST: the data that the table was released from.
     pub(in crate::session) against: Option<SourceClause>,

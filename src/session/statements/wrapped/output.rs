@@ -87,7 +87,7 @@ pub(in crate::session) fn written(plan: &LogicalPlan) -> Result<Option<String>> 
     let mut found = None;
     plan.apply(|plan| {
         match plan {
-            // It is explained, and not executed.
+            // The statement is explained, and not executed.
             LogicalPlan::Explain(_) => return Ok(TreeNodeRecursion::Stop),
             LogicalPlan::Copy(copy) => found = Some(copy.output_url.clone()),
             LogicalPlan::Dml(insert) => {
@@ -101,8 +101,8 @@ pub(in crate::session) fn written(plan: &LogicalPlan) -> Result<Option<String>> 
     Ok(found)
 }
 
-/// Fails if the folder of a local COPY cannot be made or written to. DataFusion makes it in a task
-/// whose error it drops.
+/// Fails if the folder of a local COPY cannot be made or written to. DataFusion makes the folder in
+/// a task whose error it drops.
 pub(in crate::session) fn check_folder(target: &str) -> Result<()> {
     let url = ListingTableUrl::parse(target)?;
     let Some(output) = url.get_url().to_file_path().ok().filter(|_| url.scheme() == "file") else {
@@ -180,7 +180,7 @@ fn without_dictionaries(rows: &LogicalPlan) -> Result<LogicalPlan> {
     Ok(LogicalPlanBuilder::from(rows.clone()).project(columns)?.build()?)
 }
 
-/// Returns true if the statement says how times in a zone are written.
+/// Returns true if the statement gives a format for times in a zone.
 fn has_format_of_times(copy: &CopyTo) -> bool {
     copy.options
         .keys()

@@ -1,5 +1,5 @@
-//! Tables: columns of every type, values that look alike, that break formats, and that nobody else
-//! has.
+//! Tables: columns of every type, with values that look alike, values that break formats, and
+//! unique values.
 
 use super::Draw;
 use crate::releases::case::{Column, Storage, Table, Value};
@@ -7,7 +7,7 @@ use crate::releases::judge::bytes::MARK;
 use crate::releases::spark;
 use arrow::datatypes::{DataType, Field, Fields, TimeUnit};
 
-/// What a column is for.
+/// The purpose of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     Quasi,
@@ -19,7 +19,7 @@ pub enum Purpose {
     Limits,
 }
 
-/// A table with what its columns are for, and the hierarchy of each that has one.
+/// A table with the purposes of its columns, and the hierarchy of each column that has one.
 pub struct Planned {
     pub table: Table,
     pub purposes: Vec<Purpose>,
@@ -95,7 +95,7 @@ pub fn table(draw: &mut Draw, storage: Storage) -> Planned {
             purposes.push(purpose);
         }
     }
-    // Columns in any order.
+    // The columns are put in a random order.
     for i in (1..purposes.len()).rev() {
         let j = draw.below(i + 1);
         purposes.swap(i, j);
@@ -125,7 +125,7 @@ fn column(draw: &mut Draw, name: String, purpose: Purpose, rows: usize, storage:
         _ => flat(draw),
     };
     let data_type = match data_type {
-        // What no hierarchy takes is tried now and then.
+        // Types that no hierarchy takes are tried now and then.
         DataType::Duration(_) | DataType::Binary | DataType::LargeBinary | DataType::BinaryView
             if purpose == Purpose::Quasi && !draw.chance(5) =>
         {
@@ -150,7 +150,7 @@ fn column(draw: &mut Draw, name: String, purpose: Purpose, rows: usize, storage:
     }
     let marks = draw.chance(60);
     let draw_value = |draw: &mut Draw| {
-        // A rare value of its own now and then.
+        // Now and then a rare value.
         if marks && draw.chance(4) {
             return value(draw, &data_type, usize::MAX);
         }
@@ -158,7 +158,7 @@ fn column(draw: &mut Draw, name: String, purpose: Purpose, rows: usize, storage:
         let at = draw.below(pool.len()).min(draw.below(pool.len()));
         pool[at].clone()
     };
-    // A column with many spellings of NaN now and then.
+    // Now and then a column has many spellings of NaN.
     let is_undefined = data_type.is_floating() && draw.chance(15);
     let values = (0..rows).map(|_| match purpose {
         Purpose::Limits => Value::Float(draw.between(1, 20) as f64 / 20.0),
@@ -173,7 +173,7 @@ fn column(draw: &mut Draw, name: String, purpose: Purpose, rows: usize, storage:
     }
 }
 
-/// A type that can be generalized or at least compared.
+/// Draws a type that can be generalized or at least compared.
 fn flat(draw: &mut Draw) -> DataType {
     let unit = *draw.pick(&[
         TimeUnit::Second,
@@ -250,7 +250,7 @@ fn nested(draw: &mut Draw) -> DataType {
     .clone()
 }
 
-/// Value number `i` of a column; beyond all numbers, one that is rare.
+/// Returns value number `i` of a column, or a rare one for `usize::MAX`.
 fn value(draw: &mut Draw, data_type: &DataType, i: usize) -> Value {
     let rare = i == usize::MAX;
     let small = if rare {

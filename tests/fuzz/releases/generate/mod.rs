@@ -1,4 +1,4 @@
-//! Random cases: a number is a table, a request over it and a way out, the same ones every time.
+//! Random cases: each number gives a table, a request over it and a way out, always the same ones.
 
 mod data;
 mod hierarchies;
@@ -11,7 +11,7 @@ use arrow::datatypes::DataType;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Draws of every part of a case.
+/// Random draws for every part of a case.
 pub struct Draw(ChaCha8Rng);
 
 impl Draw {

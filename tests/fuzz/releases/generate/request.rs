@@ -1,5 +1,5 @@
-//! Requests: roles, models, metrics, searches and ways out. What the catalogues list comes in by
-//! itself.
+//! Requests: roles, models, metrics, searches and ways out. Everything in the catalogues is
+//! included automatically.
 
 use super::Draw;
 use super::data::{Planned, Purpose};
@@ -48,7 +48,7 @@ pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request,
         let at = columns.iter().position(|c| c.name == name)?;
         planned.hierarchies[at].clone()
     };
-    // A promise to each row is about a sensitive column with a hierarchy.
+    // The model personal_privacy is about a sensitive column with a hierarchy.
     let personal = attribute
         .as_deref()
         .filter(|a| !limits.is_empty() && hierarchy_of(a).is_some());
@@ -144,8 +144,8 @@ pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request,
     (request, way)
 }
 
-/// Makes a promise of a class size one of the groups of some columns, where single cells are
-/// suppressed for them.
+/// Makes a model of class sizes apply to the groups of some columns, if single cells are suppressed
+/// for such groups.
 fn suppress_for_groups(draw: &mut Draw, quasi: &[String], request: &mut Request) {
     let suppresses = match &request.choice {
         Choice::Local => true,
@@ -201,7 +201,7 @@ fn reads_values(metric: &str) -> bool {
     ["s_l", "ileft"].contains(&metric)
 }
 
-/// Makes some of the lists that are kept quasi-identifiers.
+/// Turns some of the kept lists into quasi-identifiers.
 fn items(draw: &mut Draw, columns: &[Column], request: &mut Request) {
     let is_list = |name: &str| {
         let column = columns.iter().find(|c| c.name == name);
@@ -239,8 +239,7 @@ fn way(draw: &mut Draw, planned: &Planned, request: &Request) -> Way {
         .filter(|(_, r)| released(r))
         .map(|(c, _)| c.clone())
         .collect();
-    // CSV has no place for lists.
-    // Nor do its readers read decimals without their last digits.
+    // CSV cannot hold lists, and its readers cannot read decimals without their last digits.
     let is_beyond = |t: &DataType| t.is_nested() || matches!(t, DataType::Decimal128(_, scale) if *scale < 0);
     let (format, copied) = match planned.table.columns.iter().any(|c| is_beyond(&c.data_type)) {
         true => (Format::Parquet, *draw.pick(&[Format::Parquet, Format::Arrow])),
@@ -268,7 +267,8 @@ fn way(draw: &mut Draw, planned: &Planned, request: &Request) -> Way {
     .clone()
 }
 
-/// Arguments by name, small ones where a parameter says how long something works.
+/// Draws arguments by name; numbers are small, because a parameter may set how long something
+/// works.
 fn call(draw: &mut Draw, info: &Info) -> String {
     let mut arguments = vec![];
     for param in info.params {
@@ -278,7 +278,7 @@ fn call(draw: &mut Draw, info: &Info) -> String {
             Kind::Boolean => draw.chance(50).to_string(),
             _ => continue,
         };
-        // What works for long by default is always given.
+        // Parameters with long-running defaults are always given.
         if matches!(param.kind, Kind::Integer { .. }) || draw.chance(60) {
             arguments.push(format!("{} => {value}", param.name));
         }
@@ -387,10 +387,10 @@ fn models(
             .find(|i| i.name == name)
             .expect("a model");
         let reads_values = info.example.contains(" ON ") && name != "personal_privacy";
-        // What counts a population or the values under a label is refused by local recoding.
+        // Local recoding refuses models that count a population or the values under a label.
         let is_of_all_columns = ["profitability", "n_t_closeness"].contains(&name);
         let is_of_nodes = is_of_all_columns || is_of_population(name);
-        // A sample and sets of items have kinds of their own.
+        // Samples and sets of items are handled elsewhere.
         let is_apart = ["personal_privacy", "km_anonymity", "differential_privacy"].contains(&name);
         let refused = is_apart || (is_local && is_of_nodes);
         let read = match name {

@@ -1,7 +1,7 @@
-//! Bytes of values that no released row has: in buffers, in files, in words.
+//! Finds bytes of values that no released row has: in buffers, in files and in messages.
 //!
-//! Values of the tables carry markers, `ZQX` and six letters or digits, each in few rows. One that
-//! is in no released row may be in nothing that leaves.
+//! Values of the tables carry markers, `ZQX` and six letters or digits, each in few rows. A marker
+//! that is in no released row must not be in anything that is released.
 
 use arrow::array::{Array, ArrayData, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::DataType;
@@ -11,11 +11,11 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// How a marker starts, and how long it is.
+/// The beginning of a marker, and its length.
 pub const MARK: &str = "ZQX";
 pub const LENGTH: usize = 9;
 
-/// The markers in some bytes.
+/// Returns the markers in some bytes.
 pub fn markers(bytes: &[u8]) -> BTreeSet<String> {
     let found = memchr::memmem::find_iter(bytes, MARK.as_bytes());
     let whole = found.filter_map(|at| bytes.get(at..at + LENGTH));
@@ -25,7 +25,7 @@ pub fn markers(bytes: &[u8]) -> BTreeSet<String> {
         .collect()
 }
 
-/// The markers in every buffer of batches, used by a row or not.
+/// Returns the markers in every buffer of batches, whether or not a row uses it.
 pub fn in_batches(batches: &[RecordBatch]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for column in batches.iter().flat_map(RecordBatch::columns) {
@@ -41,8 +41,9 @@ fn in_data(data: &ArrayData, found: &mut BTreeSet<String>) {
     data.child_data().iter().for_each(|child| in_data(child, found));
 }
 
-/// Dictionary entries that no row has, by column: values of rows that are not released, whatever
-/// their type. Rows of one batch may be handed out in several, which share their dictionary.
+/// Returns the dictionary entries that no row has, by column: values of rows that are not released,
+/// whatever their type. The rows of one batch may be returned in several batches, which share their
+/// dictionary.
 pub fn unused_entries(batches: &[RecordBatch]) -> Vec<String> {
     let (mut shown, mut held) = (BTreeSet::new(), BTreeSet::new());
     for batch in batches {
@@ -74,7 +75,7 @@ fn texts(values: &ArrayRef) -> Vec<String> {
         .collect()
 }
 
-/// Every file under a folder.
+/// Returns every file under a folder.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
     let (mut found, mut left) = (vec![], vec![folder.to_path_buf()]);
     while let Some(next) = left.pop() {
@@ -89,8 +90,8 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The markers in the names and the bytes of files, and in the pages of Parquet as they are when
-/// decompressed.
+/// Returns the markers in the names and the bytes of files, and in the decompressed pages of
+/// Parquet.
 pub fn in_files(files: &[PathBuf]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for path in files {

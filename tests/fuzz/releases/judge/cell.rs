@@ -1,5 +1,5 @@
-//! Values as the judge compares them: by what they are, or by their text where a release has them
-//! as text.
+//! Values as the judge compares them: by their value, or by their text if the release has them as
+//! text.
 
 use arrow::array::*;
 use arrow::compute::cast;
@@ -8,7 +8,7 @@ use arrow::util::display::{ArrayFormatter, FormatOptions};
 use chrono::{DateTime, NaiveDateTime};
 use std::cmp::Ordering;
 
-/// A number as it is written: `digits` times ten to the power of `exponent`.
+/// A number as a decimal: `digits` times ten to the power of `exponent`.
 #[derive(Debug, Clone, Copy)]
 pub struct Exact {
     pub digits: i128,
@@ -29,8 +29,8 @@ impl Exact {
         Some(exact)
     }
 
-    /// The greatest whole number of units of 10^-`scale` that is not above it; `None` where that is
-    /// too large.
+    /// Returns the greatest whole number of units of 10^-`scale` that is not above the number;
+    /// `None` if that is too large.
     pub fn floor(self, scale: i32) -> Option<i128> {
         let shift = self.exponent + scale;
         match 10i128.checked_pow(shift.unsigned_abs()) {
@@ -47,34 +47,34 @@ impl Exact {
     }
 }
 
-/// What a value is to a hierarchy.
+/// A value as a hierarchy sees it.
 #[derive(Debug, Clone)]
 pub enum Ground {
     Null,
-    /// A number with its place among others.
+    /// A finite number.
     Number(Exact),
     /// NaN and infinity.
     NotFinite,
-    /// A date, time or timestamp: its ticks, and its calendar time where it lies on a calendar.
+    /// A date, time or timestamp: its ticks, and its calendar time if it has one.
     Instant(i64, Option<NaiveDateTime>),
     /// Text and truth values.
     Text,
-    /// What cannot be generalized.
+    /// A value that cannot be generalized.
     Other,
 }
 
 /// A value of the source or of a release.
 #[derive(Debug, Clone)]
 pub struct Cell {
-    /// What it is, whatever type it is kept in.
+    /// The value itself, whatever its type.
     pub key: Option<String>,
-    /// How it is written.
+    /// The value as it is written.
     pub text: Option<String>,
     pub ground: Ground,
 }
 
 impl Cell {
-    /// Where the value stands among others of its column, NULL last.
+    /// Compares two values of a column, NULL last.
     pub fn order(&self, other: &Self) -> Ordering {
         match (&self.ground, &other.ground) {
             (Ground::Null, Ground::Null) => Ordering::Equal,
@@ -98,8 +98,8 @@ impl Cell {
         }
     }
 
-    /// Where a number stands among those that are not finite: minus infinity before it, infinity
-    /// and NaN after.
+    /// Returns the place of a number among those that are not finite: minus infinity comes before
+    /// it, infinity and NaN after.
     fn place(&self) -> f64 {
         match self.ground {
             Ground::NotFinite => self.text.as_ref().and_then(|t| t.parse().ok()).unwrap_or(f64::NAN),
@@ -108,7 +108,7 @@ impl Cell {
     }
 }
 
-/// The type of the values, whatever they are encoded as.
+/// Returns the type of the values, whatever their encoding.
 pub fn plain_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => plain_type(values),
@@ -116,7 +116,7 @@ pub fn plain_type(data_type: &DataType) -> &DataType {
     }
 }
 
-/// Whether a column of this type is text.
+/// Returns true if a column of this type is text.
 pub fn is_text(data_type: &DataType) -> bool {
     matches!(
         plain_type(data_type),
@@ -124,7 +124,7 @@ pub fn is_text(data_type: &DataType) -> bool {
     )
 }
 
-/// Whether a column of this type holds whole numbers only.
+/// Returns true if a column of this type holds whole numbers only.
 pub fn is_whole(data_type: &DataType) -> bool {
     match plain_type(data_type) {
         DataType::Decimal32(_, s)
@@ -135,7 +135,7 @@ pub fn is_whole(data_type: &DataType) -> bool {
     }
 }
 
-/// The values of a column. `source` is the type that the column has in the source: formats that
+/// Returns the values of a column. `source` is the type of the column in the source: formats that
 /// lack a type keep its ticks as numbers.
 pub fn cells(values: &ArrayRef, source: &DataType) -> Vec<Cell> {
     if values.data_type() == &DataType::Null {
@@ -194,7 +194,7 @@ fn grounds(values: &ArrayRef) -> Vec<Ground> {
     let one = |i: usize, texts: &StringArray, ticks: &Int64Array| match data_type {
         _ if values.is_null(i) => Ground::Null,
         t if t.is_floating() => {
-            // The shortest decimal that is this number.
+            // The shortest decimal that is equal to the number.
             let x: f64 = texts.value(i).parse().unwrap_or(f64::NAN);
             match x.is_finite() {
                 true => number(texts.value(i)),
@@ -242,7 +242,7 @@ fn calendar(data_type: &DataType, ticks: i64) -> Option<NaiveDateTime> {
     }
 }
 
-/// The offset of a zone that is written as one, such as `+02:00`.
+/// Returns the offset of a zone that is written as an offset, such as `+02:00`.
 fn offset(zone: &str) -> Option<chrono::TimeDelta> {
     if zone == "UTC" {
         return Some(chrono::TimeDelta::zero());

@@ -1,5 +1,5 @@
-//! From released rows to the source rows they are: classes of a node whole, groups of local
-//! recoding row by row.
+//! Maps released rows to their source rows: by whole classes at a node, row by row in the groups of
+//! local recoding.
 
 use super::cover::{covers, matching};
 use super::models::Seen;
@@ -11,15 +11,15 @@ use std::collections::BTreeMap;
 /// A released class.
 #[derive(Debug, Clone)]
 pub struct Class {
-    /// Its labels.
+    /// The labels of the class.
     pub labels: Vec<Seen>,
-    /// Positions of its rows in the release.
+    /// The positions of the class's rows in the release.
     pub released: Vec<usize>,
-    /// The source rows that they are.
+    /// The positions of the corresponding source rows.
     pub source: Vec<usize>,
 }
 
-/// What was released.
+/// The classes of a release, with its node.
 #[derive(Debug)]
 pub struct Found {
     /// The level of each quasi-identifier; `None` for local recoding.
@@ -27,7 +27,7 @@ pub struct Found {
     pub classes: Vec<Class>,
 }
 
-/// Rows by the labels that `of` says.
+/// Groups rows by the labels that `of` returns.
 fn grouped(rows: impl Iterator<Item = usize>, of: impl Fn(usize) -> Vec<Seen>) -> BTreeMap<Vec<Seen>, Vec<usize>> {
     let mut groups: BTreeMap<Vec<Seen>, Vec<usize>> = BTreeMap::new();
     for row in rows {
@@ -42,8 +42,8 @@ fn sorted(mut values: Vec<Vec<Seen>>) -> Vec<Vec<Seen>> {
 }
 
 impl Judged<'_> {
-    /// Rows that look like suppressed ones that stay: every quasi-identifier `*`, every sensitive
-    /// column NULL.
+    /// Returns true if a row looks like a suppressed one that stays: every quasi-identifier is `*`,
+    /// every sensitive column NULL.
     pub fn looks_starred(&self, row: usize) -> bool {
         let star = |q: &super::table::Quasi| self.released[&q.name][row].as_deref() == Some("*");
         let mut sensitive = self.case.request.sensitive();
@@ -51,8 +51,9 @@ impl Judged<'_> {
         self.case.request.starred && self.quasi.iter().all(star) && sensitive.all(|(name, ..)| is_null(name))
     }
 
-    /// Rows that look like suppressed ones that stay, as many as the release says; where it says
-    /// nothing, as many as may be suppressed. None where there are too many to try.
+    /// Returns the choices of rows that look like suppressed ones that stay. Each has as many rows
+    /// as the manifest gives or, without a manifest, any number up to the suppression limit.
+    /// Returns none if there are too many choices to try.
     pub fn starred(&self, said: Option<usize>) -> Vec<Vec<usize>> {
         let looks: Vec<usize> = (0..self.len).filter(|row| self.looks_starred(*row)).collect();
         let most = looks
@@ -60,15 +61,16 @@ impl Judged<'_> {
             .min(self.case.request.limit.map_or(0, |l| l.rows(self.source.len)));
         let numbers = said.map_or(0..=most, |n| n.min(looks.len())..=n.min(looks.len()));
         let of_numbers: Vec<Vec<Vec<usize>>> = numbers.map(|n| choices(&looks, n)).collect();
-        // The right one may be of the number that has too many: the others alone tell nothing.
+        // The right choice may have the number of rows that has too many choices: the others alone
+        // prove nothing.
         match of_numbers.iter().any(Vec::is_empty) {
             true => vec![],
             false => of_numbers.concat(),
         }
     }
 
-    /// Finds the classes of a release beside these suppressed rows that stay. `node` is what the
-    /// release says of itself.
+    /// Finds the classes of a release apart from these suppressed rows that stay. `node` is the
+    /// node in the release's manifest.
     pub fn find(&self, node: Option<&[usize]>, looks: &[usize]) -> Result<Found, Failure> {
         let rows: Vec<usize> = (0..self.len).filter(|row| looks.binary_search(row).is_err()).collect();
         let groups = grouped(rows.iter().copied(), |row| self.labels(row));
@@ -107,7 +109,7 @@ impl Judged<'_> {
         Err(last)
     }
 
-    /// The nodes at which every released label is a label.
+    /// Returns the nodes at which every released label is the label of a source row.
     fn candidates(&self, groups: &BTreeMap<Vec<Seen>, Vec<usize>>) -> Vec<Vec<usize>> {
         let mut nodes: Vec<Vec<usize>> = vec![vec![]];
         for (i, q) in self.quasi.iter().enumerate() {
@@ -127,8 +129,8 @@ impl Judged<'_> {
         nodes
     }
 
-    /// The classes of a node: every class of the release is a class of the source, whole, with its
-    /// kept values.
+    /// Returns the classes of a node: every class of the release must be a whole class of the
+    /// source, with its kept values.
     fn at_node(&self, groups: &BTreeMap<Vec<Seen>, Vec<usize>>, node: &[usize]) -> Result<Vec<Class>, Failure> {
         let eligible = (0..self.source.len).filter(|row| !self.suppressed_unmapped(*row));
         let there = grouped(eligible, |row| self.labels_at(node, row));
@@ -151,7 +153,7 @@ impl Judged<'_> {
                     .collect::<Vec<_>>()
             };
             if personal {
-                // Rows whose limit nothing meets are suppressed out of their class.
+                // A row whose own limit cannot be met is suppressed, while its class stays.
                 let fits = |l: usize, r: usize| {
                     of_release(released[l]) == of_source(source[r])
                         && self.leaks(released[l], source[r])
@@ -163,7 +165,8 @@ impl Judged<'_> {
                 source = found.into_iter().map(|r| source[r]).collect();
             }
             if source.len() != released.len() && self.no_null {
-                // NULL and the empty text are two classes, of which CSV can have one.
+                // NULL and the empty text give two classes, which CSV cannot tell apart; the
+                // release may have one.
                 let is_null = |row: usize| {
                     let label =
                         |(q, level): (&Quasi, &usize)| q.ladder.label(&self.source.column(&q.name)[row], *level);
@@ -202,7 +205,8 @@ impl Judged<'_> {
         Ok(classes)
     }
 
-    /// Whether the released value of a promise to each row is the source's value or above it.
+    /// Returns true if the released value of the personal_privacy attribute is the source's value
+    /// or an ancestor.
     fn leaks(&self, released: usize, source: usize) -> bool {
         let Some((attribute, _)) = self.case.request.personal() else {
             return true;
@@ -215,8 +219,8 @@ impl Judged<'_> {
         (0..=ladder.height()).any(|level| self.forms[attribute].seen(ladder.label(cell, level)) == *value)
     }
 
-    /// Groups of local recoding: each released row is a source row of its own that its labels
-    /// cover.
+    /// Returns the groups of local recoding: each released row must have a source row of its own
+    /// that its labels cover.
     fn local(&self, groups: &BTreeMap<Vec<Seen>, Vec<usize>>, starred: &[usize]) -> Result<Vec<Class>, Failure> {
         let unchanged = self.unchanged();
         let rows: Vec<usize> = groups.values().flatten().chain(starred).copied().collect();
@@ -264,21 +268,21 @@ impl Judged<'_> {
             let of_null = self.forms[&q.name].no_null && label.as_deref() == Some("");
             covers(if of_null { None } else { label.as_deref() }, cell, &q.ladder)
                 || covers(label.as_deref(), cell, &q.ladder)
-                // A text that looks like a negative zero.
+                // A text may look like a negative zero.
                 || self.forms[&q.name].seen(cell.text.clone()) == *label
         })
     }
 
-    /// RANDOMIZED columns of the classes of a node: the values of the source's rows, permuted
-    /// within their scope.
+    /// Checks the RANDOMIZED columns of the classes of a node: they have the values of the source's
+    /// rows, permuted within their scope.
     fn randomized(&self, classes: &[Class]) -> Result<(), Failure> {
         for (column, _, randomize) in self.case.request.sensitive() {
             let Some(randomize) = randomize else { continue };
             let scopes: Vec<(Vec<usize>, Vec<usize>)> = match randomize {
                 Randomize::Class => classes.iter().map(|c| (c.released.clone(), c.source.clone())).collect(),
                 Randomize::Table | Randomize::Matrix => vec![all_rows(classes)],
-                // The released rows with equal values in released columns; of the source only those
-                // of classes can be told where a column is generalized.
+                // The scopes are the released rows with equal values in released columns. If a
+                // column is generalized, only source rows in classes can be assigned to a scope.
                 Randomize::Columns(columns) => {
                     let (released, source) = all_rows(classes);
                     let here = grouped(released.into_iter(), |r| {
@@ -315,8 +319,8 @@ impl Judged<'_> {
         Ok(())
     }
 
-    /// Of local recoding it is certain only that every value is some source row's, as often as
-    /// there at most.
+    /// Checks the RANDOMIZED columns of local recoding. All that is certain is that every value is
+    /// in the source, at least as often as in the release.
     fn randomized_values(&self, classes: &[Class]) -> Result<(), Failure> {
         let (released, _) = all_rows(classes);
         for (column, ..) in self.case.request.sensitive().filter(|(.., r)| r.is_some()) {
@@ -331,7 +335,7 @@ impl Judged<'_> {
         Ok(())
     }
 
-    /// Suppressed rows that stay keep the values of the rows that were suppressed.
+    /// Checks that suppressed rows that stay keep the values of the rows that were suppressed.
     fn kept_of_starred(&self, classes: &[Class], starred: &[usize]) -> Result<(), Failure> {
         let (_, released) = all_rows(classes);
         let left: Vec<usize> = (0..self.source.len).filter(|row| !released.contains(row)).collect();
@@ -358,11 +362,11 @@ impl Judged<'_> {
     }
 }
 
-/// The most choices of rows that are tried.
+/// The largest number of choices of rows that are tried.
 const CHOICES: usize = 2000;
 
-/// Ways to choose `n` rows: a class that is `*` in every quasi-identifier may look like suppressed
-/// rows. None where there are too many to try.
+/// Returns the ways to choose `n` rows: a class that is `*` in every quasi-identifier may look like
+/// suppressed rows. Returns none if there are too many to try.
 fn choices(rows: &[usize], n: usize) -> Vec<Vec<usize>> {
     let mut chosen: Vec<Vec<usize>> = vec![vec![]];
     for (i, row) in rows.iter().enumerate() {

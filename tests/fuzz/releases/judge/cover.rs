@@ -1,10 +1,10 @@
-//! Whether every released row is a row of the source: kept values equal, labels covering, each
-//! source row at most once.
+//! Checks that every released row is a row of the source: kept values are equal, labels cover the
+//! values, and each source row is used at most once.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 
-/// For each of `left` one of `right` of its own that it fits, or the first of `left` that gets none
-/// (Kuhn's algorithm).
+/// Assigns to each of `left` a different one of `right` that it fits (Kuhn's algorithm). The error
+/// is the first of `left` that gets none.
 pub fn matching(left: usize, right: usize, fits: impl Fn(usize, usize) -> bool) -> Result<Vec<usize>, usize> {
     let edges: Vec<Vec<usize>> = (0..left)
         .map(|l| (0..right).filter(|r| fits(l, *r)).collect())
@@ -38,14 +38,15 @@ fn assign(l: usize, edges: &[Vec<usize>], owner: &mut [Option<usize>], seen: &mu
     false
 }
 
-/// Whether a label of local recoding covers a value: it is the value, one of its labels, or a range
-/// around it. Where a code hides the value, the range has one end only.
+/// Returns true if a label of local recoding covers a value: it is the value, one of the value's
+/// labels, or a range around the value. If a code hides the value, the range has one end only.
 pub fn covers(label: Option<&str>, cell: &super::cell::Cell, ladder: &super::ladder::Ladder) -> bool {
     let of_hierarchy = (0..=ladder.height()).any(|level| ladder.label(cell, level).as_deref() == label);
     of_hierarchy || label.is_some_and(|label| in_range(label, cell, ladder.coded(cell).is_none()))
 }
 
-/// `[a, b]` with both ends, `[a, b)` without the upper one, `<a` and so on with one.
+/// Returns true if a range contains a value: `[a, b]` with both ends, `[a, b)` without the upper
+/// one, or `<a` and the like with a single end.
 fn in_range(label: &str, cell: &super::cell::Cell, may_close: bool) -> bool {
     let place = |end: &str| compare(cell, end);
     let open =
@@ -74,7 +75,7 @@ fn in_range(label: &str, cell: &super::cell::Cell, may_close: bool) -> bool {
     }
 }
 
-/// Where a value stands to the end of a range, as it is written.
+/// Compares a value with the written end of a range.
 fn compare(cell: &super::cell::Cell, end: &str) -> Option<std::cmp::Ordering> {
     use super::cell::{Cell, Exact, Ground};
     match &cell.ground {
@@ -93,7 +94,7 @@ fn compare(cell: &super::cell::Cell, end: &str) -> Option<std::cmp::Ordering> {
             let zoned = || Some(DateTime::parse_from_rfc3339(end).ok()?.naive_local());
             Some(at.cmp(&day().or_else(local).or_else(zoned)?))
         }
-        // Times of the day are written so that their texts are in their order.
+        // The texts of times of day sort like the times.
         Ground::Instant(..) => {
             let plain = |text: &str| text.trim_end_matches('Z').to_string();
             Some(plain(cell.text.as_deref()?).cmp(&plain(end)))

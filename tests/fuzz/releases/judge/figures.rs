@@ -1,4 +1,4 @@
-//! What the manifest and the summary say, recounted.
+//! Recounts the figures in the manifest and the summary.
 
 use super::classes::Found;
 use super::models::size;
@@ -10,7 +10,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
 use serde_json::Value as Json;
 
-/// The node that a manifest names; `None` for local recoding.
+/// Returns the node that a manifest names; `None` for local recoding.
 pub fn node(manifest: &Json, judged: &Judged) -> Option<Vec<usize>> {
     let node = manifest["node"].as_object().filter(|n| !n.is_empty())?;
     judged
@@ -20,7 +20,7 @@ pub fn node(manifest: &Json, judged: &Judged) -> Option<Vec<usize>> {
         .collect()
 }
 
-/// How many suppressed rows stay, as a manifest says.
+/// Returns how many suppressed rows stay, according to a manifest.
 pub fn starred(manifest: &Json) -> Option<usize> {
     match manifest["suppressed_rows"].as_str()? {
         "starred" => manifest["rows_suppressed"].as_u64().map(|n| n as usize),
@@ -28,7 +28,7 @@ pub fn starred(manifest: &Json) -> Option<usize> {
     }
 }
 
-/// The metric that a search said to be optimal, with its value.
+/// Returns the metric that a search reported as proven optimal, with its value.
 pub fn proven<'a>(case: &'a Case, manifest: &Json) -> Option<(&'a str, f64)> {
     let metric = match case.request.metric.as_slice() {
         [] => "glm",
@@ -51,7 +51,7 @@ pub fn check(judged: &Judged, found: &Found, manifest: &Json, summary: Option<&R
     });
     let smallest = sizes.fold(f64::INFINITY, f64::min);
     let smallest = if smallest.is_finite() { Some(smallest) } else { None };
-    // Under ENTITY and local recoding which person is in which class is not certain.
+    // Under ENTITY and local recoding, it is not certain which person is in which class.
     let certain = judged.case.request.entity.is_none() || found.node.is_some();
     let figures = [
         ("rows_in", "rows_in", Some(judged.source.len as f64), true),
@@ -86,7 +86,7 @@ pub fn check(judged: &Judged, found: &Found, manifest: &Json, summary: Option<&R
     metrics(judged, found, manifest)
 }
 
-/// The metrics of a node that have a definition in the judge.
+/// Checks the metrics of a node that have a definition in the judge.
 fn metrics(judged: &Judged, found: &Found, manifest: &Json) -> Result<(), Failure> {
     let Some(node) = found.node.clone().filter(|_| judged.case.request.personal().is_none()) else {
         return Ok(());

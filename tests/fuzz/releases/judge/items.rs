@@ -6,8 +6,8 @@ use crate::releases::case::{Case, Role};
 use crate::releases::execute::Scene;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Every released list is an ascending set of items that the source has, or of `*`, and every
-/// combination of up to m items is in the lists of k rows.
+/// Checks that every released list is an ascending set of the source's items or of `*`, and that
+/// every combination of up to m items is in the lists of k rows.
 pub fn check(case: &Case, scene: &Scene, rows: &Rows) -> Result<(), Failure> {
     let broken = |what: String| Err(Failure::new("items", what));
     for (column, _) in case.request.roles.iter().filter(|(_, role)| *role == Role::Items) {
@@ -50,7 +50,7 @@ pub fn check(case: &Case, scene: &Scene, rows: &Rows) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The items of a list as it is written, without NULL.
+/// Returns the items of a list as it is written, without NULL.
 fn items(text: &str) -> impl Iterator<Item = &str> {
     let inner = text.trim_start_matches('[').trim_end_matches(']');
     inner.split(", ").filter(|item| !item.is_empty())

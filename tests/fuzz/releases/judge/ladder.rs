@@ -1,4 +1,5 @@
-//! Hierarchies once more, from what the README and the language say of each kind, value by value.
+//! Hierarchies implemented again, from the README and the language reference of each kind, value by
+//! value.
 
 use super::cell::{Cell, Exact, Ground, cells, is_whole, plain_type};
 use super::round::roundest;
@@ -8,7 +9,7 @@ use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use chrono::{Datelike, NaiveDateTime};
 
-/// The label of a suppressed cell, and of a top level that is added where it is missing.
+/// The label of a suppressed cell, and of the top level that is added to a hierarchy without one.
 pub const TOP: &str = "*";
 
 /// A hierarchy over one column.
@@ -17,21 +18,22 @@ pub struct Ladder {
     rule: Rule,
     pub unmapped: Unmapped,
     pub nulls: Nulls,
-    /// Whether the column holds whole numbers only.
+    /// True if the column holds whole numbers only.
     whole: bool,
     /// The listed rows whose ground value is a value of the column's type.
     listed: Option<Vec<Vec<String>>>,
-    /// What those values are, whatever their text.
+    /// The ground values of these rows, whatever their text.
     keys: Vec<Option<String>>,
     /// The cuts of QUANTILES, ascending: where each group but the first begins.
     cuts: Vec<Cell>,
-    /// The digits that PREFIX gives whole numbers, which CSV may read where texts were meant.
+    /// The number of digits to which PREFIX pads whole numbers; CSV may read intended texts as
+    /// numbers.
     digits: usize,
 }
 
 impl Ladder {
-    /// The hierarchy over a column of this type; `of` are the values of the column, or those that
-    /// QUANTILES is of, and their type.
+    /// Returns the hierarchy over a column of this type. `of` has the values and the type of the
+    /// column, or of the column that QUANTILES divides.
     pub fn new(hierarchy: &Hierarchy, data_type: &DataType, of: (&[Cell], &DataType)) -> Self {
         let cuts = match &hierarchy.rule {
             Rule::Quantiles { groups, .. } => cuts(groups[0] as usize, of),
@@ -63,7 +65,7 @@ impl Ladder {
         }
     }
 
-    /// The hierarchy of a quasi-identifier that names none.
+    /// Returns the hierarchy of a quasi-identifier without a named one.
     pub fn suppression() -> Self {
         Self {
             rule: Rule::Suppression,
@@ -101,29 +103,29 @@ impl Ladder {
         }
     }
 
-    /// The ground values, where they are listed.
+    /// The rows of a listed hierarchy.
     pub fn listed(&self) -> Option<&[Vec<String>]> {
         self.listed.as_deref()
     }
 
-    /// Whether the hierarchy knows the value; NULL is not asked for.
+    /// Returns true if the hierarchy has the value. NULL always counts as known.
     pub fn knows(&self, cell: &Cell) -> bool {
         self.own(cell, 1).is_some() || matches!(cell.ground, Ground::Null)
     }
 
-    /// Whether a row with this value is suppressed, and no label is for it.
+    /// Returns true if a row with this value is suppressed because there is no label for the value.
     pub fn suppresses(&self, cell: &Cell) -> bool {
         self.unmapped == Unmapped::Suppress && !self.knows(cell)
     }
 
-    /// Whether the value has the label of the top at every level but the ground, as no value that
-    /// the hierarchy knows has, so that its column is not released at level 0.
+    /// Returns true if the value has the label of the top at every level but the ground. No value
+    /// in the hierarchy does, so the column cannot be released at level 0.
     pub fn raises(&self, cell: &Cell) -> bool {
         self.unmapped == Unmapped::Top && !self.knows(cell)
     }
 
-    /// The label of a value at a level, `None` for NULL. Of values that suppress their row it says
-    /// nothing of use.
+    /// Returns the label of a value at a level, `None` for NULL. For a value that suppresses its
+    /// row, the result has no meaning.
     pub fn label(&self, cell: &Cell, level: usize) -> Option<String> {
         match level {
             0 if self.coded(cell).is_some() => self.coded(cell),
@@ -138,7 +140,7 @@ impl Ladder {
         }
     }
 
-    /// The label that a code gives a value at every level, the ground included.
+    /// Returns the label that a code gives a value at every level, the ground included.
     pub fn coded(&self, cell: &Cell) -> Option<String> {
         match (&self.rule, &cell.ground) {
             (Rule::Intervals(intervals), Ground::Number(n)) => intervals.code(*n, self.whole),
@@ -146,7 +148,7 @@ impl Ladder {
         }
     }
 
-    /// The label of a known value at a level above the ground.
+    /// Returns the label of a known value at a level above the ground.
     fn own(&self, cell: &Cell, level: usize) -> Option<String> {
         let text = cell.text.as_deref()?;
         match &self.rule {
@@ -154,7 +156,7 @@ impl Ladder {
             Rule::Intervals(intervals) => {
                 let Ground::Number(n) = cell.ground else { return None };
                 let widths = &intervals.widths;
-                // The widest group says whether a value is mapped.
+                // A value is mapped if it has a group of the widest width.
                 let of = |width: &str| intervals.label(n, width, self.whole);
                 of(widths.last()?)?;
                 widths.get(level - 1).map_or(Some(TOP.into()), |w| of(w))
@@ -205,7 +207,7 @@ impl Ladder {
         }
     }
 
-    /// The group of a value where every `step`-th cut counts.
+    /// Returns the group of a value among every `step`-th cut.
     fn quantile(&self, cell: &Cell, step: usize) -> String {
         let mut at: Vec<&Cell> = self.cuts.iter().skip(step - 1).step_by(step).collect();
         at.dedup_by(|a, b| a.order(b).is_eq());
@@ -228,8 +230,8 @@ impl Ladder {
     }
 }
 
-/// What the ground values of listed rows are, whatever their text; `None` for one that is no value
-/// of the type.
+/// Returns the ground values of listed rows, whatever their text; `None` for a text that is not a
+/// value of the type.
 fn keys_of(rows: &[Vec<String>], data_type: &DataType) -> Vec<Option<String>> {
     let decimal = match plain_type(data_type) {
         DataType::Decimal32(p, s) | DataType::Decimal64(p, s) => Some((*p, *s)),
@@ -241,7 +243,7 @@ fn keys_of(rows: &[Vec<String>], data_type: &DataType) -> Vec<Option<String>> {
         let values = cast(&texts, plain_type(data_type)).map(|values| cells(&values, data_type));
         return values.unwrap_or_default().into_iter().map(|cell| cell.key).collect();
     };
-    // The cast of a text multiplies where the scale is negative.
+    // The cast of a text to a decimal multiplies if the scale is negative.
     let key = |text: &str| {
         let number = Exact::parse(text)?;
         if number.digits == 0 {
@@ -272,7 +274,7 @@ impl Intervals {
         Exact::parse(text).and_then(|n| n.floor(self.scale()))
     }
 
-    /// How an end is written, where whole numbers are the ends of whole numbers.
+    /// Returns an end of a group as text; a whole number if the values are whole numbers too.
     fn show(&self, units: i128, whole: bool) -> String {
         match self.scale() {
             0 if whole => units.to_string(),
@@ -280,7 +282,7 @@ impl Intervals {
         }
     }
 
-    /// The label of what a code hides, of any size.
+    /// Returns the label of a value, of any size, that a code hides.
     fn code(&self, x: Exact, whole: bool) -> Option<String> {
         let x = x
             .floor(self.scale())
@@ -292,7 +294,7 @@ impl Intervals {
             .or_else(|| above.map(|t| format!(">={}", self.show(t, whole))))
     }
 
-    /// The group of floor((x - origin) / width), cut off at the codes.
+    /// Returns the group of floor((x - origin) / width), cut off at the codes.
     fn label(&self, x: Exact, width: &str, whole: bool) -> Option<String> {
         if let Some(code) = self.code(x, whole) {
             return Some(code);
@@ -319,7 +321,7 @@ impl Intervals {
     }
 }
 
-/// A number of units of 10^-`scale` with at least one digit after the point.
+/// Writes a number of units of 10^-`scale` with at least one digit after the point.
 fn decimal(units: i128, scale: i32) -> String {
     let scale = scale.max(0) as usize;
     let digits = format!("{:0>width$}", units.unsigned_abs(), width = scale + 1);
@@ -331,7 +333,7 @@ fn decimal(units: i128, scale: i32) -> String {
     }
 }
 
-/// A calendar time to a unit.
+/// Truncates a calendar time to a unit.
 fn truncated(unit: &str, at: &NaiveDateTime) -> String {
     let year = at.year();
     let format = |f: &str| at.format(f).to_string();
@@ -353,9 +355,9 @@ fn truncated(unit: &str, at: &NaiveDateTime) -> String {
     }
 }
 
-/// The cuts of QUANTILES: the i-th of n - 1 lies between the two neighbouring distinct values where
-/// the number of rows below comes nearest to i N / n, the lower of two equally near. It is the
-/// roundest value that divides them.
+/// Returns the cuts of QUANTILES. The i-th of n - 1 lies between the two neighbouring distinct
+/// values where the number of rows below is nearest to i N / n; of two equally near, the lower. The
+/// cut is the roundest value that divides them.
 fn cuts(n: usize, (column, data_type): (&[Cell], &DataType)) -> Vec<Cell> {
     let mut sorted: Vec<&Cell> = column
         .iter()

@@ -50,7 +50,7 @@ impl Judged<'_> {
         }
     }
 
-    /// The k of c_avg, where one model of class sizes says it.
+    /// Returns the k of c_avg, if a single model of class sizes gives one.
     fn least_size(&self) -> Option<f64> {
         match self.case.request.models.as_slice() {
             [only] if only.name == "k_anonymity" && only.subset.is_empty() && only.any.is_none() => {
@@ -60,7 +60,7 @@ impl Judged<'_> {
         }
     }
 
-    /// The weighted mean over cells of what they lose, a suppressed cell losing 1.
+    /// Returns the weighted mean of the loss over cells; a suppressed cell loses 1.
     fn cells(&self, weighed: &Weighed, loss: impl Fn(&Quasi, usize, usize) -> f64) -> f64 {
         let rows = self.source.len as f64;
         let weights: f64 = self.quasi.iter().map(|q| q.weight).sum();
@@ -76,8 +76,8 @@ impl Judged<'_> {
         sum / (rows * weights)
     }
 
-    /// The share of the information that the labels of a row lose at a node: by how many values
-    /// each could stand for.
+    /// Returns the share of the information that the labels of a row lose at a node, from the
+    /// number of values that each label could stand for.
     pub fn lost(&self, node: &[usize], row: usize) -> f64 {
         let columns = self.quasi.iter().zip(node);
         let spans = columns.map(|(q, level)| self.leaves(&q.name, &q.ladder, *level, row));
@@ -85,7 +85,8 @@ impl Judged<'_> {
         if all > 0.0 { lost / all } else { 0.0 }
     }
 
-    /// Leaves under the label of a row at a level, and of the hierarchy.
+    /// Returns the number of leaves under the label of a row at a level, and of the whole
+    /// hierarchy.
     pub fn leaves(&self, name: &str, ladder: &Ladder, level: usize, row: usize) -> (f64, f64) {
         let mut spans = self.spans.borrow_mut();
         let span = spans
@@ -104,9 +105,9 @@ impl Judged<'_> {
         (under as f64 + f64::from(u8::from(is_null)), span.all)
     }
 
-    /// What lies under each label of a level: the listed values, or those of the column where the
-    /// hierarchy is a rule, in a population too where there is one; NULL is one more where the
-    /// column has it.
+    /// Counts the values under each label of a level: the listed values or, for a hierarchy by a
+    /// rule, those of the column, of a population too if there is one. NULL adds one if the column
+    /// has it.
     fn span(&self, name: &str, ladder: &Ladder, level: usize) -> Span {
         let column = self.domain.column(name);
         let top = ladder.top();
@@ -125,7 +126,8 @@ impl Judged<'_> {
                 .collect(),
         };
         let has_null = column.iter().any(|c| matches!(c.ground, Ground::Null));
-        // Under the top's label lies everything where NULL or an unknown value was raised to it.
+        // If NULL or an unknown value was raised to the top, every value lies under the top's
+        // label.
         let raises = |c: &super::cell::Cell| match c.ground {
             Ground::Null => ladder.label(c, level).is_some(),
             _ => !ladder.knows(c) && ladder.unmapped != Unmapped::Error,
@@ -147,7 +149,7 @@ impl Judged<'_> {
 pub struct Span {
     under: BTreeMap<Seen, usize>,
     all: f64,
-    /// The label under which everything lies.
+    /// The label under which every value lies.
     top: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! What a release must be, in plain Rust from definitions.md, over decoded rows. Nothing here calls
-//! a model, a metric or a hierarchy of the product.
+//! Judges a release in plain Rust from definitions.md, over decoded rows. Nothing here calls a
+//! model, a metric or a hierarchy of the product.
 
 pub mod bytes;
 pub mod cell;
@@ -22,7 +22,7 @@ use crate::releases::execute::{Leaves, Scene};
 use ladder::Ladder;
 use table::{Judged, Rows};
 
-/// Judges what left.
+/// Judges a release.
 pub fn release(case: &Case, scene: &Scene, leaves: &Leaves) -> Result<(), Failure> {
     let rows = decoded(scene, leaves);
     columns(case, scene, &rows)?;
@@ -31,16 +31,16 @@ pub fn release(case: &Case, scene: &Scene, leaves: &Leaves) -> Result<(), Failur
     let said = leaves.manifest.as_ref();
     let node = said.and_then(|m| figures::node(m, &judged));
     let whole = judged.whole(&scene.table);
-    // Which of the rows that look suppressed are, only a manifest says.
+    // Only a manifest shows which of the rows that look suppressed really are.
     let mut outcome = Failure::new("rows", "no row is released");
     let is_asked = matches!(case.request.choice, Choice::Node(_)) || case.request.is_local();
     let choices = judged.starred(said.and_then(figures::starred));
     if choices.is_empty() {
-        // Too many rows look suppressed to tell which are.
+        // Too many rows look suppressed to try every choice.
         return bytes_of(scene, leaves, &rows);
     }
     for starred in choices {
-        // No label says at which node nothing is released.
+        // Without released rows, no label shows the node.
         let nodes: Vec<Option<Vec<usize>>> = match rows.len == starred.len() && node.is_none() && !is_asked {
             true => judged.nodes().into_iter().map(Some).collect(),
             false => vec![node.clone()],
@@ -48,7 +48,7 @@ pub fn release(case: &Case, scene: &Scene, leaves: &Leaves) -> Result<(), Failur
         for node in nodes {
             match hold(&judged, node.as_deref(), &starred, &whole, scene, leaves) {
                 Ok(()) => return bytes_of(scene, leaves, &rows),
-                // A wrong choice leaves other rows: what else is wrong says more.
+                // A wrong choice leaves other rows, so any other failure is more telling.
                 Err(failure) if failure.kind != "kept" => outcome = failure,
                 Err(failure) if outcome.kind == "rows" => outcome = failure,
                 Err(_) => {}
@@ -58,7 +58,7 @@ pub fn release(case: &Case, scene: &Scene, leaves: &Leaves) -> Result<(), Failur
     Err(outcome)
 }
 
-/// What a release must hold, with these rows of it suppressed ones that stay.
+/// Checks everything a release must satisfy, if these of its rows are suppressed ones that stay.
 fn hold(
     judged: &Judged,
     node: Option<&[usize]>,
@@ -93,14 +93,14 @@ fn decoded(scene: &Scene, leaves: &Leaves) -> Rows {
     })
 }
 
-/// What left beside what it was made from.
+/// Returns a release with its source, ready to be judged.
 pub fn judged<'a>(case: &'a Case, scene: &'a Scene, leaves: &Leaves) -> Judged<'a> {
     Judged::new(case, scene, &decoded(scene, leaves), leaves.untyped, leaves.no_null)
 }
 
-/// Every released column is there, and no other.
+/// Checks that every released column is there, and no other.
 fn columns(case: &Case, scene: &Scene, rows: &Rows) -> Result<(), Failure> {
-    // A release without rows has no folders, and so no columns that are in their names.
+    // A release without rows has no folders, and so none of the columns in folder names.
     let in_folders = |name: &String| matches!(&case.way, Way::To { partitioned_by, .. } if rows.len == 0 && partitioned_by.contains(name));
     let is_released = |name: &&String| match case.request.role(name) {
         Some(Role::Dropped | Role::Unlisted) | None => false,
@@ -116,7 +116,7 @@ fn columns(case: &Case, scene: &Scene, rows: &Rows) -> Result<(), Failure> {
     }
 }
 
-/// No byte of a value that no released row has.
+/// Checks that there is no byte of a value that no released row has.
 fn bytes_of(scene: &Scene, leaves: &Leaves, rows: &Rows) -> Result<(), Failure> {
     let mut allowed = std::collections::BTreeSet::new();
     for text in rows.columns.iter().flatten().filter_map(|c| c.text.as_deref()) {
@@ -124,7 +124,7 @@ fn bytes_of(scene: &Scene, leaves: &Leaves, rows: &Rows) -> Result<(), Failure> 
         // Binary values are shown in hexadecimal.
         allowed.extend(hex::decode(text).map(|b| bytes::markers(&b)).unwrap_or_default());
     }
-    // Of the bytes of a compressed file, some look like a marker by chance.
+    // Some bytes of a compressed file look like a marker by chance.
     let planted = marks(scene);
 
     let in_buffers = if leaves.answered {
@@ -158,7 +158,7 @@ fn bytes_of(scene: &Scene, leaves: &Leaves, rows: &Rows) -> Result<(), Failure> 
     Ok(())
 }
 
-/// The markers of the tables of a case.
+/// Returns the markers of the tables of a case.
 pub fn marks(scene: &Scene) -> std::collections::BTreeSet<String> {
     let texts = scene.table.columns.iter().flatten().filter_map(|c| c.text.as_deref());
     texts
@@ -173,7 +173,7 @@ pub fn marks(scene: &Scene) -> std::collections::BTreeSet<String> {
 }
 
 impl Judged<'_> {
-    /// The hierarchy of a sensitive column.
+    /// Returns the hierarchy of a sensitive column.
     fn attribute_ladder(&self, column: &str) -> Option<Ladder> {
         let (_, hierarchy, _) = self.case.request.sensitive().find(|(c, ..)| *c == column)?;
         Some(table::ladder(
@@ -186,7 +186,7 @@ impl Judged<'_> {
     }
 }
 
-/// A request that was said to be infeasible is: no node that it may choose meets it.
+/// Checks that a request reported as infeasible is: none of the nodes it may choose meets it.
 pub fn infeasible(case: &Case, scene: &Scene) -> Result<(), Failure> {
     let source = &scene.source;
     let judged = Judged::nothing(case, scene);

@@ -4,19 +4,19 @@
 use crate::releases::case::Model;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A value as the models tell values apart; `None` is NULL, which is a value like any other.
+/// A value as the models distinguish values; `None` is NULL, which is a value like any other.
 pub type Seen = Option<String>;
 
 /// One person or row of a class.
 #[derive(Debug, Clone)]
 pub struct Member {
-    /// The entity, or the number of the row where rows are counted.
+    /// The entity, or the number of the row if rows are counted.
     pub who: Seen,
     /// The values of the sensitive columns, by name.
     pub values: BTreeMap<String, Seen>,
 }
 
-/// Whether a class holds; `Close` where rounding decides.
+/// Whether a model holds for a class; `Close` if rounding decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     Holds,
@@ -30,7 +30,7 @@ impl From<bool> for Verdict {
     }
 }
 
-/// A comparison in floating point: `slack` is at least 0 where the model holds.
+/// Judges a comparison in floating point: `slack` is at least 0 if the model holds.
 fn rounded(slack: f64) -> Verdict {
     match slack {
         s if s > 1e-9 => Verdict::Holds,
@@ -39,7 +39,7 @@ fn rounded(slack: f64) -> Verdict {
     }
 }
 
-/// A parameter as the decimal it was written as: a fraction.
+/// Returns a parameter as a fraction of the decimal that was written.
 pub fn fraction(text: &str) -> (i128, i128) {
     if let Some((numerator, denominator)) = text.split_once('/') {
         let number = |text: &str| text.trim().parse().unwrap_or(1);
@@ -50,7 +50,7 @@ pub fn fraction(text: &str) -> (i128, i128) {
     (digits, 10i128.pow(decimals.len() as u32))
 }
 
-/// What a model compares a class with.
+/// The table's distributions and hierarchies, which a model compares a class with.
 pub struct Whole {
     /// The counts of each sensitive column's values over the whole table, suppressed rows included,
     /// ascending by value.
@@ -60,7 +60,7 @@ pub struct Whole {
     pub paths: BTreeMap<String, BTreeMap<Seen, Vec<Seen>>>,
 }
 
-/// Members with each value of `column`, each person once a value.
+/// Counts the members with each value of `column`, each person once per value.
 pub fn histogram(members: &[Member], column: &str) -> BTreeMap<Seen, i128> {
     let pairs: BTreeSet<(Seen, Seen)> = members
         .iter()
@@ -73,12 +73,12 @@ pub fn histogram(members: &[Member], column: &str) -> BTreeMap<Seen, i128> {
     counts
 }
 
-/// f: distinct persons.
+/// Returns f, the number of distinct persons.
 pub fn size(members: &[Member]) -> i128 {
     members.iter().map(|m| &m.who).collect::<BTreeSet<_>>().len() as i128
 }
 
-/// Whether a class may be released, as far as this model goes; `people` is its count in the
+/// Judges whether this model permits the release of a class; `people` is the class's count in the
 /// population.
 pub fn holds(model: &Model, members: &[Member], whole: &Whole, people: Option<i128>) -> Verdict {
     let f = size(members);
@@ -93,7 +93,7 @@ pub fn holds(model: &Model, members: &[Member], whole: &Whole, people: Option<i1
     let here = |value: &Seen| counts.get(value).copied().unwrap_or(0);
     match model.name.as_str() {
         "k_anonymity" => (f >= n).into(),
-        // It rules out no class: its lists are judged by themselves.
+        // This model excludes no class: its lists are judged by themselves.
         "km_anonymity" => Verdict::Holds,
         "k_map" => (people.unwrap_or(0) >= n).into(),
         "max_risk" => (d <= n * f).into(),
@@ -164,7 +164,8 @@ pub fn holds(model: &Model, members: &[Member], whole: &Whole, people: Option<i1
                 None => Verdict::Fails,
             }
         }
-        // Of the release as a whole, and of single rows: judged elsewhere.
+        // These models are about the release as a whole, or about single rows: they are judged
+        // elsewhere.
         "average_risk" | "population_uniqueness" | "personal_privacy" | "profitability" | "n_t_closeness" => {
             Verdict::Holds
         }
@@ -176,8 +177,8 @@ pub fn holds(model: &Model, members: &[Member], whole: &Whole, people: Option<i1
     }
 }
 
-/// Earth mover's distance between two distributions, given as counts of all values of the table:
-/// by rank, or with all values equally far apart.
+/// Returns the earth mover's distance between two distributions, given as counts of all values of
+/// the table: by rank, or with all values equally far apart.
 pub fn distance(p: &[i128], q: &[i128], is_ordered: bool) -> (i128, i128) {
     let (s, all) = (p.iter().sum::<i128>(), q.iter().sum::<i128>());
     let extra: Vec<i128> = p.iter().zip(q).map(|(a, c)| a * all - c * s).collect();
@@ -191,7 +192,8 @@ pub fn distance(p: &[i128], q: &[i128], is_ordered: bool) -> (i128, i128) {
     (running.sum::<i128>(), (p.len() as i128 - 1).max(1) * s * all)
 }
 
-/// A value as a sampling weight, which is how many people a row stands for: at least itself.
+/// Returns a value as a sampling weight: the number of people a row stands for, which includes
+/// itself.
 fn weight(value: &Seen) -> Option<f64> {
     let weight: f64 = value.as_deref()?.parse().ok()?;
     (weight >= 1.0 && weight.is_finite()).then_some(weight)
@@ -215,8 +217,8 @@ fn individual_risk(f: i128, weight: f64) -> f64 {
     p / rows * sum
 }
 
-/// profitability(benefit, loss, gain, cost): whether each record of a class of `f` is worth more
-/// than attacks on it cost, where its labels lose the share `lost` of the information. Any other
+/// profitability(benefit, loss, gain, cost): judges whether each record of a class of `f` is worth
+/// more than attacks on it cost, if its labels lose the share `lost` of the information. Any other
 /// model holds.
 pub fn pays(model: &Model, f: i128, lost: f64) -> Verdict {
     if model.name != "profitability" {
@@ -230,13 +232,13 @@ pub fn pays(model: &Model, f: i128, lost: f64) -> Verdict {
     }
 }
 
-/// Earth mover's distance over a hierarchy: at each inner node, level / height times the smaller of
-/// its children's total surplus and total deficit.
+/// Returns the earth mover's distance over a hierarchy: the sum over inner nodes of level / height
+/// times the smaller of the children's total surplus and total deficit.
 fn hierarchical(table: &[(Seen, i128)], extra: &[i128], paths: &BTreeMap<Seen, Vec<Seen>>, unit: i128) -> (i128, i128) {
     let height = paths.values().next().map_or(1, Vec::len) as i128;
     let mut cost = 0;
     for level in 1..=height as usize {
-        // Children by parent: the surplus of each.
+        // The surplus of each child, by parent.
         let mut nodes: BTreeMap<&Seen, BTreeMap<&Seen, i128>> = BTreeMap::new();
         for ((value, _), extra) in table.iter().zip(extra) {
             let path = &paths[value];
@@ -252,16 +254,16 @@ fn hierarchical(table: &[(Seen, i128)], extra: &[i128], paths: &BTreeMap<Seen, V
     (cost, height * unit)
 }
 
-/// Whether a release with classes of these sizes holds as a whole; `outside` of the population are
-/// in none of them.
+/// Judges whether a release with classes of these sizes satisfies a model as a whole; `outside`
+/// people of the population are in none of the classes.
 pub fn holds_overall(model: &Model, sizes: &[i128], outside: i128) -> Verdict {
     let (n, d) = fraction(model.arguments.first().map_or("", String::as_str));
     match model.name.as_str() {
         // classes / released rows <= r; a release without rows holds.
         "average_risk" => (sizes.is_empty() || sizes.len() as i128 * d <= n * sizes.iter().sum::<i128>()).into(),
-        // Nobody outside may be missing where presence must be likely.
+        // With a lower bound above 0, everyone in the population must be in a class.
         "delta_presence" => (n == 0 || outside == 0).into(),
-        // Without a row that is alone the estimate is 0, and else it is above.
+        // Without a class of one row the estimate is 0; otherwise it is above 0.
         "population_uniqueness" => match sizes.contains(&1) {
             false => Verdict::Holds,
             true if n == 0 => Verdict::Fails,

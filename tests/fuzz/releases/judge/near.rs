@@ -1,12 +1,12 @@
-//! (n, t)-closeness: whether a class is close enough to one of the classes that contain it.
+//! (n, t)-closeness: judges whether a class is close enough to one of the classes that contain it.
 
 use super::models::{Member, Verdict, Whole, distance, fraction, histogram, size};
 use super::table::Judged;
 use crate::releases::case::Model;
 
 impl Judged<'_> {
-    /// Whether a class of these source rows at a node has a superset of n rows within t of it. Any
-    /// other model holds.
+    /// Judges whether a class of these source rows at a node has a superset of n rows within
+    /// distance t. Any other model holds.
     pub fn is_near(
         &self,
         model: &Model,

@@ -1,5 +1,5 @@
-//! Nodes of the lattice by brute force: which classes fail, what is suppressed, whether a request
-//! can be met at all.
+//! Judges nodes of the lattice by brute force: which classes fail, what is suppressed, and whether
+//! a request can be met at all.
 
 use super::classes::Found;
 use super::models::{Member, Seen, Verdict, Whole, holds, holds_overall, pays, size};
@@ -10,15 +10,15 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A node, judged.
 pub struct Weighed {
     pub node: Vec<usize>,
-    /// Source rows of the classes that hold.
+    /// The source rows of the classes that satisfy every model.
     pub kept: Vec<(Vec<Seen>, Vec<usize>)>,
     pub suppressed: usize,
-    /// Whether it may be released; `Close` where rounding decides.
+    /// Whether the node may be released; `Close` if rounding decides.
     pub anonymous: Verdict,
 }
 
 impl Judged<'_> {
-    /// Judges a node. Models ON a part of the columns are not judged here.
+    /// Judges a node. Models ON a subset of the columns are not judged here.
     pub fn weigh(&self, node: &[usize], whole: &Whole, people: &Rows) -> Weighed {
         let mut classes: BTreeMap<Vec<Seen>, Vec<usize>> = BTreeMap::new();
         let eligible: Vec<usize> = (0..self.source.len)
@@ -74,8 +74,8 @@ impl Judged<'_> {
         }
     }
 
-    /// Whether nodes can be judged by brute force: models over all columns, and no rule that
-    /// suppresses rows later.
+    /// Returns true if nodes can be judged by brute force: all models are over all columns, and no
+    /// rule suppresses rows later.
     pub fn can_weigh(&self) -> bool {
         self.case
             .request
@@ -85,7 +85,7 @@ impl Judged<'_> {
             && self.case.request.personal().is_none()
     }
 
-    /// Every node that LEVELS allows, least first.
+    /// Returns every node that LEVELS allows, lowest first.
     pub fn nodes(&self) -> Vec<Vec<usize>> {
         let mut nodes: Vec<Vec<usize>> = vec![vec![]];
         for q in &self.quasi {
@@ -98,7 +98,7 @@ impl Judged<'_> {
         nodes
     }
 
-    /// At the node of a release, the classes that hold are released and no other.
+    /// Checks that exactly the classes that satisfy the models at the node are released.
     pub fn only_failing_are_suppressed(
         &self,
         found: &Found,
@@ -132,8 +132,8 @@ impl Judged<'_> {
         }
     }
 
-    /// What is said to be optimal is: no node that meets the request has a better value of the
-    /// metric.
+    /// Checks a result reported as optimal: no node that meets the request has a better value of
+    /// the metric.
     pub fn optimal(&self, metric: &str, said: f64, whole: &Whole, people: &Rows) -> Result<(), Failure> {
         if !self.can_weigh() {
             return Ok(());
@@ -159,8 +159,8 @@ impl Judged<'_> {
         Ok(())
     }
 
-    /// Whether some node meets the request and keeps a row; `None` where it is too close to tell or
-    /// cannot be judged.
+    /// Returns whether some node meets the request and keeps a row; `None` if it is too close to
+    /// decide or cannot be judged.
     pub fn feasible(&self, whole: &Whole, people: &Rows) -> Option<bool> {
         if !self.can_weigh() {
             return None;

@@ -1,4 +1,4 @@
-//! Every promise of a request, over the classes that were released.
+//! Checks every promise of a request, over the classes that were released.
 
 use super::cell::{Cell, Ground};
 use super::classes::{Class, Found};
@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 impl Judged<'_> {
-    /// A source row as a member of its class, with the values that `value` says its sensitive
-    /// columns have.
+    /// Returns a source row as a member of its class, with the values of its sensitive columns from
+    /// `value`.
     pub fn member(&self, row: usize, value: impl Fn(&str) -> Seen) -> Member {
         let who = match &self.case.request.entity {
             Some(entity) => self.source.column(entity)[row].key.clone(),
@@ -30,10 +30,10 @@ impl Judged<'_> {
         Member { who, values }
     }
 
-    /// The members of a released class, with the values that it was released with.
+    /// Returns the members of a released class, with their released values.
     fn members(&self, class: &Class) -> Vec<Member> {
         let pairs = class.source.iter().zip(&class.released);
-        // Under ENTITY it is the source that says who has which value.
+        // Under ENTITY, only the source shows which person has which value.
         let entity = self.case.request.entity.is_some();
         pairs
             .map(|(source, released)| {
@@ -45,8 +45,8 @@ impl Judged<'_> {
             .collect()
     }
 
-    /// The distributions of the whole table, suppressed rows included, and the hierarchies of
-    /// sensitive columns.
+    /// Returns the distributions of the whole table, suppressed rows included, and the hierarchies
+    /// of sensitive columns.
     pub fn whole(&self, table: &Rows) -> Whole {
         let members: Vec<Member> = (0..self.source.len)
             .map(|row| self.member(row, |c| self.source_value(c, row)))
@@ -79,7 +79,7 @@ impl Judged<'_> {
         Whole { counts, paths }
     }
 
-    /// Members by the columns of a model's ON, or by all quasi-identifiers.
+    /// Groups members by the columns of a model's ON, or by all quasi-identifiers.
     pub fn groups(&self, model: &Model, classes: &[(Vec<Seen>, Vec<Member>)]) -> Vec<(Vec<Seen>, Vec<Member>)> {
         let named = |i: &usize| model.subset.contains(&self.quasi[*i].name);
         let subsets: Vec<Vec<usize>> = match model.any {
@@ -102,7 +102,8 @@ impl Judged<'_> {
         subsets.into_iter().flat_map(groups).collect()
     }
 
-    /// How many of the population a class has; `None` if the model does not ask.
+    /// Returns how many people of the population a class has; `None` if the model does not count
+    /// them.
     pub fn people(&self, model: &Model, labels: &[Seen], node: Option<&[usize]>, people: &Rows) -> Option<i128> {
         let node = node.filter(|_| is_of_population(&model.name))?;
         let is_asked = |name: &String| model.subset.is_empty() || model.subset.contains(name);
@@ -131,7 +132,7 @@ impl Judged<'_> {
         Some((0..people.len).filter(|row| has(*row)).count() as i128)
     }
 
-    /// How many of the population are in none of these classes.
+    /// Returns how many people of the population are in none of these classes.
     pub fn outside<'c>(
         &self,
         model: &Model,
@@ -150,7 +151,7 @@ impl Judged<'_> {
         }
     }
 
-    /// Every model holds for every released class, and the release as a whole.
+    /// Checks that every model holds for every released class, and for the release as a whole.
     pub fn promises(&self, found: &Found, whole: &Whole, people: &Rows) -> Result<(), Failure> {
         let classes: Vec<(Vec<Seen>, Vec<Member>)> = found
             .classes
@@ -164,7 +165,7 @@ impl Judged<'_> {
             .as_ref()
             .is_none_or(|e| self.unchanged().contains(&e.as_str()));
         if found.node.is_none() && !released_entity {
-            // Where labels overlap, which person is in which class is not certain.
+            // If labels overlap, it is not certain which person is in which class.
             return Ok(());
         }
         for model in &self.case.request.models {
@@ -181,7 +182,7 @@ impl Judged<'_> {
                     ));
                 }
             }
-            // Classes by themselves: of local recoding there is no node, and no price.
+            // Each class by itself. Local recoding has no node, and so no price.
             for (class, (labels, members)) in found.classes.iter().zip(&classes) {
                 let lost = found.node.as_deref().map(|node| self.lost(node, class.source[0]));
                 let is_far = |node| self.is_near(model, (node, &class.source), members, whole) == Verdict::Fails;
@@ -204,9 +205,9 @@ impl Judged<'_> {
         Ok(())
     }
 
-    /// personal_privacy: whether a source row may be in a class with these released rows. Pleak(t)
-    /// = (1 / b) * sum over the rows i of the group of DCorrelate(t, i) is at most t's limit, where
-    /// DCorrelate is 1 for t's own value, 1 / leaves for one above it, else 0.
+    /// personal_privacy: returns true if a source row may be in a class with these released rows.
+    /// Pleak(t) = (1 / b) * sum over the rows i of the group of DCorrelate(t, i) is at most t's
+    /// limit. DCorrelate is 1 for t's own value, 1 / leaves for an ancestor of it, else 0.
     pub fn bearable(&self, released: &[usize], source: usize) -> bool {
         let Some((attribute, limit)) = self.case.request.personal() else {
             return true;
@@ -218,7 +219,7 @@ impl Judged<'_> {
         let form = self.forms[attribute];
         let tells = |row: &usize| {
             let value = &self.released[attribute][*row];
-            // The label of the highest level where it is that of several: what it tells least.
+            // A label may be that of several levels. The highest of them reveals least.
             let level = (0..=ladder.height())
                 .rev()
                 .find(|level| form.seen(ladder.label(own, *level)) == *value);
@@ -234,7 +235,7 @@ impl Judged<'_> {
         limit.is_some_and(|limit| leak <= limit + 1e-9)
     }
 
-    /// Rows that are not in a class are at most as many as may be suppressed.
+    /// Checks that at most as many rows are in no class as may be suppressed.
     pub fn limit(&self, found: &Found) -> Result<(), Failure> {
         let released: usize = found.classes.iter().map(|c| c.released.len()).sum();
         let suppressed = self.source.len.saturating_sub(released);
@@ -252,8 +253,9 @@ impl Judged<'_> {
         }
     }
 
-    /// What is drawn has NULL where the source has it. Swapped values and categories are those of the
-    /// source, and if no row is suppressed, swapped ones are each as often.
+    /// Checks the masks that draw values: NULL stays where the source has it. Swapped values and
+    /// categories are those of the source and, if no row is suppressed, each swapped value is as
+    /// frequent as in the source.
     pub fn drawn(&self, found: &Found) -> Result<(), Failure> {
         for (column, role) in &self.case.request.roles {
             let Role::Drawn { mask, .. } = role else { continue };
@@ -290,7 +292,8 @@ impl Judged<'_> {
         Ok(())
     }
 
-    /// Masked identifiers are the masks of the source's values, NULL is NULL.
+    /// Checks that masked identifiers are the masks of the source's values, and that NULL stays
+    /// NULL.
     pub fn masks(&self, found: &Found) -> Result<(), Failure> {
         let masked = self.case.request.roles.iter().filter_map(|(column, role)| match role {
             Role::Masked(mask) => Some((column, *mask)),
@@ -322,7 +325,7 @@ impl Judged<'_> {
                 (_, text) => text.map(str::to_string),
             };
             let of = |row: &usize| form.seen(one_zero(&cells[*row]).map(|t| mask(of_column, &plain(&t))));
-            // Of local recoding which row is whose is not certain.
+            // With local recoding, it is not certain which row comes from which.
             let wholes: Vec<(Vec<usize>, Vec<usize>)> = match found.node {
                 Some(_) if self.case.request.personal().is_none() => found
                     .classes
@@ -348,7 +351,7 @@ impl Judged<'_> {
     }
 }
 
-/// The mask of a text by a clause, of which `@` is the place of the secret.
+/// Returns the mask of a text by a clause in which `@` stands for the secret.
 fn mask_of(clause: &str, text: &str) -> String {
     let words: Vec<&str> = clause.split(' ').collect();
     let kind = MASKS.iter().find(|kind| kind.clause.start == words[0]).expect("a mask");

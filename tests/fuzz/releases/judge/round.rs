@@ -1,4 +1,5 @@
-//! The bounds of QUANTILES once more: the roundest value above one value and not above another.
+//! The bounds of QUANTILES implemented again: the roundest value above one value and not above
+//! another.
 
 use super::cell::{Cell, Ground, cells, plain_type};
 use arrow::array::{ArrayRef, StringArray};
@@ -6,14 +7,15 @@ use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// The roundest value of this type above `below` and not above `cell`, which is one.
+/// Returns the roundest value of this type above `below` and not above `cell`, which is such a
+/// value.
 pub fn roundest(below: &Cell, cell: &Cell, data_type: &DataType) -> Cell {
     let data_type = plain_type(data_type);
     let written = match &cell.ground {
         Ground::Number(n) => {
             let halves = (-18..38).rev().flat_map(|power| {
                 let units = n.floor(-power).unwrap_or_default();
-                // 5, 50 and 500 are rounder than what is between their multiples.
+                // 5, 50 and 500 are rounder than the numbers between their multiples.
                 [units.div_euclid(5) * 5, units].map(|units| format!("{units}e{power}"))
             });
             halves.collect()
@@ -25,11 +27,11 @@ pub fn roundest(below: &Cell, cell: &Cell, data_type: &DataType) -> Cell {
     found.find(fits).unwrap_or_else(|| cell.clone())
 }
 
-/// The value of a text; `None` if it is none of the type.
+/// Returns the value of a text; `None` if it is not a value of the type.
 fn value(text: &str, data_type: &DataType) -> Option<Cell> {
     let plain = plain(text, data_type)?;
     let mut values: ArrayRef = Arc::new(StringArray::from(vec![plain]));
-    // A text is not cast to a decimal of a negative scale, but a whole number is.
+    // Arrow casts whole numbers to a decimal of a negative scale, but not texts.
     if scale(data_type).is_some_and(|scale| scale < 0) {
         values = cast(&values, &DataType::Decimal256(76, 0)).ok()?;
     }
@@ -39,7 +41,7 @@ fn value(text: &str, data_type: &DataType) -> Option<Cell> {
     cells(&values, data_type).pop()
 }
 
-/// A number such as `5e3` in digits alone, where its type has no other form.
+/// Returns a number such as `5e3` in digits alone, if its type has no other form.
 fn plain(text: &str, data_type: &DataType) -> Option<String> {
     let Some((units, power)) = text.split_once('e').filter(|_| data_type.is_numeric()) else {
         return Some(text.to_string());
@@ -85,7 +87,7 @@ fn scale(data_type: &DataType) -> Option<i8> {
     }
 }
 
-/// The beginnings of the year, month, day, hour, minute and second of a date or time.
+/// Returns the beginnings of the year, month, day, hour, minute and second of a date or time.
 fn on_a_clock(text: &str) -> Vec<String> {
     const FIRST: &str = "0000-01-01T00:00:00";
     let from = if text.get(2..3) == Some(":") {

@@ -21,7 +21,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The rows of batches; `of` says the type that a column has in the source.
+    /// Converts the rows of batches; `of` returns the type of a column in the source.
     pub fn of(schema: &SchemaRef, batches: &[RecordBatch], of: impl Fn(&str) -> Option<DataType>) -> Self {
         let all = concat_batches(schema, batches).expect("batches of one schema");
         let fields = schema.fields().iter().zip(all.columns());
@@ -47,12 +47,12 @@ impl Rows {
     }
 }
 
-/// How values are compared: as a release has them.
+/// How the values of a column are compared, which depends on its form in the release.
 #[derive(Debug, Clone, Copy)]
 pub struct Form {
-    /// By their text: the column is text in the release.
+    /// Values are compared by their text: the column is text in the release.
     pub text: bool,
-    /// NULL and the empty text are one: the release is CSV.
+    /// NULL and the empty text are the same: the release is CSV.
     pub no_null: bool,
 }
 
@@ -80,32 +80,33 @@ pub struct Quasi {
     pub weight: f64,
 }
 
-/// What is judged: a request over rows, and what was released of them.
+/// The subject of a judgement: a request over rows, and the release of those rows.
 pub struct Judged<'a> {
     pub case: &'a Case,
     pub source: &'a Rows,
-    /// NULL and the empty text are one in what was released.
+    /// NULL and the empty text are the same in the release.
     pub no_null: bool,
     /// The rows whose values hierarchies generalize: those of the population contain the source's.
     pub domain: &'a Rows,
-    /// Column by column, by name.
+    /// The released values, by column.
     pub released: BTreeMap<String, Vec<Seen>>,
     pub forms: BTreeMap<String, Form>,
-    /// Released rows, suppressed ones that stay included.
+    /// The number of released rows, including suppressed ones that stay.
     pub len: usize,
     pub quasi: Vec<Quasi>,
-    /// By quasi-identifier, level and source row the label, once it was asked for.
+    /// The labels by quasi-identifier, level and source row, computed at the first use.
     labels: OnceCell<Vec<Vec<Vec<Seen>>>>,
-    /// The leaves of a column at a level, once they were asked for.
+    /// The leaves of a column at a level, computed at the first use.
     pub spans: RefCell<BTreeMap<(String, usize), super::metrics::Span>>,
 }
 
-/// The quasi-identifiers of a case over its source.
+/// Returns the quasi-identifiers of a case over its source.
 pub fn quasi(case: &Case, source: &Rows, table: &Rows) -> Vec<Quasi> {
     let one = |(name, hierarchy, levels, weight): (&str, Option<&str>, Option<(usize, usize)>, f64)| {
         let ladder = ladder(case, source, table, name, hierarchy);
         let (low, high) = levels.unwrap_or((0, ladder.height()));
-        // Level 0 would release what ON UNMAPPED TOP makes `*`, and is not there to choose.
+        // Level 0 would release the values that ON UNMAPPED TOP turns into `*`, so it cannot be
+        // chosen.
         let levels = match source.column(name).iter().any(|cell| ladder.raises(cell)) {
             true => (low.max(1), high),
             false => (low, high),
@@ -120,7 +121,7 @@ pub fn quasi(case: &Case, source: &Rows, table: &Rows) -> Vec<Quasi> {
     case.request.quasi().map(one).collect()
 }
 
-/// The hierarchy of a column, as the session has it.
+/// Returns the hierarchy of a column as it is in the session.
 pub fn ladder(case: &Case, source: &Rows, table: &Rows, column: &str, hierarchy: Option<&str>) -> Ladder {
     let Some(hierarchy) = hierarchy.and_then(|h| case.hierarchies.iter().find(|d| d.name == h)) else {
         return Ladder::suppression();
@@ -136,8 +137,8 @@ pub fn ladder(case: &Case, source: &Rows, table: &Rows, column: &str, hierarchy:
 }
 
 impl<'a> Judged<'a> {
-    /// What `rows` is of the source, in a format with types or as text, with NULL or, as CSV,
-    /// without.
+    /// Compares `rows` with the source: by type or, if `untyped`, by text, and with NULL or, as in
+    /// CSV, without.
     pub fn new(case: &'a Case, scene: &'a Scene, rows: &Rows, untyped: bool, no_null: bool) -> Self {
         let source = &scene.source;
         let (mut released, mut forms) = (BTreeMap::new(), BTreeMap::new());
@@ -171,13 +172,13 @@ impl<'a> Judged<'a> {
         });
         let cell = &self.source.column(column)[row];
         match (&cell.ground, &self.case.way) {
-            // JSON has no such numbers, and Arrow writes null for them.
+            // JSON has no infinity or NaN, and Arrow writes null for them.
             (Ground::NotFinite, Way::Copy(Format::Json)) => None,
             _ => form.value(cell),
         }
     }
 
-    /// A request over rows of which nothing was released; values are compared by their types.
+    /// Returns a request over rows without a release; values are compared by their types.
     pub fn nothing(case: &'a Case, scene: &'a Scene) -> Self {
         let source = &scene.source;
         let form = |i: usize| Form {
@@ -203,8 +204,8 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// The same rows before they were written: NULL and the empty text are two values, whatever the
-    /// format makes of them.
+    /// Returns the same rows before they were written: NULL and the empty text are two values,
+    /// whatever the format.
     pub fn before_it_was_written(&self) -> Self {
         let told = |(name, form): (&String, &Form)| {
             let no_null = false;
@@ -261,8 +262,8 @@ impl<'a> Judged<'a> {
         roles.map(|(column, _)| column.as_str()).collect()
     }
 
-    /// Source rows whose value in some quasi-identifier its hierarchy does not know, and which are
-    /// suppressed for it.
+    /// Returns true if a source row is suppressed because a hierarchy does not have its value in
+    /// some quasi-identifier.
     pub fn suppressed_unmapped(&self, row: usize) -> bool {
         self.quasi.iter().any(|q| {
             let cell = &self.source.column(&q.name)[row];
