@@ -8,9 +8,10 @@
 //! ancestor). Such a choice is a [`Cut`]. In a set, labels that have become equal are one label. A
 //! *removed* item is in no set of the release.
 //!
-//! [`choose`] looks for the cut with the least loss. It tries all cuts if there are few, and
-//! otherwise runs the apriori-based anonymization of the paper (`mend`). The result of that
-//! algorithm is then made more specific wherever the promise allows (`relax`).
+//! [`choose`] looks for the cut with the least loss. It tries all cuts if there are few.
+//! If there are many, or if items may be removed, it runs the apriori-based anonymization of the
+//! paper (`mend`). The result of that algorithm is then made more specific wherever the promise
+//! allows (`relax`).
 //!
 //! Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data, PVLDB
 //! 2008, doi:10.14778/1453856.1453874; Local and global recoding methods for anonymizing set-valued

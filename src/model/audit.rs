@@ -178,7 +178,7 @@ fn size(entity: Option<&str>) -> String {
 ///
 /// ```
 /// use anonsql::extend::model::Comparison;
-/// // k-anonymity reaches at least k, t-closeness at most t, (alpha, k)-anonymity less than a bound.
+/// // k-anonymity reaches at least k, t-closeness at most t, delta-disclosure less than a bound.
 /// let all = [Comparison::AtLeast, Comparison::AtMost, Comparison::Below];
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

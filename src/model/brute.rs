@@ -179,8 +179,8 @@ impl Brute<'_> {
 }
 
 /// Returns the least k for (epsilon, delta, beta): for every class size n, the probability that k
-/// or more rows are drawn, and more than gamma n, is at most delta. Classes of more than 400 rows
-/// have no such draws.
+/// or more rows are drawn, and more than gamma n, is at most delta. Classes of 400 rows or
+/// more have no such draws.
 fn least_drawn(a: &[f64]) -> usize {
     let (epsilon, delta, beta) = (a[0], a[1], a[2]);
     let gamma = 1.0 - (1.0 - beta) * (-epsilon).exp();

@@ -14,8 +14,8 @@ const LEAST_DIFFERENT: usize = 5;
 /// Invisible characters, besides white space and characters that act on the text beside them.
 const FILLERS: [char; 6] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}', '\u{200d}'];
 
-/// Returns the fault of a secret as a predicate, such as `has fewer than 16 bytes`. A secret that
-/// is not text may have any bytes.
+/// Returns the fault of a secret as a predicate, such as `has fewer than 16 bytes`. Invisible
+/// characters count only in a secret that is not text.
 pub(super) fn fault(secret: &[u8]) -> Option<&'static str> {
     let shown = match std::str::from_utf8(secret) {
         Ok(text) => text

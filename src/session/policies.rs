@@ -1,6 +1,6 @@
 //! Statements under a policy. No statement can weaken its policy: the statement has no roles,
-//! models or limits of its own, its hierarchies are those that the policy was made with, and its
-//! query only leaves out rows and columns.
+//! models or limits beside those of a policy with roles, its hierarchies are those that the policy
+//! was made with, and its query only leaves out rows and columns.
 
 use super::context::AnonContext;
 use super::policy::Policy;

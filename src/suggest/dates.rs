@@ -25,7 +25,7 @@ const SPELLINGS: &[&str] = &[
 pub struct Spelling {
     /// The format, as `strptime` takes it.
     pub(super) format: &'static str,
-    /// True if another spelling reads every value too, as another day of the same year.
+    /// True if another spelling reads as many of the sampled values.
     pub(super) is_ambiguous: bool,
 }
 

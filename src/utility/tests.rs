@@ -200,7 +200,8 @@ fn spelled_out(sample: &Sample) -> Vec<(Vec<u32>, u64)> {
 
 proptest! {
     /// Every figure of a release is equal to that of raw rows in which each row is repeated for
-    /// every value that its labels cover, with an even weight; the classifiers too.
+    /// every value that its labels cover, with an even weight. Counts, accuracy and correlations
+    /// are excepted.
     #[test]
     fn labels_count_as_the_rows_they_stand_for(comparison in comparison()) {
         let out = spelled_out(&comparison.release);

@@ -54,7 +54,7 @@ pub enum WarningKind {
     Constant,
     /// The source has no rows.
     Empty,
-    /// Most texts of released columns have blanks around them.
+    /// At least half of the texts of released columns have blanks around them.
     Blanks,
 }
 

@@ -285,8 +285,7 @@ proptest! {
         });
     }
 
-    /// Released rows by plain Rust: classes hold, rows add up, sensitive values are those of kept
-    /// rows.
+    /// Classes hold, rows add up, and sensitive values are those of kept rows, counted by SQL.
     #[test]
     fn released_rows_hold_and_add_up(t in table(), k in 1usize..5, starred: bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

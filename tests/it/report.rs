@@ -88,7 +88,7 @@ async fn the_figures_are_those_of_the_files() {
     let scratch = tempfile::tempdir().unwrap();
     let (target, path) = (scratch.path().join("release"), scratch.path().join("report.json"));
     let context = census(2).await;
-    // Below the base frequency set with LEVELS, and from it without.
+    // The base frequency set is at level 0 of the column, and above it.
     for zip in ["LEVELS 0 TO 4", "LEVELS 1 TO 4"] {
         let more = "KEEP (ssn) SATISFYING k_anonymity(5) AND l_diversity(2) ON occupation";
         let sql = statement(&target, &path, more).replace("USING zip", &format!("USING zip {zip}"));

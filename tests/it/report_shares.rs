@@ -37,7 +37,7 @@ async fn shares_are_those_of_the_source_and_of_the_files() {
             let found = Numbers::of(&collect(&context, sql).await);
             (0..found.rows()).map(|row| found.at(0, row)).collect::<Vec<f64>>()
         };
-        // Labels of ages are [20, 30) and so on: shorter ones are of lower ages.
+        // A shorter label of ages is of lower ages.
         let after = "SELECT round(100.0 * count(*) / (SELECT count(*) FROM released)) FROM released \
                      GROUP BY age ORDER BY length(age), age";
         assert_eq!(shares(&report, "age", "after"), read(after).await);

@@ -92,7 +92,7 @@ async fn a_url_stands_where_a_path_does() {
     assert_eq!(partitioned.iter().map(|b| b.num_rows()).sum::<usize>(), 9);
 }
 
-/// A run ends if an object is replaced, added or taken away during the run.
+/// A run ends if an object is replaced or added during the run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_object_that_changes_during_a_run_ends_it() {
     for at in [Phase::Scan, Phase::Search, Phase::Write, Phase::Verify] {

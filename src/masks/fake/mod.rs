@@ -111,7 +111,8 @@ impl Fake {
         Ok(Self { what, locale })
     }
 
-    /// Returns the fake of a value: another text than the value.
+    /// Returns the fake of a value: another text than the value, the empty text if several draws
+    /// in a row give the value itself.
     fn of(&self, key: &Key, value: &str) -> String {
         let own = words(value);
         let is_other = |fake: &String| words(fake) != own;

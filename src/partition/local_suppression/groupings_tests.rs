@@ -172,8 +172,8 @@ impl Scoped {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// No choice of suppressed cells and rows weighs less than what is found, and what is found
-    /// holds.
+    /// The choice of suppressed cells and rows holds, and weighs at most a tenth more than the least
+    /// of all choices.
     #[test]
     fn no_choice_of_cells_is_better(
         rows in prop::collection::btree_map((0u32..3, 0u32..3, 0u32..2), 1u64..3, 1..5),

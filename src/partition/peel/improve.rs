@@ -74,8 +74,8 @@ impl<'a> Improvement<'a> {
         self.classes.iter().map(Class::cost).sum()
     }
 
-    /// Runs at most `rounds` rounds. Ends when as many rounds in a row as there are columns gain
-    /// next to nothing. Returns the reason why it ended early.
+    /// Runs at most `rounds` rounds. Ends when more rounds in a row than there are columns
+    /// gain next to nothing. Returns the reason why it ended early.
     ///
     /// Every round sorts the combinations by the columns in another order, drawn at random, and
     /// tries changes between the classes of neighbours. Similar combinations are neighbours in some

@@ -289,8 +289,8 @@ mod tests {
         }
     }
 
-    /// Two dense values keep their labels; of the three rows between, one may be suppressed, and
-    /// two cannot hold.
+    /// Two dense values keep their labels. The row between them is suppressed if that is allowed,
+    /// and joins otherwise.
     #[test]
     fn what_is_left_joins_or_is_suppressed() {
         let column = column(&["a", "a", "b", "c", "c"], false);

@@ -183,8 +183,8 @@ mod tests {
     }
 
     proptest! {
-        /// For any table, the limit is kept, errors never rise, no remaining value could be
-        /// refined, and asking the table group by group changes nothing.
+        /// For any table, the limit is kept, errors never rise, and asking the table group by group
+        /// changes nothing.
         #[test]
         fn it_ends_where_nothing_more_can_be_refined(
             rows in prop::collection::btree_map((0u32..5, 0u32..3), [0u64..4, 0u64..4], 1..15),

@@ -62,7 +62,8 @@ pub(super) enum Readable<T> {
 
 impl Reading {
     /// Returns the SQL for the column's values in the source, and for its labels in the release if
-    /// they stand for themselves. Returns `None` for a column whose values are of several types.
+    /// they stand for themselves. Returns `None` for a column whose values are of several types,
+    /// nested or binary.
     pub(super) async fn read_together(
         &self,
         session: &SessionContext,

@@ -111,7 +111,7 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
     }
 }
 
-/// Returns the columns that are folder names, as the manifest says, if a path is that of a release.
+/// Returns the columns that are folder names if a path is that of a release, with a manifest.
 /// Fails if nothing is there.
 async fn folders_of_release(path: String) -> Result<Option<Vec<String>>> {
     let look = move || match Path::new(&path).exists() {

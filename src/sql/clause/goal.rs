@@ -35,7 +35,7 @@ pub(crate) fn goals(c: &mut Cursor) -> Result<Vec<GoalClause>> {
         let mut weighted = c.clone();
         let weight = match weighted.digits("") {
             Ok(_) => {
-                let weight = c.real("a weight of at least 0")?;
+                let weight = c.real("a weight above 0")?;
                 c.need_token(&Token::Mul, "\"*\" and a metric")?;
                 weight
             }

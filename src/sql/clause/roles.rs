@@ -30,7 +30,7 @@ pub struct QuasiIdentifierClause {
     pub hierarchy: Option<String>,
     /// LEVELS a TO b: the lowest and highest level, a <= b.
     pub levels: Option<(u32, u32)>,
-    /// WEIGHT: the weight of the column in the metric, at least 0.
+    /// WEIGHT: the weight of the column in the metric, above 0.
     pub weight: Option<f64>,
     /// LABELS: the form in which the labels are released.
     pub labels: Option<LabelForm>,
@@ -103,7 +103,7 @@ pub(crate) fn quasi(c: &mut Cursor) -> Result<QuasiIdentifierClause> {
             }
             qi.levels.replace((from, to)).is_none()
         } else if c.take("WEIGHT") {
-            qi.weight.replace(c.real("a weight of at least 0")?).is_none()
+            qi.weight.replace(c.real("a weight above 0")?).is_none()
         } else if c.take("LABELS") {
             qi.labels.replace(label_form(c)?).is_none()
         } else {

@@ -143,7 +143,7 @@ fn room(file: &str) -> &str {
     file.split(['/', '.']).next().unwrap_or(file)
 }
 
-/// The `impl`s of a type in its own room and in those that use it by its path.
+/// Returns the `impl`s of a type in its own room.
 fn impls<'a>(tree: &'a Tree, of: &'a Exported) -> impl Iterator<Item = &'a ItemImpl> {
     let items = tree
         .modules
