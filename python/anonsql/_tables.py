@@ -6,7 +6,7 @@ withheld: they quote values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ._errors import DataError
@@ -20,18 +20,22 @@ def _is(of: object, package: str, *classes: str) -> bool:
     return any(kind.__module__.split(".")[0] == package and kind.__name__ in classes for kind in kinds)
 
 
-def offered(of: object) -> tuple[object, bool]:
-    """Return an object that offers Arrow's interface, and whether its rows stay in memory elsewhere."""
+#: The rows of a frame of Polars that are handed on at once.
+_SLICE = 1 << 16
+
+
+def offered(of: object) -> tuple[Sequence[object], bool]:
+    """Return objects that offer a table's rows by Arrow's interface, and whether these stay in memory elsewhere."""
     if isinstance(of, (str, bytes)):
         raise TypeError("a path is no table: a statement reads it itself, SELECT * FROM 'people.parquet'")
     if _is(of, "pandas", "Series") or _is(of, "polars", "Series") or _is(of, "pyarrow", "Array", "ChunkedArray"):
         raise TypeError('this is a column, and no table; write frame[["column"]] or series.to_frame()')
     if _is(of, "pandas", "DataFrame"):
-        return _of_pandas(of), True
+        return [_of_pandas(of)], True
     if _is(of, "polars", "LazyFrame"):
         of = of.collect()  # type: ignore[attr-defined]
     if _is(of, "polars", "DataFrame"):
-        return _of_polars(of), True
+        return _slices(_of_polars(of)), True
     if isinstance(of, (list, tuple, dict)) or _is(of, "numpy", "ndarray"):
         raise TypeError(
             f"{type(of).__name__} is no table; write pyarrow.Table.from_pylist(rows), pyarrow.table(columns) or pandas.DataFrame(...)"
@@ -43,10 +47,15 @@ def offered(of: object) -> tuple[object, bool]:
             f"{type(of).__name__} offers no rows by __arrow_c_stream__ or __arrow_c_array__, as tables of pandas, Polars, "
             "pyarrow and DuckDB do; write pandas.DataFrame(...) of it"
         )
-    return of, any(_is(of, package, kind) for package, kind in _IN_MEMORY)
+    return [of], any(_is(of, package, kind) for package, kind in _IN_MEMORY)
 
 
-def _of_polars(frame: Any) -> object:
+def _slices(frame: Any) -> Sequence[object]:
+    """Return the parts of a frame of Polars. It copies a frame that it hands on as a whole, if that has several chunks."""
+    return list(frame.iter_slices(_SLICE)) or [frame]
+
+
+def _of_polars(frame: Any) -> Any:
     """Return a frame of Polars whose columns all have a form in Arrow."""
     import polars
 

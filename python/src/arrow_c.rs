@@ -27,7 +27,7 @@ pub enum Offered {
 }
 
 /// Reads an object that offers its rows by `__arrow_c_stream__` or `__arrow_c_array__`.
-pub fn offered(object: &Bound<'_, PyAny>) -> PyResult<Offered> {
+fn offered(object: &Bound<'_, PyAny>) -> PyResult<Offered> {
     if object.hasattr("__arrow_c_stream__")? {
         let capsule = object.call_method0("__arrow_c_stream__")?;
         let stream = capsule.cast_into::<PyCapsule>()?;
@@ -65,6 +65,22 @@ pub fn offered(object: &Bound<'_, PyAny>) -> PyResult<Offered> {
         });
     }
     Ok(Offered::Nothing)
+}
+
+/// Reads a table whose rows are in several objects, one after the other.
+pub fn offered_in_parts(parts: &[Bound<'_, PyAny>]) -> PyResult<Offered> {
+    let mut readers = vec![];
+    for part in parts {
+        match offered(part)? {
+            Offered::Rows(rows) => readers.push(rows),
+            other => return Ok(other),
+        }
+    }
+    let Some(schema) = readers.first().map(|rows| rows.schema()) else {
+        return Ok(Offered::Nothing);
+    };
+    let batches = readers.into_iter().flatten();
+    Ok(Offered::Rows(Box::new(RecordBatchIterator::new(batches, schema))))
 }
 
 /// Returns a capsule with a stream of batches.

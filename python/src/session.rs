@@ -1,6 +1,6 @@
 //! A session: statements, and the tables that Python registers in it.
 
-use crate::arrow_c::{Offered, offered};
+use crate::arrow_c::{Offered, offered_in_parts};
 use crate::errors::{exception, unfit, unverified};
 use crate::follow::{self, Follow, goes_on, held, signals};
 use crate::models::{Given, Own};
@@ -103,17 +103,18 @@ impl Session {
         }
     }
 
-    /// Registers an object that offers its rows as Arrow. `shared` says that somebody else keeps
-    /// them in memory. Returns the number of rows and the names of the columns.
+    /// Registers the rows of objects that offer them as Arrow, one object after the other. `shared`
+    /// says that somebody else keeps them in memory. Returns the number of rows and the names of
+    /// the columns.
     fn register(
         &self,
         py: Python<'_>,
         name: &str,
-        object: &Bound<'_, PyAny>,
+        parts: Vec<Bound<'_, PyAny>>,
         shared: bool,
     ) -> PyResult<(usize, Vec<String>)> {
         let context = self.context(py)?;
-        let rows = match offered(object)? {
+        let rows = match offered_in_parts(&parts)? {
             Offered::Rows(rows) => rows,
             Offered::NoTable => {
                 return Err(unfit(
@@ -122,7 +123,8 @@ impl Session {
                 ));
             }
             Offered::Nothing => {
-                let class = object.get_type().name()?;
+                let classes = parts.first().map(|part| part.get_type().name()).transpose()?;
+                let class = classes.map_or_else(|| "this".to_string(), |class| class.to_string());
                 return Err(PyTypeError::new_err(format!(
                     "{class} offers no rows by __arrow_c_stream__ or __arrow_c_array__; pandas, Polars, pyarrow and DuckDB tables do"
                 )));

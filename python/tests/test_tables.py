@@ -108,6 +108,17 @@ def test_polars(con: anonsql.Connection) -> None:
         con.register("s", frame["age"])
 
 
+def test_polars_in_chunks(con: anonsql.Connection) -> None:
+    pl = pytest.importorskip("polars")
+    parts = [pl.DataFrame({"n": range(i, i + 70_000), "c": ["a", str(i)] * 35_000}) for i in range(0, 210_000, 70_000)]
+    frame = pl.concat(parts, rechunk=False).with_columns(pl.col("c").cast(pl.Categorical).alias("k"))
+    assert frame.n_chunks() == 3
+    assert con.register("p", frame) == anonsql.Registered("p", 210_000, ("n", "c", "k"), "shared")
+    back = con.sql("SELECT * FROM p ORDER BY n").to_polars()
+    assert back.with_columns(pl.col("k").cast(pl.Categorical)).equals(frame)
+    assert con.register("none", frame.clear()).rows == 0 and con.sql("SELECT * FROM none").to_polars().columns == frame.columns
+
+
 def test_polars_without_a_type(con: anonsql.Connection) -> None:
     pl = pytest.importorskip("polars")
     frame = pl.DataFrame({"age": [30] * 4, "none": [None] * 4, "inside": [[None], [], None, [None]], "s": [{"x": None}] * 4})

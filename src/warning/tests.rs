@@ -154,6 +154,7 @@ fn what_is_accepted_stays_on_record_and_stops_nothing() {
 #[test]
 fn estimates_say_no_more_than_they_know() {
     assert_eq!(words::counted(2_994_237, "value", true), "about 2990000 values");
+    assert_eq!(words::counted(2_996_000, "row", true), "about 2990000 rows");
     assert_eq!(words::counted(2_994_237, "value", false), "2994237 values");
     assert_eq!(
         (words::counted(1, "row", false), words::rows(0)),

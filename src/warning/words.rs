@@ -28,12 +28,13 @@ pub(super) fn rows(n: u64) -> String {
     counted(n, "row", false)
 }
 
-/// Returns `about 7 values`. An estimate has three digits, because it is no more precise.
+/// Returns `about 7 values`. An estimate has three digits, because it is no more precise. It is
+/// rounded down, so that it does not exceed the number of rows.
 pub(super) fn counted(n: u64, what: &str, estimated: bool) -> String {
     let digits = n.max(1).ilog10() as u64;
     let unit = 10u64.pow(digits.saturating_sub(2) as u32);
     match (estimated, n) {
-        (true, n) => format!("about {} {what}s", (n + unit / 2) / unit * unit),
+        (true, n) => format!("about {} {what}s", n / unit * unit),
         (false, 1) => format!("1 {what}"),
         (false, n) => format!("{n} {what}s"),
     }

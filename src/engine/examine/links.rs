@@ -80,7 +80,10 @@ pub(super) async fn links(
     }
     let sketch = sketch.lock();
     Ok(Links {
-        alone: sketch.count(|holder| *holder != Holder::Several),
+        // An estimate may be above the number of rows.
+        alone: sketch
+            .count(|holder| *holder != Holder::Several)
+            .min(decision.verdict.released),
         of_people: entity.is_some(),
         rows: decision.verdict.released,
         estimated: !sketch.is_complete(),
