@@ -45,6 +45,12 @@ impl DetailTally {
         self.indices.len()
     }
 
+    /// Takes the entries in memory out: their keys and their counts.
+    pub(crate) fn take(&mut self) -> (Vec<u64>, Vec<u64>) {
+        let none = Sums::new(self.codes());
+        std::mem::replace(&mut self.counts, none).into_parts()
+    }
+
     /// Counts the rows of a batch, whose combinations are `classes`.
     pub(super) fn add(&mut self, classes: &[u32], batch: &RecordBatch, weights: &Weights) -> Result<()> {
         let mut keys = self.encode(batch)?;

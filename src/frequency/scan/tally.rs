@@ -128,6 +128,13 @@ impl Tally {
         &self.marginals[column]
     }
 
+    /// Drops the keys and counts of combinations. The entries of details remain.
+    pub(crate) fn drop_combinations(&mut self) {
+        self.grouper = Grouper::new(self.layout.words());
+        self.counts = vec![];
+        self.groups = vec![];
+    }
+
     /// Returns true if combinations may go to files.
     pub(crate) fn may_spill(&self) -> bool {
         self.spill_space.has_files()

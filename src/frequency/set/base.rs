@@ -7,7 +7,7 @@ use super::merge::{DetailEntries, Merge, sums};
 use super::slices::Means;
 use super::spilled::{Grouping, Spilled};
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::scan::Scan;
+use crate::frequency::scan::{Scan, Tally};
 use crate::hierarchy::{Lookup, OnUnmapped};
 use crate::key::{KeySchema, partitioned};
 use crate::lattice::Node;
@@ -63,7 +63,7 @@ impl Base {
     /// not granted, the set stays in files. Fails with `ErrorKind::Resources` if files are not
     /// possible either.
     pub fn new(
-        sample: Scan,
+        mut sample: Scan,
         population: Option<Scan>,
         lookups: Vec<(Arc<Lookup>, OnUnmapped)>,
         bottom: Node,
@@ -97,11 +97,14 @@ impl Base {
         let people = population.as_ref().map(|p| sums(p, population_maps, classes));
         let (populations, unmapped_people) = people.map_or((None, 0), |(counts, unmapped)| (Some(counts), unmapped));
 
+        drop(population);
+        sample.tallies.iter_mut().for_each(Tally::drop_combinations);
+
         let mut attributes = vec![];
         let mut details = vec![];
         for (index, (request, dictionaries)) in sample.details.iter().enumerate() {
             check_cancelled()?;
-            let entries = DetailEntries::collect(&sample.tallies, maps, index, dictionaries);
+            let entries = DetailEntries::take(&mut sample.tallies, maps, index, dictionaries);
             let (attribute, detail) = entries.finish(request.clone(), dictionaries, classes)?;
             attributes.push(attribute);
             details.push(detail);

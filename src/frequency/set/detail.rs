@@ -42,10 +42,14 @@ impl Detail {
     /// Creates a detail from `(class, code, count)` triples of `classes` classes. Each pair of
     /// class and code occurs once.
     pub fn from_triples(classes: usize, cardinality: usize, triples: impl Iterator<Item = (u32, u32, u64)>) -> Self {
-        let triples: Vec<_> = triples.collect();
-        let groups: Vec<u32> = triples.iter().map(|t| t.0).collect();
-        let codes: Vec<u32> = triples.iter().map(|t| t.1).collect();
-        let counts: Vec<u64> = triples.iter().map(|t| t.2).collect();
+        let most = triples.size_hint().1.unwrap_or_default();
+        let (mut groups, mut codes) = (Vec::with_capacity(most), Vec::with_capacity(most));
+        let mut counts = Vec::with_capacity(most);
+        for (class, code, count) in triples {
+            groups.push(class);
+            codes.push(code);
+            counts.push(count);
+        }
         merge(classes, cardinality, &groups, &codes, &counts)
     }
 

@@ -119,15 +119,17 @@ impl Merge<'_> {
 pub(super) struct DetailEntries(Vec<(Option<u32>, u32, u32, u64)>);
 
 impl DetailEntries {
-    pub(super) fn collect(tallies: &[Tally], maps: &[ClassOf], index: usize, dictionaries: &[Dictionary]) -> Self {
-        let mut entries = vec![];
-        for (tally, map) in tallies.iter().zip(maps) {
-            let counts = &tally.details[index].counts;
-            for (key, count) in counts.keys().chunks_exact(dictionaries.len()).zip(counts.sums()) {
+    /// Takes the entries of detail number `index` out of the partitions.
+    pub(super) fn take(tallies: &mut [Tally], maps: &[ClassOf], index: usize, dictionaries: &[Dictionary]) -> Self {
+        let all = tallies.iter().map(|tally| tally.details[index].counts.len()).sum();
+        let mut entries = Vec::with_capacity(all);
+        for (tally, map) in tallies.iter_mut().zip(maps) {
+            let (keys, counts) = tally.details[index].take();
+            for (key, count) in keys.chunks_exact(dictionaries.len()).zip(counts) {
                 let class = map[(key[0] >> 32) as usize];
                 let first = dictionaries[0].ranks[key[0] as u32 as usize];
                 let second = dictionaries.get(1).map_or(0, |d| d.ranks[key[1] as usize]);
-                entries.push((class, first, second, *count));
+                entries.push((class, first, second, count));
             }
         }
         Self(entries)
@@ -145,10 +147,7 @@ impl DetailEntries {
             ));
         }
         let (value_of_code, values, codes) = match &request {
-            DetailRequest::Values(_) | DetailRequest::Distinct(_) => {
-                let codes: Vec<u32> = self.0.iter().map(|e| e.1).collect();
-                (None, &dictionaries[0].values, codes)
-            }
+            DetailRequest::Values(_) | DetailRequest::Distinct(_) => (None, &dictionaries[0].values, None),
             DetailRequest::Pairs { .. } => {
                 let mut pairs: Vec<(u32, u32)> = self.0.iter().map(|e| (e.2, e.1)).collect();
                 pairs.sort_unstable();
@@ -157,11 +156,11 @@ impl DetailEntries {
                     let found = pairs.binary_search(&(e.2, e.1));
                     found.map(|i| i as u32).unwrap_or_default()
                 });
-                let codes = codes.collect();
+                let codes: Vec<u32> = codes.collect();
                 (
                     Some(pairs.iter().map(|p| p.0).collect::<Vec<u32>>()),
                     &dictionaries[1].values,
-                    codes,
+                    Some(codes),
                 )
             }
         };
@@ -169,17 +168,13 @@ impl DetailEntries {
         let mut counts = vec![0u64; values.len()];
         match &value_of_code {
             Some(value_of_code) => value_of_code.iter().for_each(|v| counts[*v as usize] += 1),
-            None => self
-                .0
-                .iter()
-                .zip(&codes)
-                .for_each(|(entry, code)| counts[*code as usize] += entry.3),
+            None => self.0.iter().for_each(|entry| counts[entry.1 as usize] += entry.3),
         }
-        let triples = self
-            .0
-            .iter()
-            .zip(&codes)
-            .filter_map(|(entry, code)| Some((entry.0?, *code, entry.3)));
+        // The entries are dropped before their triples are merged.
+        let triples = self.0.into_iter().enumerate().filter_map(|(i, entry)| {
+            let code = codes.as_ref().map_or(entry.1, |codes| codes[i]);
+            Some((entry.0?, code, entry.3))
+        });
         let detail = Detail::from_triples(classes, cardinality, triples);
         Ok((
             Attribute {
