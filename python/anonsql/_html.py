@@ -18,10 +18,13 @@ ATTACKERS = {
     "marketer": "tries everyone",
 }
 _CELL = ' style="text-align:left"'
+_FRAME = ' style="width:100%;height:32em;border:1px solid #bbb"'
+#: The most bytes of a report that a notebook is made to carry.
+_MOST = 1 << 20
 
 
 def release(of: Release) -> str:
-    """Return the figures of a release."""
+    """Return the figures of a release, and its report, of which the first screen is seen."""
     figures = [
         ("outcome", of.outcome),
         ("target", of.target),
@@ -35,7 +38,22 @@ def release(of: Release) -> str:
         ("warnings", ", ".join(sorted({name for warned in of.warnings if not warned.accepted for name in warned.columns})) or None),
     ]
     known: list[tuple[str, object]] = [(name, value) for name, value in figures if value is not None]
-    return _table(("release", ""), known) + (checks(of.checks) if of.checks else "")
+    return _table(("release", ""), known) + (checks(of.checks) if of.checks else "") + _report(of.report)
+
+
+def _report(path: str | None) -> str:
+    """Return a report to scroll in: nothing unless it is a file of HTML, which has no value of a table in it."""
+    if path is None or not path.lower().endswith((".html", ".htm")):
+        return ""
+    try:
+        with open(path, encoding="utf-8") as file:
+            page = file.read(_MOST + 1)
+    except (OSError, UnicodeError):
+        return ""
+    if len(page) > _MOST:
+        return ""
+    # No script runs in such a sandbox. Without an origin of the page, not every browser shows it.
+    return f'<iframe sandbox="allow-same-origin" title="the report of the release" srcdoc="{escape(page)}"{_FRAME}></iframe>'
 
 
 def checks(of: Iterable[Check]) -> str:

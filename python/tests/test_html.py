@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import html.parser
 from pathlib import Path
 
@@ -45,6 +46,19 @@ def test_a_release_shows_its_figures(con: anonsql.Connection, request_: anonsql.
     rows = request_.rows()
     shown = rows._repr_html_() or ""
     assert "k_anonymity(5)" in shown and "asthma" not in shown, "no label and no value"
+
+
+def test_a_release_shows_its_report(con: anonsql.Connection, request_: anonsql.Anonymize, tmp_path: Path) -> None:
+    page = tmp_path / "people.html"
+    release = request_.report(page).to(tmp_path / "out")
+    assert release.report == str(page)
+    shown = release._repr_html_()
+    assert elements(shown) == {"table", "thead", "tbody", "tr", "th", "td", "iframe"}
+    assert f'srcdoc="{html.escape(page.read_text(encoding="utf-8"))}"' in shown and 'sandbox="allow-same-origin"' in shown
+    page.unlink()
+    assert "iframe" not in release._repr_html_(), "it was moved away"
+    text = request_.report(tmp_path / "people.md").to(tmp_path / "other")
+    assert "iframe" not in text._repr_html_()
 
 
 def test_a_column_is_escaped(con: anonsql.Connection) -> None:
