@@ -16,6 +16,7 @@ from typing import Any
 
 from ._builder import Anonymize, Model, PathSource, QuerySource, TableSource, model, path, query, table
 from ._connection import Connection, Registered, connect
+from ._datafusion import attach
 from ._errors import (
     AnonsqlWarning,
     DataError,
@@ -63,6 +64,7 @@ __all__ = [
     "Verification",
     "VerificationFailed",
     "Warned",
+    "attach",
     "connect",
     "model",
     "path",
