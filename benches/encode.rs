@@ -1,5 +1,5 @@
-//! The first scan: rows to the distinct combinations of quasi-identifier values with their counts,
-//! over the generated bench table in memory, as strings, as dictionaries and as numbers.
+//! The first scan, which counts the rows of each distinct combination of quasi-identifier values.
+//! It reads the generated bench table from memory: as strings, as dictionaries and as numbers.
 
 mod support {
     pub mod run;
@@ -22,7 +22,7 @@ use support::run::{is_quick, runtime};
 
 type Batches = Vec<RecordBatch>;
 
-/// The generated table, read once.
+/// Generates the bench table, and reads it into memory.
 fn strings(rows: u64) -> Batches {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join("bench.parquet");
@@ -71,7 +71,7 @@ fn numbers(batches: &Batches) -> Batches {
     })
 }
 
-/// Returns the number of rows counted.
+/// Scans the table. Returns the number of rows counted.
 fn scan(runtime: &tokio::runtime::Runtime, schema: &SchemaRef, streams: Vec<SendableRecordBatchStream>) -> u64 {
     let names: Vec<String> = schema.fields().iter().map(|f| f.name().clone()).collect();
     let spill_space = SpillSpace::of(&TaskContext::default());

@@ -1,6 +1,6 @@
-//! The whole main job, from Parquet to verified Parquet: both scans, the search, the ordered write,
-//! the recount, the manifest and the swap, over the generated bench table and the hierarchies of
-//! data/.
+//! The whole job of a release, from Parquet to verified Parquet: both scans, the search, the
+//! ordered write, the recount, the manifest and the swap. It runs over the generated bench table
+//! with the hierarchies in data/.
 
 mod support {
     pub mod run;

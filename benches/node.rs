@@ -1,5 +1,5 @@
-//! One node of the lattice of Adult: executed by DataFusion as in the product, by DataFusion's own
-//! aggregation, and by plain Rust on the same packed keys. The required ratios are in `ratios`.
+//! One node of the Adult table's lattice: computed by DataFusion as in the product, by DataFusion's
+//! own aggregation, and by plain Rust on the same packed keys. The required ratios are in `ratios`.
 
 #[allow(dead_code, reason = "each bench uses its part")]
 mod support {
@@ -20,7 +20,7 @@ use support::forms::{by_aggregate, by_product, schema};
 use support::plain::Plain;
 use support::run::is_quick;
 
-/// Nodes drawn for the mean over nodes.
+/// The number of random nodes over which the mean is taken.
 const NODES: usize = 300;
 
 fn nodes(c: &mut Criterion) {

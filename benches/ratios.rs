@@ -1,7 +1,7 @@
 //! The ratios that `benches/ratios.py` collects, one JSON object a line: what the search's inner
-//! loop costs beside plain Rust and beside the peer's reference figures (`lattice`), what the
-//! phases of a job take (`job FILE THREADS`), and how long several jobs take at once and one after
-//! the other in one process (`jobs THREADS FILE...`).
+//! loop costs compared with plain Rust and with the peer's reference figures (`lattice`), what the
+//! phases of a job take (`job FILE THREADS`), and how long several jobs in one process take at once
+//! and one after the other (`jobs THREADS FILE...`).
 
 #[allow(dead_code, reason = "each bench uses its part")]
 mod support {
@@ -38,11 +38,11 @@ use support::plain::Plain;
 use support::run::runtime;
 use support::turns::in_turns;
 
-/// Nodes drawn for the mean over nodes.
+/// The number of random nodes over which the mean is taken.
 const NODES: usize = 300;
-/// Runs of which the median counts.
+/// The number of runs; the median run is printed.
 const RUNS: usize = 5;
-/// Bytes of memory that each of several jobs gets.
+/// The memory of each of several jobs, in bytes.
 const OWN_MEMORY: usize = 256 << 20;
 
 fn main() {
@@ -71,7 +71,7 @@ fn inner_loop() {
     }
 }
 
-/// The mean over random nodes, from the base frequency set.
+/// Prints the mean time of a random node that is computed from the base frequency set.
 fn node(adult: &Adult) {
     let mut rng = ChaCha12Rng::seed_from_u64(1);
     let drawn: Vec<Node> = (0..NODES).map(|_| adult.lattice.sample(&mut rng)).collect();
@@ -96,7 +96,7 @@ fn node(adult: &Adult) {
     );
 }
 
-/// Every node with dm and glm, beside plain grouping without metrics.
+/// Prints the cost of every node with dm and glm, compared with plain grouping without metrics.
 fn whole_lattice(adult: &Adult) {
     let mut plain = Plain::new(&adult.base);
     let mut runs = vec![];
@@ -118,7 +118,7 @@ fn whole_lattice(adult: &Adult) {
     println!("{}", median(runs));
 }
 
-/// Runs the default search with nothing evaluated, and compares its time with the peer's.
+/// Runs the default search with no node evaluated before, and compares its time with the peer's.
 fn default_search(adult: &Adult, metric: &str, k: i64, percent: u64) {
     let mut runs = vec![];
     for _ in 0..RUNS {
@@ -140,7 +140,7 @@ fn default_search(adult: &Adult, metric: &str, k: i64, percent: u64) {
     println!("{}", median(runs));
 }
 
-/// Returns the peer's CPU milliseconds and nodes from the reference figures.
+/// Returns the peer's CPU time in milliseconds and number of nodes, from the reference figures.
 fn peer(metric: &str, k: i64, percent: u64) -> Option<(f64, Option<u64>)> {
     let text = std::fs::read_to_string(shared()?.join("reference/adult_given.jsonl")).ok()?;
     let share = percent as f64 / 100.0;

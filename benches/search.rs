@@ -1,6 +1,6 @@
-//! The searches that find the optimum, on Adult: time, and beside it the nodes that were assessed.
+//! The time that the optimal searches take on Adult, and the number of nodes that they assess.
 //!
-//! Every search starts from the base frequency set with nothing evaluated, on one thread.
+//! Every search starts from the base frequency set with no node evaluated, on one thread.
 
 #[allow(dead_code, reason = "each bench uses its part")]
 mod support {
@@ -19,7 +19,7 @@ use support::run::is_quick;
 
 const METRICS: [&str; 3] = ["dm", "glm", "entropy"];
 
-/// Runs a search to its end. Returns the number of nodes assessed and the optimum.
+/// Runs a search until it ends. Returns the number of nodes assessed and the optimum.
 fn run(name: &str, evaluator: &Evaluator) -> (u64, Option<f64>) {
     let mut context = Context::new(0, Budget::default());
     let search = search::build(&Call::bare(name)).expect("a search");

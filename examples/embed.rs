@@ -1,5 +1,5 @@
-//! The library in an application: tables of the application, a release in a folder, and its
-//! figures.
+//! The library in an application: the application's tables, a release in a folder, and the
+//! release's figures.
 //!
 //! `cargo run --example embed`
 
@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 #[tokio::main]
 pub async fn main() -> Result<()> {
-    // The application's own session: its catalogs, object stores, memory pool and settings are used
-    // as they are.
+    // This is the application's own session: its catalogs, object stores, memory pool and settings
+    // are used unchanged.
     let session = SessionContext::new();
     let people = RecordBatch::try_from_iter([
         ("age", Arc::new(Int64Array::from(vec![31, 34, 37, 39])) as _),

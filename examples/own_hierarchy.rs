@@ -14,7 +14,7 @@ use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// The number of parts kept at each level: fewer on each, so that groups nest.
+/// The number of parts kept at each level. The numbers descend, so that groups nest.
 #[derive(Debug)]
 struct Domain {
     kept: Vec<u32>,

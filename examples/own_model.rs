@@ -20,8 +20,8 @@ impl PrivacyModel for MaxShare {
         Reads::ATTRIBUTE
     }
 
-    /// Merging two classes that hold gives a class that holds. Merging in a class that fails, and
-    /// is suppressed for it, may give one that does not.
+    /// Merging two classes that satisfy the model gives a class that satisfies it. If one of them
+    /// fails, and would otherwise be suppressed, the merged class may fail.
     fn monotonicity(&self) -> Monotonicity {
         Monotonicity::WithoutSuppression
     }
@@ -30,7 +30,7 @@ impl PrivacyModel for MaxShare {
         Ok(Box::new(*self))
     }
 
-    /// The same promise as SQL, which the recount of a release and VERIFY run. The SQL shares no
+    /// The same promise in SQL. The recount of a release and VERIFY run this SQL, which shares no
     /// code with `holds`.
     fn audit(&self, relation: &Relation) -> Audit {
         Audit {
@@ -87,7 +87,7 @@ pub async fn main() -> Result<()> {
            SATISFYING k_anonymity(2) AND max_share(0.5) ON column2",
     )
     .await?;
-    // One class has six rows, three of them with the flu. A check that fails would be an error.
+    // One class has six rows, three of them with the flu. A failed check would be an error.
     let verify = "VERIFY released QUASI IDENTIFIERS (column1) SENSITIVE (column2) SATISFYING max_share";
     anon.sql(&format!("{verify}(0.5) ON column2")).await?;
     let refused = anon.sql(&format!("{verify}(0.4) ON column2")).await;

@@ -1,4 +1,4 @@
-//! A custom search: raises one column after the other until few enough rows fail.
+//! A custom search: raises the levels of one column after the other until the node is anonymous.
 //!
 //! `cargo run --example own_search`
 

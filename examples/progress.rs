@@ -19,7 +19,7 @@ struct Kept {
 }
 
 impl Observer for Kept {
-    /// The run adds the rows of the phase to the counter.
+    /// The run adds the rows of the phase to the returned counter.
     fn begin(&self, phase: Phase) -> Arc<AtomicU64> {
         if let Ok(mut phases) = self.phases.lock() {
             phases.push(phase);

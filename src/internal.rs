@@ -8,7 +8,7 @@ pub mod arithmetic {
 pub mod catalogue {
     pub use crate::catalogue::*;
 }
-/// The parts of a planted worker.
+/// The parts of this crate that a test's own worker needs.
 #[cfg(feature = "cluster")]
 pub mod cluster {
     use crate::error::Result;

@@ -69,7 +69,7 @@
 //! | `settings` | yes | the settings of a session: SET anonsql.name = 'value' |
 //! | `store` | yes | object stores: how a session reaches the objects of a URL |
 //! | `lattice` | no | nodes, their order and neighbours |
-//! | `operator` | yes | operators of ours in a DataFusion plan: the one frame around them, and joins that stop |
+//! | `operator` | yes | this crate's operators in a DataFusion plan: the one frame around them, and joins that stop |
 //! | `hierarchy` | no | hierarchies as Arrow lookup tables, one file per kind |
 //! | `canonical` | yes | one spelling for each value: one NaN, one zero, dates without a time; casts that keep every value |
 //! | `secret` | no | the place of a secret, and what could be guessed |
@@ -78,7 +78,7 @@
 //! | `key` | no | combinations of codes as packed keys: layout, generalization, grouping |
 //! | `search` | no | one file per algorithm, written against an oracle |
 //! | `partition` | no | local recoding: one file per algorithm that divides the distinct combinations |
-//! | `items` | no | sets of items: the cut of an item hierarchy that holds k^m-anonymity |
+//! | `items` | no | sets of items: the cut of an item hierarchy that satisfies k^m-anonymity |
 //! | `frequency` | yes | rows to counts: encoding, the base set, roll-up, the cache |
 //! | `recode` | yes | applying a choice, batch by batch |
 //! | `risk` | yes | re-identification risk from class sizes: attackers, uniqueness, estimators |
@@ -91,9 +91,9 @@
 //! | `drift` | no | the differences since an earlier release was made, in names and counts |
 //! | `utility` | no | how much a release still reveals about its source: distributions, correlations, classifiers |
 //! | `report` | yes | the evidence of a release in words and pictures: HTML, Markdown, JSON |
-//! | `formats` | yes | table formats, one folder and one line each: a version as a source, and a commit of a log as the end of a release |
+//! | `formats` | yes | table formats, one folder and one line each: a version as a source, and a commit to a log as the end of a release |
 //! | `source` | yes | reading the files of others: damaged files, files that change, columns by name |
-//! | `folder` | yes | the folder of a release: its manifest, its partitions, what of it may be replaced, which process holds it |
+//! | `folder` | yes | the folder of a release: its manifest, its partitions, what in it may be replaced, which process holds it |
 //! | `observe` | no | the reports of a run to its caller: phases, progress, and the figures of a release |
 //! | `lake` | yes | releases in object stores: runs, leases, the commit, and what may be deleted |
 //! | `cluster` | yes | parts of a statement on other machines (feature `cluster`) |
@@ -101,10 +101,10 @@
 //! | `recount` | yes | counting released rows by SQL: classes, promises, labels, utility |
 //! | `staging` | yes | output that is not visible yet: hidden folders, and reports beside a release |
 //! | `engine` | yes | the one path from job to release: `scan`, `decide`, `items`, `examine`, `apply`, `write`, `verify`, `publish`; and where its plans run: `executor` |
-//! | `audit` | yes | promises recounted on any table, and what else gives a release away |
+//! | `audit` | yes | promises recounted on any table, and what else a release reveals |
 //! | `sql` | yes | reading SQL: the cursor, and the clauses that statements share |
 //! | `session` | yes | [`AnonContext`] over a DataFusion session; one file per statement |
-//! | [`extend`] | yes | what a privacy model, metric, search or hierarchy kind of one's own is made of |
+//! | [`extend`] | yes | the parts of a privacy model, metric, search or hierarchy kind of your own |
 //! | [`manifest`] | yes | the manifest beside a release |
 //! | `generate` | no | tables of made-up people, for trials and measurements |
 //! | `cli` | yes | the command: arguments, the prompt, output |
@@ -161,7 +161,7 @@
 //! | check | one promise with the required and the reached value | [`manifest::Check`] |
 //! | spill space | memory reservations, and files for what they refuse | `spill::SpillSpace` |
 //! | class together | the persons about whom two releases reveal the same | `audit::Pair` |
-//! | disclosure check | what gives a release away besides its models: names in footers, order, leftovers | `audit` |
+//! | disclosure check | what a release can reveal besides its models: names in footers, order, leftovers | `audit` |
 //! | front | the nodes that no other node beats in every objective | [`ParetoFront`] |
 //!
 //! Where a paper leaves something open, the file that implements it states under **Interpretation**

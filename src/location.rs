@@ -1,5 +1,5 @@
 //! The meaning of a path in a statement: `~` and `$HOME` at its start, `file://`, and the
-//! compression that the end of its name shows.
+//! compression that the end of the file name shows.
 
 use crate::error::{Error, Result};
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
@@ -44,7 +44,7 @@ pub(crate) fn check_written(path: &str) -> Result<()> {
     }
 }
 
-/// Returns the path that a path in a statement stands for. A URL of another scheme than `file` is
+/// Returns the path that a path in a statement stands for. A URL with a scheme other than `file` is
 /// returned unchanged. Fails with `ErrorKind::Usage` if the home folder is not known, for a `file`
 /// URL of another machine, and for a URL with credentials in it.
 pub(crate) fn expanded(path: &str) -> Result<Cow<'_, str>> {
@@ -144,13 +144,14 @@ pub(crate) fn not_decompressed(compression: FileCompressionType) -> Error {
     ))
 }
 
-/// Opens a file for reading, with this decompression.
+/// Opens a file with this compression for reading what it contains, decompressed.
 pub(crate) fn open(path: &str, compression: FileCompressionType) -> std::io::Result<Box<dyn Read + Send>> {
     let file = File::open(path)?;
     compression.convert_read(file).map_err(std::io::Error::other)
 }
 
-/// Reads a whole small file, decompressed by the end of its name. Errors begin with `what`.
+/// Reads a whole small file, and decompresses it as the end of its name says. Errors begin with
+/// `what`.
 pub(crate) fn read(path: &str, what: &str) -> Result<Vec<u8>> {
     let path = expanded(path)?;
     let (_, compression) = without_compression(&path);
@@ -158,7 +159,8 @@ pub(crate) fn read(path: &str, what: &str) -> Result<Vec<u8>> {
     whole(file, compression, what)
 }
 
-/// Returns the content of an object, decompressed by the end of its name. Errors begin with `what`.
+/// Returns the content of an object, decompressed as the end of its name says. Errors begin with
+/// `what`.
 pub(crate) fn decompressed(name: &str, object: &[u8], what: &str) -> Result<Vec<u8>> {
     let (_, compression) = without_compression(name);
     let content = compression

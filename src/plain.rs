@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-/// Returns true for a character that acts on the text beside it instead of showing a sign: control
-/// characters including ESC, marks of the writing direction, and characters without width. The
-/// result is false for the joiners that scripts and emoji need.
+/// Returns true for a character that acts on the text beside it instead of being displayed: control
+/// characters including ESC, marks of the writing direction, and characters without width. Returns
+/// false for the joiners that scripts and emoji need.
 pub fn acts(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -13,7 +13,8 @@ pub fn acts(c: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Returns the text of one line with every character that [`acts`] escaped: `\n`, `\u{1b}`.
+/// Returns the text of one line, and escapes every character for which [`acts`] is true: `\n`,
+/// `\u{1b}`.
 pub fn line(text: &str) -> String {
     spelled(text, |_| false)
 }
@@ -23,8 +24,8 @@ pub fn lines(text: &str) -> String {
     spelled(text, |c| matches!(c, '\n' | '\t'))
 }
 
-/// Returns JSON with every character of its strings that [`acts`] escaped; JSON itself escapes only
-/// the first 32 characters. The result has the same values.
+/// Returns JSON, and escapes every character of its strings for which [`acts`] is true; JSON itself
+/// escapes only the first 32 characters. The result has the same values.
 pub fn json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

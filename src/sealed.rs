@@ -1,5 +1,5 @@
-//! Single files that statements write, such as reports and scripts, and a test whether an existing
-//! file is one of them.
+//! Single files that statements write, such as reports and scripts, and the check whether an
+//! existing file is one of them.
 //!
 //! Each such file ends with a seal: a comment with the SHA-256 of the text before it. A file with a
 //! correct seal was written by anonsql and not changed since, so the next run may replace it. Any

@@ -46,7 +46,8 @@ impl NodeExecution {
     }
 }
 
-/// The place of the objects of `s3://`. Fields that are not set are taken from the environment.
+/// The place of the objects of `s3://` URLs. Fields that are not set are taken from the
+/// environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct S3 {
     /// The URL of the server.
@@ -70,9 +71,10 @@ pub struct Settings {
     /// True if statements do everything except writing.
     pub dry_run: bool,
     /// The approximate largest number of combinations of quasi-identifier values that local
-    /// recoding compares one by one. For a larger table it divides the classes of coarser levels.
+    /// recoding compares one by one. For a larger table, local recoding divides the classes of
+    /// coarser levels.
     pub divided_combinations: usize,
-    /// The place of the objects of `s3://`.
+    /// The place of the objects of `s3://` URLs.
     pub s3: S3,
     /// The addresses of the workers that a statement may use, with commas between them.
     pub cluster: Option<String>,
@@ -236,7 +238,7 @@ fn cluster(text: &str) -> Result<Option<String>> {
     Ok(given)
 }
 
-/// Returns a setting of the cluster. Fails if this build does not have the cluster.
+/// Returns a setting of the cluster. Fails if this build does not support clusters.
 fn built(text: &str) -> Result<Option<String>> {
     match given(text) {
         Some(_) if !cfg!(feature = "cluster") => Err(Error::usage(

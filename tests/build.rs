@@ -1,7 +1,7 @@
-//! Checks whether ../shared, tmux, moto (a server of S3), azurite (one of Azure), a Chromium and
-//! the readers of Delta tables from PyPI are available. Tests that need a missing one are reported
-//! as ignored. Under CI, tests that need anything but a Chromium run all the same, and fail without
-//! it.
+//! Checks whether ../shared, tmux, moto (an S3 server), azurite (an Azure storage server), a
+//! Chromium, and readers of Delta tables from PyPI are available. Tests that need a missing one are
+//! reported as ignored. Under CI, only tests that need a missing Chromium are ignored: the other
+//! tests run all the same, and fail without what they need.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -49,7 +49,7 @@ fn imports(packages: &str) -> bool {
     imported.is_ok_and(|output| output.status.success())
 }
 
-/// Returns the browser of ANONSQL_CHROMIUM, or the first of the usual names that is found.
+/// Returns the browser that ANONSQL_CHROMIUM names, or the first of the usual names that is found.
 fn chromium() -> Option<PathBuf> {
     if let Ok(named) = std::env::var("ANONSQL_CHROMIUM") {
         return Some(PathBuf::from(named)).filter(|p| p.is_file());

@@ -120,7 +120,7 @@ fn every_entry_has_its_file() -> Result<(), Failed> {
     }
 }
 
-/// One session of anonsql, set up as by the command.
+/// One session of anonsql, set up as the command sets it up.
 struct Session {
     context: AnonContext,
     scratch: String,
@@ -137,7 +137,7 @@ impl Session {
         }
     }
 
-    /// The rows of the last statement.
+    /// Returns the rows of the last statement.
     async fn answer(&self, text: &str) -> anonsql::error::Result<(SchemaRef, Vec<RecordBatch>)> {
         let mut last = None;
         for statement in self.context.parse(text)? {
@@ -149,7 +149,7 @@ impl Session {
         Ok(last.unwrap_or_else(|| (SchemaRef::new(arrow::datatypes::Schema::empty()), vec![])))
     }
 
-    /// A text without the path of the scratch folder.
+    /// Returns a text without the path of the scratch folder.
     fn portable(&self, text: &str) -> String {
         // Some errors name a file by its path in an object store, which has no leading slash.
         let name = format!("${SCRATCH}");
@@ -178,7 +178,7 @@ impl Session {
     }
 }
 
-/// A number with at most six digits after the point, and no zeros at the end.
+/// Returns a number with at most six digits after the point, and no zeros at the end.
 fn rounded(text: &str) -> String {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() => {

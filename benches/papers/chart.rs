@@ -1,4 +1,4 @@
-//! Lines and points as SVG.
+//! Draws line charts and point charts as SVG.
 
 use plotters::prelude::*;
 
@@ -10,18 +10,19 @@ const COLOURS: [RGBColor; 4] = [
     RGBColor(0x2a, 0x9d, 0x5c),
 ];
 
-/// A series.
+/// A labelled series of points.
 pub struct Line {
     pub label: String,
     pub points: Vec<(f64, f64)>,
 }
 
-/// One line per series.
+/// Draws one line per series.
 pub fn lines(title: &str, x: &str, y: &str, series: &[Line]) -> String {
     draw(title, x, y, series, true)
 }
 
-/// The points of each series; the first is drawn larger, below the others.
+/// Draws the points of each series. The points of the first series are larger and lie below the
+/// others.
 pub fn points(title: &str, x: &str, y: &str, series: &[Line]) -> String {
     draw(title, x, y, series, false)
 }

@@ -25,13 +25,14 @@ const COLUMNS: [&str; 8] = [
 ];
 const LIMIT: u64 = 301;
 
-/// A run of the paper.
+/// An experiment of the paper.
 struct Experiment {
     title: &'static str,
     objectives: &'static [&'static str],
     /// The discretization vector.
     epsilon: &'static [f64],
-    /// The published CE, RR and mean number of nodes, where the paper has them.
+    /// The published convergence error (CE), representation ratio (RR) and mean number of nodes,
+    /// where the paper gives them.
     published: (Option<f64>, Option<f64>, Option<f64>),
 }
 
@@ -205,10 +206,10 @@ impl Nodes {
 
 /// The scores over all runs of a search.
 struct Score {
-    /// Mean and standard deviation.
+    /// The mean and the standard deviation of the representation ratio.
     rr: (f64, f64),
     ce: (f64, f64),
-    /// CE divided by the members of the archive.
+    /// The convergence error divided by the number of archive members.
     ce_each: (f64, f64),
     nodes: (f64, f64),
     first: Members,
@@ -241,7 +242,7 @@ fn with(name: &str, argument: &str, value: u64) -> Call {
     }
 }
 
-/// `0.945 (6e-4)`: a mean and a variance, as the paper prints them.
+/// Formats a mean and a variance as the paper prints them: `0.945 (6e-4)`.
 fn mean_variance((mean, deviation): (f64, f64)) -> String {
     let mean = match mean {
         0.0 => "0".into(),

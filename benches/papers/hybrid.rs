@@ -24,12 +24,12 @@ const POKER: [&str; 10] = ["s1", "r1", "s2", "r2", "s3", "r3", "s4", "r4", "s5",
 const KS: usize = 15;
 const ALGORITHMS: [&str; 3] = ["tabu", "genetic", "tabu_genetic"];
 
-/// Suppressed rows and dm of every node for every k.
+/// The suppressed rows and the dm of every node, for every k.
 struct Nodes {
     evaluator: Evaluator,
-    /// By k - 1, by node: suppressed rows and dm.
+    /// The suppressed rows and the dm, by k - 1 and then by node.
     by_k: Vec<Vec<(u32, f64)>>,
-    /// By node: dm with nothing suppressed.
+    /// The dm of each node with nothing suppressed.
     floors: Vec<f64>,
 }
 
@@ -39,8 +39,8 @@ impl Nodes {
         let rows = evaluator.rows();
         let found = for_each(nodes.len(), |i| {
             let set = evaluator.sets().get(&nodes[i]).expect("a node is evaluated");
-            // For each class size below KS, the rows in such classes; and the sum of squares of all
-            // class sizes.
+            // `small` has, for each class size below KS, the rows in classes of that size.
+            // `squares` is the sum of the squares of all class sizes.
             let mut small = [0u64; KS + 1];
             let mut squares = 0u64;
             for n in set.counts() {
@@ -52,8 +52,7 @@ impl Nodes {
             let (mut suppressed, mut dm) = (0, squares);
             let by_k: Vec<(u32, f64)> = (0..KS)
                 .map(|below| {
-                    // Going from k = below to below + 1, the classes of `below` rows are
-                    // suppressed.
+                    // Raising k from `below` to `below + 1` suppresses the classes of `below` rows.
                     suppressed += small[below];
                     dm += small[below] * (rows - below as u64);
                     (suppressed as u32, dm as f64)
@@ -95,14 +94,14 @@ impl Nodes {
     }
 }
 
-/// The result of one algorithm at one k and limit.
+/// The result of one algorithm for one k and one suppression limit.
 struct Row {
     mean: f64,
     deviation: f64,
     nodes: f64,
-    /// Runs that found no anonymous node.
+    /// The number of runs that found no anonymous node.
     failed: usize,
-    /// Runs that found the optimum.
+    /// The number of runs that found the optimum.
     hits: usize,
 }
 
@@ -251,7 +250,7 @@ fn table(plan: &Plan, page: &mut Page, name: &str, file: &str, folder: &str, col
     page.csv(&format!("{}_dm.csv", name.to_lowercase()), &csv);
 }
 
-/// The least dm by k and percent.
+/// Returns the least dm by k and by suppression limit in percent, from the reference.
 fn optima(plan: &Plan, name: &str) -> std::collections::BTreeMap<(usize, u64), f64> {
     let path = plan.shared.join(format!("reference/{name}_dm.jsonl"));
     let text = std::fs::read_to_string(path).expect("the reference");

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 const COLUMNS: [&str; 6] = ["age", "sex", "race", "education", "native-country", "workclass"];
-/// Table 4: information loss and time of Incognito, then of MA-Datafly.
+/// Table 4 of the paper: information loss and time of Incognito, then of MA-Datafly.
 const PUBLISHED: [(f64, f64, f64, f64); 6] = [
     (0.333, 0.480, 0.27, 0.141),
     (0.45, 2.827, 0.391, 0.517),
@@ -33,7 +33,7 @@ const SEARCHES: [(&str, &str, &str); 3] = [
 const RUNS: u32 = 5;
 const BYTES: usize = 512 << 20;
 
-/// Loss, milliseconds, nodes.
+/// The loss, the time in milliseconds, and the number of nodes.
 type Found = (f64, f64, u64);
 
 fn measure(plan: &Plan, columns: &[&str], k: i64) -> Vec<Found> {

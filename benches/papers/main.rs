@@ -1,11 +1,12 @@
 //! The experiments of three papers, run again:
 //! `cargo bench --bench papers -- [--quick] [--only SECTION] [--out FOLDER]`.
 //!
-//! Writes the tables as CSV, the figures as SVG, and `index.html`, which compares our numbers with
-//! the published ones, to `target/papers` (or FOLDER). The tables are read from ANONSQL_SHARED (or
-//! ../shared). The whole takes some minutes on two cores: the engine evaluates every node of a
-//! lattice once, and the runs of all seeds look up the results. `--quick` takes 3 seeds instead of
-//! 50 and 20; the sections are `hybrid` (by far the longest), `fronts` and `madars`.
+//! Writes the tables as CSV, the figures as SVG, and `index.html`, which compares the measured
+//! numbers with the published ones, to `target/papers` (or FOLDER). The tables are read from
+//! ANONSQL_SHARED (or ../shared). All sections together take some minutes on two cores: the engine
+//! evaluates every node of a lattice once, and the runs of all seeds look up the results. `--quick`
+//! takes 3 seeds instead of 50 and 20. The sections are `hybrid` (by far the longest), `fronts` and
+//! `madars`.
 
 mod chart;
 mod fronts;
@@ -22,7 +23,7 @@ use std::time::Instant;
 
 /// The extent of a run, and its folders.
 pub struct Plan {
-    /// Fewer seeds.
+    /// Whether fewer seeds are run.
     pub quick: bool,
     /// The folder with the tables.
     pub shared: PathBuf,
@@ -77,12 +78,13 @@ fn main() {
     println!("{} after {minutes:.1} minutes", plan.out.join("index.html").display());
 }
 
-/// Threads that run seeds.
+/// Returns the number of threads that run seeds.
 pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-/// Calls `f` with every number below `n`, on all threads. Returns the answers in order.
+/// Calls `f` with every number below `n`, on all threads. Returns the answers in the order of the
+/// numbers.
 pub fn for_each<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let work = || {
@@ -103,7 +105,7 @@ pub fn for_each<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
     done.into_iter().map(|(_, answer)| answer).collect()
 }
 
-/// The mean and the standard deviation.
+/// Returns the mean and the standard deviation.
 pub fn spread(values: &[f64]) -> (f64, f64) {
     let n = values.len().max(1) as f64;
     let mean = values.iter().sum::<f64>() / n;

@@ -1,9 +1,9 @@
-//! The page and the files beside it.
+//! The page of results, and the files beside it.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// `index.html`, as it grows.
+/// The text of `index.html`, which grows section by section.
 pub struct Page {
     folder: PathBuf,
     body: String,

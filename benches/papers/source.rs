@@ -1,4 +1,4 @@
-//! The papers' tables as jobs, and lattices whose nodes are looked up.
+//! The papers' tables as jobs, and lattices whose nodes are looked up instead of evaluated.
 
 use crate::Plan;
 use crate::request;
@@ -11,7 +11,7 @@ use datafusion::prelude::{ParquetReadOptions, SessionContext};
 
 /// A table with its hierarchies, and the request for it.
 pub struct Table<'a> {
-    /// The file of the table, without its ending.
+    /// The file of the table, without its extension.
     pub file: &'a str,
     /// The folder of the hierarchies.
     pub hierarchies: &'a str,
@@ -21,14 +21,14 @@ pub struct Table<'a> {
     pub sensitive: Option<&'a str>,
     /// The class label.
     pub label: Option<&'a str>,
-    /// k_anonymity(k).
+    /// The k of k_anonymity(k).
     pub k: i64,
-    /// The most rows suppressed.
+    /// The maximum number of suppressed rows.
     pub limit: u64,
 }
 
 impl Table<'_> {
-    /// The job.
+    /// Returns the job.
     pub async fn job(&self, plan: &Plan) -> Job {
         let data = plan.shared.join("data");
         let path = data.join(format!("{}.parquet", self.file)).display().to_string();
@@ -71,9 +71,9 @@ pub struct Known<'a> {
     pub of: &'a dyn Oracle,
     /// The assessment of each node, by its index in the lattice.
     pub nodes: &'a (dyn Fn(usize) -> Assessment + Sync),
-    /// The most rows suppressed.
+    /// The maximum number of suppressed rows.
     pub limit: u64,
-    /// Whether the first objective is dm under k-anonymity, so that bounds hold.
+    /// Whether the first objective is dm under k-anonymity, for which the bounds are valid.
     pub bounds: bool,
 }
 

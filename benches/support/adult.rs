@@ -15,14 +15,14 @@ use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes of frequency sets that are kept for roll-up, as the product keeps them.
+/// The bytes of frequency sets that are kept for roll-up, as in the product.
 pub const CACHE_BYTES: usize = 512 << 20;
 
 /// The table, scanned once.
 pub struct Adult {
-    /// Its base frequency set.
+    /// The base frequency set of the table.
     pub base: Arc<Base>,
-    /// Every node.
+    /// The lattice of all nodes.
     pub lattice: Lattice,
     /// The task context in which plans are executed.
     pub context: Arc<TaskContext>,
@@ -62,13 +62,13 @@ impl Adult {
         })
     }
 
-    /// Frequency sets that keep no more than `limit` bytes of evaluated nodes.
+    /// Returns frequency sets that keep no more than `limit` bytes of evaluated nodes.
     pub fn sets(&self, limit: usize) -> FrequencySets {
         FrequencySets::new(Arc::clone(&self.base), Arc::clone(&self.context), limit).expect("memory is not limited")
     }
 
-    /// An evaluator on one thread that has not evaluated any node yet; searches minimise the first
-    /// metric.
+    /// Returns an evaluator that runs on one thread and has not evaluated any node yet. Searches
+    /// minimise the first metric.
     pub fn evaluator(&self, metrics: &[&str], k: i64, percent: u64) -> Evaluator {
         let job = self
             .runtime

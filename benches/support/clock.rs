@@ -2,18 +2,18 @@
 
 use std::time::{Duration, Instant};
 
-/// The CPU time of the calling thread, as the scheduler counts it (up to a tick late, so for long
-/// runs only).
+/// Returns the CPU time of the calling thread. The scheduler counts it up to a tick late, so it is
+/// meant for long runs only.
 pub fn thread_cpu() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanos = text.split(' ').next().and_then(|n| n.parse().ok());
     Duration::from_nanos(nanos.unwrap_or(0))
 }
 
-/// The CPU time of all threads of the process, to a hundredth of a second.
+/// Returns the CPU time of all threads of the process, to a hundredth of a second.
 pub fn process_cpu() -> Duration {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name of the command, in parentheses, may have spaces.
+    // The command's name stands in parentheses and may contain spaces.
     let fields = text.rsplit(") ").next().unwrap_or_default().split(' ');
     let ticks: u64 = fields.skip(11).take(2).filter_map(|n| n.parse::<u64>().ok()).sum();
     Duration::from_millis(ticks * 10)

@@ -17,7 +17,7 @@ use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode, Physic
 use futures::TryStreamExt;
 use std::sync::Arc;
 
-/// The schema of packed keys with their rows.
+/// Returns the schema of packed keys with their row counts.
 pub fn schema() -> Arc<Schema> {
     Arc::new(Schema::new(vec![
         Field::new("key", DataType::UInt64, false),
@@ -30,7 +30,7 @@ pub fn by_product(sets: &FrequencySets, node: &Node) -> usize {
     sets.get(node).expect("a node's classes").len()
 }
 
-/// AggregateExec over a memory source of generalized keys.
+/// Counts the classes with AggregateExec over a memory source of generalized keys.
 pub fn by_aggregate(adult: &Adult, schema: &Arc<Schema>, node: &Node) -> usize {
     let set = adult.base.held().expect("Adult is in memory");
     let keys = adult.base.key_schema.generalize(set.keys(), set.node(), node);

@@ -7,23 +7,23 @@ use hashbrown::HashMap;
 use std::collections::HashMap as StdHashMap;
 use std::ops::Range;
 
-/// The most bits of columns that are looked up together.
+/// The maximum number of bits in columns that are looked up together.
 const CHUNK_BITS: u32 = 12;
 
-/// The keys of a base frequency set in one word each, and tables that generalize them.
+/// The keys of a base frequency set, each in one word, and the tables that generalize the keys.
 pub struct Plain {
-    /// The keys with their rows.
+    /// The keys with their row counts.
     pub rows: Vec<(u64, u64)>,
     shifts: Vec<u32>,
     bits: Vec<u32>,
-    /// Column, level, code: the least code of the group.
+    /// The least code of each group, by column, level and code.
     least: Vec<Vec<Vec<u64>>>,
     chunks: Vec<Range<usize>>,
     tables: StdHashMap<(usize, Vec<u8>), Vec<u64>>,
 }
 
 impl Plain {
-    /// The keys of `base`, which fit one word.
+    /// Packs the keys of `base`, which must fit in one word.
     pub fn new(base: &Base) -> Self {
         let lookups = base.key_schema.lookups();
         let bits: Vec<u32> = lookups
@@ -62,7 +62,8 @@ impl Plain {
         }
     }
 
-    /// Returns the classes of `node` with their rows, grouped from rows of a node below it.
+    /// Returns the classes of `node` with their row counts, grouped from the classes of a node
+    /// below `node`.
     pub fn group(&mut self, rows: &[(u64, u64)], node: &Node) -> HashMap<u64, u64> {
         for (number, chunk) in self.chunks.iter().enumerate() {
             let levels = node.levels()[chunk.clone()].to_vec();
@@ -89,7 +90,7 @@ impl Plain {
         classes
     }
 
-    /// Returns the packed least codes for every combination of codes of the chunk's columns.
+    /// Returns the packed least codes of every combination of codes of the chunk's columns.
     fn table(&self, chunk: &Range<usize>, levels: &[u8]) -> Vec<u64> {
         let first = self.shifts[chunk.start];
         let width: u32 = self.bits[chunk.clone()].iter().sum();
@@ -108,7 +109,7 @@ impl Plain {
     }
 
     /// Groups every node from the smallest of its direct predecessors. Returns the total number of
-    /// classes of all nodes.
+    /// classes over all nodes.
     pub fn whole_lattice(&mut self, lattice: &Lattice) -> u64 {
         let mut sets: StdHashMap<Node, Vec<(u64, u64)>> = StdHashMap::new();
         let mut classes = 0;

@@ -7,7 +7,7 @@ use anonsql::internal::{metric, model, search};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A call with these arguments.
+/// Returns a call with these arguments.
 pub fn call(name: &str, values: &[Value]) -> Call {
     let args = values.iter().map(|value| Argument {
         name: None,
@@ -19,8 +19,8 @@ pub fn call(name: &str, values: &[Value]) -> Call {
     }
 }
 
-/// The job that asks for `k_anonymity(k)` at the least `metric`. Every column has the hierarchy of
-/// its file in `folder`.
+/// Returns the job that asks for `k_anonymity(k)` and minimises `metric`. The hierarchy of every
+/// column is the column's file in `folder`.
 pub fn job(
     source: SourceTable,
     columns: &[&str],

@@ -5,7 +5,7 @@ pub fn is_quick() -> bool {
     !std::env::args().any(|argument| argument == "--bench")
 }
 
-/// A runtime and a session of `threads` threads.
+/// Returns a runtime of `threads` threads.
 pub fn runtime(threads: usize) -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads)

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-/// A name and its form: a function that returns the number of classes, on which all forms must
-/// agree.
+/// A form with its name. A form is a function that returns the number of classes; all forms must
+/// return the same number.
 pub type Form<'a, T> = (&'a str, &'a mut dyn FnMut(&T) -> usize);
 
-/// Times each of `forms` over `items`. Returns, for each form, the least time per item, in
-/// microseconds summed over the items. The forms take turns item by item, so that other load on the
-/// machine hits all of them; the least of the rounds leaves it out.
+/// Times each of `forms` over `items` in several rounds. Returns, for each form, the least time of
+/// each item, summed over the items, in microseconds. The forms take turns item by item, so that
+/// other load on the machine hits all of them. Taking the least of the rounds removes that load.
 pub fn in_turns<T>(rounds: usize, items: &[T], forms: &mut [Form<T>]) -> Vec<f64> {
     let mut least = vec![vec![Duration::MAX; items.len()]; forms.len()];
     for _ in 0..rounds {

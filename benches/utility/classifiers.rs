@@ -6,7 +6,7 @@ use anonsql::AnonContext;
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::Float64Type;
 
-/// The searches, by the name of their row.
+/// The searches, each after the name of its row.
 const SEARCHES: [(&str, &str); 5] = [
     ("auto", "SEARCH USING auto"),
     ("mondrian", "SEARCH USING mondrian"),
@@ -15,7 +15,7 @@ const SEARCHES: [(&str, &str); 5] = [
     ("RECODING LOCAL", "RECODING LOCAL"),
 ];
 
-/// The measures, by the name of their column.
+/// The measures, each after the name of its column.
 const MEASURES: [(&str, &str); 2] = [
     ("naive Bayes", "accuracy, naive Bayes"),
     ("decision tree", "accuracy, decision tree"),
@@ -61,7 +61,7 @@ pub async fn run(plan: &Plan, context: &AnonContext) {
     }
 }
 
-/// Makes a table with the fold of each row, one column for each division of the table.
+/// Makes the table `folds`: every row with one column for each division, which has the row's fold.
 async fn divide(context: &AnonContext, times: u32) {
     let fold = |time| format!("ntile(10) OVER (ORDER BY md5(CAST(n AS VARCHAR) || '-{time}')) AS fold_{time}");
     let folds: Vec<String> = (1..=times).map(fold).collect();
@@ -80,7 +80,7 @@ async fn divide(context: &AnonContext, times: u32) {
     .await;
 }
 
-/// Releases all rows but those of one fold. Returns the accuracies on that fold of classifiers
+/// Releases all rows except those of one fold. Returns the accuracies, on that fold, of classifiers
 /// trained on the release and on the source.
 async fn accuracy(
     context: &AnonContext,
@@ -116,7 +116,7 @@ async fn accuracy(
     })
 }
 
-/// The mean, and the standard error of the mean.
+/// Formats the mean and the standard error of the mean.
 fn spread(values: &[f64]) -> String {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;

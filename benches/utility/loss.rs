@@ -6,9 +6,9 @@ use anonsql::AnonContext;
 use anonsql::manifest::Manifest;
 use std::io::Write;
 
-/// The searches, by the name of their column: `r` labels ages by tight ranges, `h` by their
-/// hierarchy. The hierarchy of ages is a file, so RECODING LOCAL keeps to its labels; `range` shows
-/// the loss without these labels.
+/// The searches, each after the name of its column. `r` labels ages by tight ranges, and `h` by the
+/// labels of their hierarchy. The hierarchy of ages is a file, so RECODING LOCAL uses its labels;
+/// `range` shows the loss without these labels.
 const SEARCHES: [(&str, &str); 9] = [
     ("mondrian r", "SEARCH USING mondrian (ranges => exact)"),
     ("mondrian h", "SEARCH USING mondrian (numbers => hierarchy)"),

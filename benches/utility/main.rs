@@ -3,10 +3,10 @@
 //!
 //! Prints three tables. `loss`: the loss of each search over nine quasi-identifiers for k = 2, 5,
 //! 10 and 50, with the CPU time of the whole statement. `rules`: the loss of local recoding with a
-//! code of ages or the labels of a hierarchy, beside the loss without them. `classifiers`: the
-//! accuracy of naive Bayes and of a decision tree on rows that are in no release, over ten folds
-//! twice, with the standard error of the mean. `--quick` takes k = 5 and 50, and three folds once.
-//! The tables are read from ANONSQL_SHARED (or ../shared).
+//! TOP CODE for ages or with the labels of a hierarchy, compared with the loss without them.
+//! `classifiers`: the accuracy of naive Bayes and of a decision tree on rows that are in no
+//! release, over ten folds twice, with the standard error of the mean. `--quick` takes k = 5 and
+//! 50, and three folds once. The tables are read from ANONSQL_SHARED (or ../shared).
 
 mod classifiers;
 #[path = "../support/clock.rs"]
@@ -30,9 +30,10 @@ use std::path::{Path, PathBuf};
 pub struct Plan {
     /// The values of k.
     pub ks: Vec<u32>,
-    /// How often the table is divided into ten folds, and how many folds are held back each time.
+    /// The number of divisions of the table into ten folds, and the number of folds held out in
+    /// each.
     pub folds: (u32, u32),
-    /// Where releases are written.
+    /// The folder for the releases.
     pub scratch: tempfile::TempDir,
 }
 
@@ -76,7 +77,7 @@ fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-/// A context with the table `adult` and the hierarchy of every column.
+/// Returns a context with the table `adult` and the hierarchy of every column.
 async fn adult(data: &Path) -> AnonContext {
     let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(threads()));
     let context = AnonContext::new(session);
@@ -105,7 +106,7 @@ pub async fn sql(context: &AnonContext, text: &str) -> Vec<RecordBatch> {
     }
 }
 
-/// QUASI IDENTIFIERS of these columns, each with its hierarchy.
+/// Returns the QUASI IDENTIFIERS clause of these columns, each with its hierarchy.
 pub fn quasi_identifiers(columns: &[&str]) -> String {
     let columns: Vec<String> = columns.iter().map(|c| format!("\"{c}\" USING \"{c}\"")).collect();
     format!("QUASI IDENTIFIERS ({})", columns.join(", "))

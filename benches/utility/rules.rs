@@ -1,13 +1,13 @@
-//! The cost of the rules of hierarchies: the loss with a code of ages and with the labels of a
-//! hierarchy, beside the loss without them.
+//! The cost of the rules of hierarchies: the loss with a TOP CODE for ages and with the labels of a
+//! hierarchy, compared with the loss without them.
 
 use super::{COLUMNS, Plan, sql};
 use anonsql::AnonContext;
 use anonsql::manifest::Manifest;
 use std::io::Write;
 
-/// The labels of ages: a name, the hierarchy of ages, and the search. The loss of "ranges of all
-/// ages" is that of local recoding before it kept to codes and to labels of hierarchies.
+/// The ways of labelling ages: a name, the hierarchy of ages, and the search. The loss of "ranges
+/// of all ages" is that of local recoding before it kept to codes and to labels of hierarchies.
 const RULES: [(&str, &str, &str); 5] = [
     ("ranges of all ages", "plain", "RECODING LOCAL"),
     ("ranges, TOP CODE 75", "coded", "RECODING LOCAL"),
@@ -20,7 +20,7 @@ const RULES: [(&str, &str, &str); 5] = [
     ("labels of the hierarchy", "age", "RECODING LOCAL"),
 ];
 
-/// The hierarchies of ages that are made here.
+/// The hierarchies of ages that this bench creates.
 const HIERARCHIES: [(&str, &str); 3] = [
     ("plain", "INTERVALS (5, 10, 20)"),
     ("coded", "INTERVALS (5, 10, 20) TOP CODE 75"),

@@ -218,7 +218,7 @@ impl Session {
             let done = self.embedded.run(job, || goes_on(&mut raised, look));
             (done, raised)
         });
-        // If its function raised an error, a model holds for no class and for no release.
+        // A model whose function raised an error holds for no class and for no release.
         if let Some(raised) = models.iter().find_map(|model| model.take_raised()) {
             return Err(raised);
         }

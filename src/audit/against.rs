@@ -49,8 +49,8 @@ pub(super) async fn unchanged(
     comparable(session, claim, columns, found).await
 }
 
-/// Checks for each permuted column that the source has every released value, at least as often as
-/// the release. The suppressed rows that a release keeps have no value there.
+/// Checks that the source contains every value released in a permuted column, at least as often as
+/// the release does. The suppressed rows that a release keeps have no value there.
 pub(super) async fn check_permuted(
     session: &SessionContext,
     claim: &Claim,
@@ -95,8 +95,8 @@ pub(super) async fn check_permuted(
 }
 
 /// Checks the columns that suppressed rows keep: the source must have every combination of their
-/// values, at least as often as these rows. Returns `None` if the release keeps no suppressed row,
-/// or if no column can be compared.
+/// values at least as often as the suppressed rows do. Returns `None` if the release keeps no
+/// suppressed row, or if no column can be compared.
 pub(super) async fn check_starred(
     session: &SessionContext,
     released: &ReleasedTable,
@@ -156,8 +156,7 @@ pub(super) async fn uncompared(session: &SessionContext, claim: &Claim, found: &
     Ok(())
 }
 
-/// Returns those of the columns that can be compared with the source, and notes the others in
-/// `found`.
+/// Returns the columns that can be compared with the source, and notes the others in `found`.
 async fn comparable(
     session: &SessionContext,
     claim: &Claim,
@@ -178,7 +177,7 @@ async fn comparable(
         let (Some((_, there)), Some(form)) = (&types, form) else {
             let what = |why: &str| format!("whether the values of {column} are those of the source ({why})");
             match &types {
-                // No further information would make them comparable.
+                // No further information would make these two types comparable.
                 Some((here, there)) if plain_type(here) == plain_type(there) || plain_type(here).is_string() => {
                     found.unchecked.push(what("values of this type are not compared"));
                 }
@@ -201,8 +200,8 @@ async fn comparable(
     Ok(both)
 }
 
-/// Counts the released rows that exceed those of the source. Returns `None` if no column can be
-/// compared.
+/// Checks that no combination of compared values is in more rows of the release than of the source.
+/// Returns `None` if no column can be compared.
 pub(super) async fn check(
     session: &SessionContext,
     released: &ReleasedTable,
@@ -238,8 +237,8 @@ pub(super) async fn check(
         format!("SELECT {}, {more} FROM {from}", columns.join(", "))
     };
     let keys: Vec<String> = (0..names.len()).map(|i| format!("c{i}")).collect();
-    // Suppressed rows cannot be told from rows that look the same; the manifest gives only their
-    // number.
+    // Suppressed rows cannot be distinguished from rows that look the same; the manifest gives only
+    // their number.
     let looks = format!(
         "1 AS n, CASE WHEN {} THEN 1 ELSE 0 END AS looks",
         released.is_starred_row()

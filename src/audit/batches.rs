@@ -13,9 +13,9 @@ use datafusion::prelude::{ParquetReadOptions, SessionContext};
 /// The table name of the rows of one batch.
 const BATCH: &str = "batch";
 
-/// Counts for each promise the batches that do not satisfy it on their own. Distributions are
-/// compared with those of the rows of the batch. Returns an empty vector for a release that did not
-/// grow. Adds a gap to `found` if the batches cannot be checked.
+/// Counts, for each promise, the batches that do not satisfy the promise on their own. A
+/// distribution is compared with that of the batch's own rows. Returns an empty vector for a
+/// release that did not grow. Adds a gap to `found` if the batches cannot be checked.
 pub(super) async fn check(
     session: &SessionContext,
     released: &ReleasedTable,

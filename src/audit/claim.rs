@@ -25,7 +25,7 @@ pub(crate) struct Claim {
     pub(crate) generalized: Vec<String>,
     /// The sensitive attributes.
     pub(crate) sensitive: Vec<ClaimedAttribute>,
-    /// The column whose distinct values classes count.
+    /// The column whose distinct values are counted in each class.
     pub(crate) entity: Option<String>,
     /// The constraints to check.
     pub(crate) constraints: Vec<Constraint>,

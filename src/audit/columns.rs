@@ -53,8 +53,8 @@ pub(super) fn known(claim: &Claim, found: &mut Verification) -> Result<Vec<Known
     Ok(known)
 }
 
-/// Returns the codes of the hierarchy that the manifest names for a column, if the hierarchy is
-/// known. Codes apply at every level.
+/// Returns the TOP CODE and BOTTOM CODE of the hierarchy that the manifest names for a column, if
+/// the hierarchy is known. These codes apply at every level.
 fn codes(claim: &Claim, manifest: &Manifest, column: &str) -> Result<Option<Codes>> {
     let name = manifest.hierarchy_of(column).map(|h| &h.name);
     let known = name.and_then(|name| claim.hierarchies.get(name)).into_iter();
@@ -112,7 +112,7 @@ fn hierarchy_of(
     let Some(name) = manifest.hierarchy_of(column).map(|h| &h.name) else {
         return unknown(format!("{MANIFEST} names no hierarchy"));
     };
-    // A partition has labels of any level, and the hierarchy alone determines what they cover.
+    // A partition has labels at any level, and the hierarchy alone determines what they cover.
     if levels.is_none() && manifest.partition.is_none() {
         return unknown(format!("{MANIFEST} has no level"));
     }

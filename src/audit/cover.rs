@@ -1,10 +1,10 @@
 //! Checks that the labels of every released row are true of a row of the source.
 //!
 //! If a column has one level, each value has one label there, and counting suffices
-//! ([`super::against`]). A local recoding may release labels of many levels, and ranges, which
-//! overlap. Each released row is then matched with a row of the source that is equal in the
-//! unchanged columns and that its labels cover, and no row of the source is used twice. Equal rows
-//! are matched together, as a flow from the distinct released rows to the distinct rows of the
+//! ([`super::against`]). A local recoding may release labels at many levels, and ranges, and these
+//! labels may overlap. Each released row is then matched with a row of the source that is equal in
+//! the unchanged columns and that its labels cover, and no row of the source is used twice. Equal
+//! rows are matched together, as a flow from the distinct released rows to the distinct rows of the
 //! source.
 
 use super::against::Unchanged;
@@ -28,8 +28,8 @@ use futures::StreamExt;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The largest number of pairs of a released row and a source row that a flow is computed over.
-/// Beyond it, each released row is counted on its own.
+/// The largest number of pairs of a released row and a source row over which a flow is computed. If
+/// there are more pairs, each released row is counted on its own.
 const PAIRS: usize = 1 << 21;
 
 /// A column whose labels are compared with the values of the source.
@@ -120,8 +120,9 @@ fn not_read(known: &Known) -> String {
     format!("whether values of {} are true of the source ({why})", known.column)
 }
 
-/// Returns the query that counts the rows of the release and of the source together: by the keys
-/// that both have, and by the cells, which are labels in the release and values in the source.
+/// Returns the query that counts the rows of the release and of the source together. They are
+/// grouped by the keys that both have, and by the cells, which are labels in the release and values
+/// in the source.
 fn counted_together(
     (here, own, released): (&[String], &[String], &ReleasedTable),
     (there, raw, source): (&[String], &[String], &str),
@@ -138,8 +139,8 @@ fn counted_together(
         .concat()
         .join(", ");
     let order = [keys, vec!["side".into()]].concat().join(", ");
-    // Suppressed rows cannot be told from rows that look the same; the manifest gives only their
-    // number.
+    // Suppressed rows cannot be distinguished from rows that look the same; the manifest gives only
+    // their number.
     let looks = format!(
         "0 AS side, CASE WHEN {} THEN 1 ELSE 0 END AS looks",
         released.is_starred_row()
@@ -190,8 +191,8 @@ impl Covered {
         let cover = Cover::new(Arc::new(lookup), labels.clone())?;
         let is_read = |(i, label): (usize, Option<&str>)| label.is_none_or(|l| l == TOP) || cover.reads(i);
         if known.hierarchy.is_none() {
-            // A label that is a value stands for itself. If a hierarchy gives it another meaning,
-            // the statement can name that hierarchy.
+            // A label that equals a value of the source stands for that value. If a hierarchy gives
+            // the label another meaning, the statement can name that hierarchy.
             let texts = written(&values)?;
             let own: HashSet<Option<&str>> = texts.iter().collect();
             let is_own = |label: Option<&str>| label.is_none_or(|l| l == TOP) || own.contains(&label);
@@ -248,7 +249,7 @@ struct Block {
 /// The number of released rows that cannot be matched.
 struct Missing {
     rows: u64,
-    /// The number of unmatched rows that look suppressed, and may be.
+    /// The number of unmatched rows that look suppressed, and may be suppressed rows.
     alike: u64,
     /// Whether all rows were matched at once.
     is_whole: bool,
@@ -339,8 +340,8 @@ impl Block {
         }
         let all: u64 = rows[0].iter().sum();
         let unmatched = all - matched(&rows[0], &rows[1], &pairs);
-        // Some maximum matching leaves as few ordinary rows unmatched as a matching of these rows
-        // alone does.
+        // Some maximum matching of all rows leaves no more ordinary rows unmatched than a maximum
+        // matching of the ordinary rows alone.
         let first = match alike.is_empty() {
             true => unmatched,
             false => {

@@ -1,18 +1,18 @@
 //! Checks the discernibility in a manifest. It is the only metric that follows from what VERIFY
 //! counts anyway.
 //!
-//! The metric dm is the sum of f^2 over kept classes, and of f times the rows read over suppressed
-//! ones. A forger who raises the rows read and the rows suppressed of a manifest together changes
-//! no sum of rows, but changes dm.
+//! The metric dm is the sum of f^2 over the kept classes, plus f times the number of rows read over
+//! the suppressed classes, where f is the size of a class. A forger who raises both the rows read
+//! and the rows suppressed in a manifest leaves every sum of rows unchanged, but changes dm.
 
 use crate::error::Result;
 use crate::folder::{Check, MANIFEST, Manifest, Role};
 use crate::recount::ReleasedTable;
 use datafusion::prelude::SessionContext;
 
-/// Checks the discernibility of a manifest by the sizes of the released classes. Returns `None` if
-/// the manifest has none, or if it counts classes that the files do not show: classes of items, of
-/// guarding nodes, or of several batches.
+/// Checks the discernibility in a manifest by the sizes of the released classes. Returns `None` if
+/// the manifest has no discernibility, or if the metric counts classes that the files do not show:
+/// classes of items, of guarding nodes, or of several batches.
 pub(super) async fn check(
     manifest: &Manifest,
     session: &SessionContext,
@@ -35,7 +35,7 @@ pub(super) async fn check(
     let sizes = rows.histogram(session, &rows.quasi_identifiers).await?;
     let squares = |(size, count)| u128::from(size) * u128::from(size) * u128::from(count);
     let kept: u128 = sizes.iter().map(squares).sum();
-    // A forger can choose both numbers, so their product may exceed that of any table.
+    // A forger can choose both numbers, so their product may be larger than for any real table.
     let suppressed = u128::from(suppressed) * u128::from(read);
     let dm = kept.saturating_add(suppressed) as f64;
     Ok(Some(Check {

@@ -1,6 +1,6 @@
 //! Empty fields of CSV files. Each is the empty text or NULL, and a reader sees both as NULL. A
 //! model that compares a class with the whole table distinguishes the two: NULL is last in an
-//! order, and a hierarchy places NULL by a clause of its own.
+//! order, and a hierarchy has its own clause that places NULL.
 
 use super::tables::{CHECKED, WHOLE, released_type};
 use crate::error::Result;
@@ -22,9 +22,9 @@ pub(super) struct Empty {
 }
 
 impl Empty {
-    /// Finds out what the empty fields of the columns `of_csv` mean. The source decides, if it is
-    /// given and has only one of the two. If it has only empty texts, the session's table of the
-    /// release gets empty texts.
+    /// Finds out what the empty fields of the columns `of_csv` mean. The source decides if it is
+    /// given and has only empty texts or only NULLs. If it has only empty texts, the release's
+    /// table in the session gets empty texts, too.
     pub(super) async fn of(session: &SessionContext, released: &ReleasedTable, of_csv: &[String]) -> Result<Self> {
         let mut empty = Self::default();
         for column in of_csv {
@@ -68,7 +68,7 @@ impl Empty {
     }
 }
 
-/// Returns those of the columns `of_csv` in which a table has both the empty text and NULL. Classes
+/// Returns the columns among `of_csv` in which a table has both the empty text and NULL. Classes
 /// that differ only in this cannot be distinguished.
 pub(super) async fn mixed(
     session: &SessionContext,
@@ -92,8 +92,7 @@ pub(super) async fn mixed(
     Ok(mixed)
 }
 
-/// Returns the SQL condition that a value of the source is the empty text; `None` if the source is
-/// not there.
+/// Returns the SQL condition that a value of the source is the empty text; `None` without a source.
 async fn is_empty(session: &SessionContext, released: &ReleasedTable, column: &str) -> Result<Option<String>> {
     let name = quote(column);
     let whole = match &released.whole {

@@ -66,7 +66,8 @@ impl Evidence {
     }
 
     /// Returns the form in which texts of a column of the release are compared: [`TEXT`] or
-    /// [`CSV_TEXT`]. A column of folder names is in no file.
+    /// [`CSV_TEXT`]. Folder names are never compared as [`CSV_TEXT`], because they are not in the
+    /// CSV files.
     pub(super) fn text(&self, column: &str) -> &'static str {
         let is_folder = self.manifest.partitioned_by.iter().any(|folder| folder == column);
         if self.is_csv() && !is_folder { CSV_TEXT } else { TEXT }
@@ -103,7 +104,7 @@ impl Evidence {
         self.stated.as_ref()?.lowest.get(column).copied()
     }
 
-    /// Checks that the manifest is as it was when it was written.
+    /// Checks that the manifest is unchanged since it was written.
     pub(super) fn sealed(&self) -> Check {
         none_of(
             format!("changes of {MANIFEST} since it was written"),
@@ -121,8 +122,8 @@ impl Evidence {
         !self.manifest.batches.is_empty()
     }
 
-    /// Returns the URLs of the files of each batch. Returns `None` if one of them is not there, or
-    /// if folders are columns.
+    /// Returns the URLs of the files of each batch. Returns `None` if a file is missing, or if
+    /// folder names are columns.
     pub(super) async fn batches(&self) -> Result<Option<Vec<Vec<String>>>> {
         let (there, root): (HashSet<String>, String) = match &self.place {
             Place::Folder(folder) => {
@@ -194,8 +195,8 @@ impl Evidence {
         };
         let mut same_smallest = says("smallest class", manifest.reached_k, smallest);
         // The manifest counts entities. If the entity column is not released, rows are counted
-        // instead, which are at least as many. The count may also be larger if suppressed rows can
-        // be told from a class only by being starred.
+        // instead, and there are at least as many rows as entities. The count may also be larger if
+        // only their stars distinguish suppressed rows from the rows of a class.
         let is_no_fewer = has_hidden_entities || released.entity.is_some() && released.starred > 0;
         same_smallest.ok |= is_no_fewer && smallest >= manifest.reached_k;
         let mut checks = vec![
@@ -249,8 +250,8 @@ impl Evidence {
             quote(&released.name),
             released.is_starred()
         );
-        // A class that was generalized to the top looks the same, so there may be more starred
-        // rows, but never fewer.
+        // A class that was generalized to the top looks the same, so there may be more rows that
+        // look starred, but never fewer.
         let starred = count(session, &starred).await?;
         let stated = self.manifest.rows_suppressed;
         let mut check = says("starred rows", stated, Some(starred));
@@ -289,7 +290,7 @@ impl Evidence {
         let same = named
             .iter()
             .filter(|(name, role)| there.contains(*name) && is_as_stated(name, **role));
-        // Only names on both sides are compared in order; other checks count the missing ones.
+        // The order is compared only for names on both sides; other checks count the missing names.
         let mut in_order = manifest.columns_of_files();
         in_order.retain(|name| there.contains(name));
         let in_files: HashSet<&str> = in_order.iter().copied().collect();

@@ -39,7 +39,8 @@ impl Contents {
             let entry = entry.map_err(failed)?;
             let (path, kind) = (entry.path(), entry.file_type().map_err(failed)?);
             is_empty = false;
-            // A link is neither a folder nor a file here, because its own type counts.
+            // A link is neither a folder nor a file here, because the type of the link itself
+            // counts.
             if kind.is_dir() {
                 self.add(root, &path)?;
             } else if kind.is_file() {
@@ -54,7 +55,7 @@ impl Contents {
     }
 }
 
-/// Returns the paths of the files in a folder, relative to it.
+/// Returns the paths of the files in a folder, relative to the folder.
 pub(super) fn names(folder: &Path) -> Result<HashSet<String>> {
     Ok(Contents::of(folder)?.files)
 }
@@ -73,8 +74,8 @@ pub(super) fn check(folder: &Path, manifest: &Manifest) -> Result<[Check; 3]> {
     Ok(found.checks(manifest, unnamed + contents.others))
 }
 
-/// Checks the files of a release in an object store in the same way. Each is copied to a file that
-/// `temporary` makes.
+/// Checks the files of a release in an object store like [`check`]. Each file is copied to a file
+/// that `temporary` creates.
 pub(super) async fn check_stored(release: &Release, temporary: impl Fn() -> Result<File>) -> Result<[Check; 3]> {
     let manifest = release.manifest();
     let names: HashSet<String> = release.names().await?.into_iter().collect();
@@ -89,7 +90,7 @@ pub(super) async fn check_stored(release: &Release, temporary: impl Fn() -> Resu
     Ok(found.checks(manifest, unnamed))
 }
 
-/// Returns the files that a manifest names and that are there, each name once.
+/// Returns the files that a manifest names and that exist, each name once.
 fn named(manifest: &Manifest, is_there: impl Fn(&str) -> bool) -> impl Iterator<Item = &FileSummary> {
     let there = manifest.output.iter().filter(|file| is_there(&file.name));
     let by_name: BTreeMap<&str, &FileSummary> = there.map(|file| (file.name.as_str(), file)).collect();
@@ -143,7 +144,8 @@ fn rows_of_parquet(file: &File) -> Option<u64> {
 }
 
 /// Returns true if a file contains only what a release contains: no additional metadata in the
-/// footer, no text in names that readers ignore, no bytes between the parts that the footer lists.
+/// footer, no additional text in names that readers ignore, no bytes between the parts that the
+/// footer lists.
 fn has_only_rows(file: File, name: &str, manifest: &Manifest) -> bool {
     if name.ends_with(".csv") {
         return has_header(file, &manifest.columns_of_files());
@@ -175,6 +177,6 @@ fn is_plain_parquet(mut file: File, manifest: &Manifest) -> Option<bool> {
     let is_ours = about.created_by().is_some_and(|name| created_by.any(|own| own == name));
     let own_names = is_ours && about.schema_descr().root_schema().name() == "arrow_schema";
     // The signature (4 bytes) is at both ends, and the size of the footer (4 bytes) is before the
-    // second one.
+    // second signature.
     Some(is_known && own_names && bytes == 4 + data + footer + 8)
 }

@@ -1,5 +1,5 @@
-//! The largest number of rows of a release that can be matched with rows of its source, each used
-//! at most once.
+//! The largest number of rows of a release that can be matched with rows of its source, each row
+//! used at most once.
 //!
 //! A maximum flow in a bipartite network, by Dinic's algorithm.
 //!
@@ -82,7 +82,7 @@ impl Network {
         self.levels[self.sink] != FAR
     }
 
-    /// Sends flow along shortest paths until none is left, and returns the amount.
+    /// Sends flow along shortest paths until no such path is left, and returns the amount.
     fn augment(&mut self) -> u64 {
         let (mut flow, mut path, mut node) = (0, vec![], SOURCE);
         let mut tried = vec![0usize; self.out.len()];
@@ -127,7 +127,8 @@ mod tests {
 
     #[test]
     fn a_row_is_not_taken_twice() {
-        // Both tuples cover the first combination, and only the first covers the second.
+        // Both tuples cover the first combination, and only the first tuple covers the second
+        // combination.
         assert_eq!(matched(&[2, 1], &[1, 2], &[(0, 0), (0, 1), (1, 0)]), 3);
         assert_eq!(matched(&[1, 1], &[1, 5], &[(0, 0), (1, 0)]), 1);
         assert_eq!(matched(&[], &[3], &[]), 0);
@@ -135,7 +136,7 @@ mod tests {
 
     proptest! {
         /// The maximum flow is the minimum cut (Ford and Fulkerson): the minimum over all sets of
-        /// suppliers of the supply outside the set plus the demand that the set reaches.
+        /// suppliers of the supply outside the set plus the demand that the set can reach.
         #[test]
         fn the_flow_is_the_least_cut(
             supplies in prop::collection::vec(0u64..6, 0..6),

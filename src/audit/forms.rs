@@ -1,5 +1,5 @@
-//! Labels that are released in another form than TEXT: how they are read, and of which values of
-//! the source they are true.
+//! Labels that are released in a form other than TEXT: how they are read, and of which source
+//! values they are true.
 //!
 //! Bounds are read as the text of a range. The other forms are single values. A released midpoint,
 //! mean or median is true of a value of the source if the bounds of the value's label enclose both,
@@ -13,8 +13,8 @@ use arrow::array::{ArrayRef, StringArray};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Returns the released values of the labels of a level, for a form that follows from the label.
-/// Bounds are texts.
+/// Returns the released values of the labels at a level, for a form that depends on the label
+/// alone. Bounds are returned as texts.
 pub(super) fn values_of_level(form: LabelForm, lookup: &Lookup, level: u8) -> Result<ArrayRef> {
     let bounds = Bounds::of_level(lookup, level)?;
     Ok(match form {
@@ -33,14 +33,14 @@ pub(super) struct Points {
 enum IsTrue {
     /// The bounds of label `.0` enclose value `.1`.
     Enclosed(Box<dyn Fn(usize, usize) -> bool + Send + Sync>),
-    /// The label of each released value, if it is a value of the source.
+    /// The label of each released value, if the released value is a value of the source.
     Same(Vec<Option<u32>>),
 }
 
 impl Points {
     /// Returns the single values `texts` of a column that is released at `level`. Returns `None` if
-    /// the labels of the level have no bounds, so that it is unknown of which codes the values are
-    /// true.
+    /// the labels at the level have no bounds, because it is then unknown of which codes the values
+    /// are true.
     pub(super) fn of(form: LabelForm, lookup: &Lookup, level: u8, texts: &StringArray) -> Result<Option<Self>> {
         let codes = lookup.level(level).codes.clone();
         let is_true = match form {
@@ -58,7 +58,7 @@ impl Points {
         Ok(Some(Self { codes, is_true }))
     }
 
-    /// Returns true if value number `value` is true of ground code `code`.
+    /// Returns true if released value number `value` is true of ground code `code`.
     pub(super) fn covers(&self, code: u32, value: u32) -> bool {
         let label = self.codes[code as usize];
         match &self.is_true {

@@ -19,8 +19,8 @@ pub(super) struct Known {
     pub(super) column: String,
     /// The hierarchy by which the column was generalized.
     pub(super) hierarchy: Option<Arc<Hierarchy>>,
-    /// The codes of the hierarchy that the column was released with, also where the levels of its
-    /// labels are not known.
+    /// The TOP CODE and BOTTOM CODE of the column's hierarchy, even if the levels of the labels are
+    /// not known.
     pub(super) codes: Option<Codes>,
     /// The lowest and highest level of its labels.
     pub(super) levels: Option<(u8, u8)>,
@@ -109,7 +109,7 @@ pub(super) async fn generalized(session: &SessionContext, table: &str, columns: 
 
 /// The label of a column as SQL.
 pub(super) struct Labelled {
-    /// The label of a row that is called `r`.
+    /// The label of a row, in a query that calls the table `r`.
     pub(super) expression: String,
     /// The join with the labels of the column's values, if there is one.
     pub(super) join: String,
@@ -139,8 +139,8 @@ fn apart(labels: &ArrayRef, lookup: &Lookup, known: &Known) -> Result<ArrayRef> 
     Ok(Arc::new(apart.collect::<StringArray>()))
 }
 
-/// Returns the label that a column of `table` was released with in the table `released`. The labels
-/// of its values become a table called `name`.
+/// Returns the SQL of the labels that a column of `table` would have in the released table
+/// `released`. The labels of the column's values become a table called `name`.
 pub(super) async fn labelled(
     session: &SessionContext,
     (table, released): (&str, &str),

@@ -1,19 +1,19 @@
-//! Checks that labels are of the promised level, so that no raw values are in a column or in the
+//! Checks that labels are at the promised level, so that no raw values are in a column or in the
 //! folder names of partitions. Also checks that labels reveal no more than the codes of their
 //! hierarchy allow (TOP CODE, BOTTOM CODE).
 //!
 //! - A hierarchy that lists its values lists its labels too, and any other text is foreign.
 //! - With AGAINST, the labels are those of the source's values.
-//! - Without a source, a rule determines which texts are labels of a level: `20-24` is a label of
+//! - Without a source, a rule determines which texts are labels at a level: `20-24` is a label of
 //!   intervals of 5 and of no others. A text that the rule cannot decide is not checked: `12` is a
 //!   label of `PREFIX (3)` only if some code is that short. A rule that does not describe its
-//!   labels is applied to the label itself: a text that it generalizes further is no label of that
-//!   level.
+//!   labels is applied to the label itself: a text that the rule generalizes further is not a label
+//!   at that level.
 //! - If the hierarchy is not known at all, a value of the source counts as raw.
 //!
-//! `*`, or the single label of the hierarchy's last level, is a label of the top. Below the top it
-//! is accepted only if the hierarchy sends NULL or unmapped values there. The suppressed rows that
-//! the manifest counts are excluded beforehand.
+//! `*`, or the single label of the hierarchy's last level, is a label at the top. Below the top it
+//! is accepted only if the hierarchy sends NULL or unmapped values to the top. The suppressed rows
+//! that the manifest counts are excluded beforehand.
 
 use super::check::none_of;
 use super::known::Known;
@@ -165,7 +165,8 @@ async fn source_labels(
     Ok(found)
 }
 
-/// Returns for each label whether it is a label of these levels; `None` if the source decides it.
+/// Returns for each label whether it is a label at these levels; `None` if only the source can
+/// decide.
 fn of_levels(
     hierarchy: &Hierarchy,
     (low, high): (u8, u8),
@@ -173,14 +174,15 @@ fn of_levels(
     source: Option<HashSet<String>>,
     is_csv: bool,
 ) -> Result<Vec<Option<bool>>> {
-    // NULL remains NULL below the top, unless the hierarchy sends it there. In CSV, NULL may be an
-    // empty text, which is a label if the source has it or may have it.
+    // NULL remains NULL below the top, unless the hierarchy sends NULL to the top. In CSV, NULL may
+    // be an empty text, which is a label if the source has it or may have it.
     let may_be_empty = match &source {
         Some(labels) => labels.contains(""),
         None => hierarchy.rule().accepts(&DataType::Utf8).is_ok(),
     };
     let null = low < hierarchy.height() && (hierarchy.on_null() == OnNull::Value || is_csv && may_be_empty);
-    // Suppressed rows are excluded already, so any other label of the top needs a reason.
+    // Suppressed rows are excluded already, so any other label of the top is accepted only for a
+    // reason.
     let top =
         high == hierarchy.height() || hierarchy.on_null() == OnNull::Top || hierarchy.on_unmapped() == OnUnmapped::Top;
     let below_top = low..=high.min(hierarchy.height() - 1);
@@ -208,7 +210,7 @@ fn of_levels(
         .iter()
         .zip(is_label)
         .map(|(label, is_label)| match label {
-            // A file may write NULL like the empty text, which reveals no more.
+            // A file may write NULL like the empty text. The empty text reveals no more than NULL.
             None => Some(null),
             Some("") if null && is_rule => Some(true),
             Some(label) if top && (label == TOP || top_label.as_deref() == Some(label)) => Some(true),
@@ -217,8 +219,8 @@ fn of_levels(
         .collect())
 }
 
-/// Returns for each label whether a rule that computes labels gives it at one of these levels;
-/// `None` if the values of the column decide it.
+/// Returns for each label whether a rule that computes labels produces it at one of these levels;
+/// `None` if the values of the column decide this.
 fn of_rule(hierarchy: &Hierarchy, levels: RangeInclusive<u8>, labels: &StringArray) -> Result<Vec<Option<bool>>> {
     let texts: ArrayRef = Arc::new(labels.clone());
     let (mut found, mut stars) = (vec![Some(false); labels.len()], false);
@@ -237,8 +239,8 @@ fn of_rule(hierarchy: &Hierarchy, levels: RangeInclusive<u8>, labels: &StringArr
         }
         stars |= masks_all(hierarchy, level)?;
     }
-    // A value `*` of the source would be a label of its own too. Only AGAINST can distinguish it
-    // from a label of the top.
+    // A source value `*` could also be its own label. Only AGAINST can distinguish it from the
+    // label of the top.
     let is_star = |label: Option<&str>| label == Some(TOP) && !stars;
     let told = labels.iter().zip(found).map(|(label, found)| match is_star(label) {
         true => Some(false),
@@ -283,7 +285,7 @@ fn unchanged(hierarchy: &Hierarchy, level: u8, texts: &ArrayRef) -> Result<Vec<b
         }
         let labels = rule.labels(&cast(texts, &data_type)?)?;
         let Some(labels) = labels.get(usize::from(level) - 1) else {
-            // A rule without levels of its own has only the top.
+            // A rule without its own levels has only the top.
             return Ok(vec![false; texts.len()]);
         };
         for (i, label) in labels.iter().enumerate().filter(|(_, l)| l.is_some()) {

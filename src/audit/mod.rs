@@ -12,7 +12,7 @@
 //! - the signature of the manifest, by a public key ([`signed`]);
 //! - the budget of a differentially private release ([`budget`]);
 //! - each batch of a release that grew, as a table of its own ([`batches`]);
-//! - labels of another level than the promised one, in columns and in the folder names of
+//! - labels at another level than the promised one, in columns and in the folder names of
 //!   partitions, and labels that reveal more than a TOP CODE or BOTTOM CODE allows ([`labels`]);
 //! - with AGAINST, rows that the source does not generalize to ([`against`]), rows of a local
 //!   recoding whose labels are not true of the source ([`cover`]), and rows left in the source's
@@ -21,7 +21,7 @@
 //! Two releases of one table are compared with each other ([`beside`]): their promises are
 //! recounted on what they reveal together.
 //!
-//! Entries of a release that cannot be confirmed (no manifest, no source, another hierarchy than
+//! Entries of a release that cannot be confirmed (no manifest, no source, a hierarchy that is not
 //! the release's) are listed too, and do not count as failures.
 //!
 //! The auditor takes its input as a value ([`Claim`]), shares no code with the search, and does not

@@ -6,8 +6,8 @@
 //! reasons explains it:
 //! - chance: to find randomly ordered rows one after the other takes about the sum of 1 / p(row)
 //!   rows of the source, where p is the share of equal rows in the source. The subsequence is
-//!   evidence only if the source is shorter than that by five standard deviations. Tables that are
-//!   tiny, or constant in those columns, never reach this;
+//!   evidence only if the source is shorter than this sum by five standard deviations. Tables that
+//!   are tiny, or constant in those columns, never reach this;
 //! - sorting: rows of one class are contiguous and ascend within it, as in a release. That order
 //!   follows from the released values alone and reveals nothing more.
 
@@ -96,7 +96,7 @@ async fn is_evidence(session: &SessionContext, released: &str, whole: &str) -> R
 }
 
 /// Returns true if the released rows of each class are contiguous in a partition, and ascend in all
-/// columns or in those that are compared. A column that is permuted or masked may not ascend with
+/// columns or in those that are compared. A column that is permuted or masked need not ascend with
 /// the others.
 async fn is_sorted(
     session: &SessionContext,
@@ -118,7 +118,7 @@ async fn is_sorted(
 /// Returns true if rows with the same values of `class` are contiguous in a partition, and ascend
 /// in `values`. All are SQL expressions over the released rows.
 async fn ascend(session: &SessionContext, class: &[String], values: &[String]) -> Result<bool> {
-    // With the constants, rows are converted even if `class` or `values` is empty.
+    // The constants let rows be converted even if `class` or `values` is empty.
     let constant = ["0".to_string()];
     let columns = class.iter().chain(&constant).chain(values).chain(&constant).enumerate();
     let columns: Vec<String> = columns.map(|(i, column)| format!("{column} AS c{i}")).collect();

@@ -25,10 +25,10 @@ pub(super) fn people(claim: &Claim, population: &DataFrame, known: &[Known]) -> 
     Ok(population.clone().select(columns.collect::<Result<Vec<Expr>>>()?)?)
 }
 
-/// Returns the rows of AGAINST with each column in the type that it had when the release was made,
-/// if the manifest contains this type: the label of 34 is not that of 34.0. A column that no cast
-/// brings to that type stays as it is. Reading the rows fails with `ErrorKind::Data` if a value is
-/// not of that type.
+/// Returns the rows of AGAINST with each column in the type that the column had when the release
+/// was made, if the manifest contains this type: the label of 34 is not that of 34.0. A column that
+/// no cast brings to that type is left unchanged. Reading the rows fails with `ErrorKind::Data` if
+/// a value is not of that type.
 pub(super) fn source(claim: &Claim, rows: &DataFrame) -> Result<DataFrame> {
     let Some(manifest) = claim.evidence.as_ref().map(Evidence::manifest) else {
         return Ok(rows.clone());
@@ -55,8 +55,8 @@ fn is_alike(now: &DataType, then: &DataType) -> bool {
     }
 }
 
-/// Returns the type that a column has in the source. It is taken from the manifest, from the
-/// source, or from the released column if its values are unchanged. Returns `None` if none of them
+/// Returns the type that a column has in the source. The type is taken from the manifest, from the
+/// source, or from the released column if its values are unchanged. Returns `None` if none of these
 /// has the type.
 fn of_source(claim: &Claim, known: &Known) -> Option<DataType> {
     let column = &known.column;

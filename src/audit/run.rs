@@ -187,7 +187,8 @@ fn compares(promise: &Promise, columns: &[String]) -> bool {
     promise.model.reads().whole && promise.attribute.as_ref().is_some_and(is_of)
 }
 
-/// Returns the promises that can be checked. Those for which `cannot` is true count as not checked.
+/// Returns the promises that can be checked. A promise for which `cannot` is true counts as not
+/// checked.
 fn without<'a>(
     promises: Vec<Promise<'a>>,
     why: &str,
@@ -238,7 +239,7 @@ pub(super) fn released(claim: &Claim) -> Result<ReleasedTable> {
 }
 
 /// Returns the models of a claim as promises to recount. A model counts as not checked if it reads
-/// a hierarchy of which the manifest has only a digest.
+/// a hierarchy whose values the manifest does not contain.
 fn promises<'a>(claim: &'a Claim, found: &mut Verification) -> Result<Vec<Promise<'a>>> {
     let mut promises = vec![];
     for constraint in &claim.constraints {
@@ -259,12 +260,12 @@ fn promises<'a>(claim: &'a Claim, found: &mut Verification) -> Result<Vec<Promis
 enum Read {
     /// The hierarchy; `None` if the model reads none.
     Hierarchy(Option<Arc<Hierarchy>>),
-    /// The column of a hierarchy that lists values, which no manifest holds.
+    /// The column whose hierarchy lists values; no manifest contains such a hierarchy.
     Unknown(String),
 }
 
-/// Returns the hierarchy of a model's sensitive attribute: the one that the statement names, or
-/// else the manifest's hierarchy if that is a rule.
+/// Returns the hierarchy of a model's sensitive attribute: the hierarchy that the statement names,
+/// or else the manifest's hierarchy if it is a rule.
 fn attribute_hierarchy(claim: &Claim, constraint: &Constraint) -> Result<Read> {
     let (true, Some(attribute)) = (constraint.model.reads().hierarchy, &constraint.attribute) else {
         return Ok(Read::Hierarchy(None));

@@ -28,7 +28,7 @@ pub(super) fn check(claim: &Claim, found: &mut Verification) -> Option<Check> {
     })
 }
 
-/// Returns why a manifest does not have the signature; `None` if it has.
+/// Returns the reason why a manifest is not signed with `key`; `None` if it is.
 fn fault(evidence: Option<&Evidence>, key: &PublicKey) -> Option<&'static str> {
     let Some(evidence) = evidence else {
         return Some("there is no manifest");

@@ -55,8 +55,9 @@ pub(super) async fn align(
     Ok(unlike)
 }
 
-/// Reads released texts as numbers or dates if the source has numbers or dates, and if every text
-/// is that of one. Names of folders are texts, which are in another order.
+/// Reads released texts as whole numbers, decimals or dates if the source has such values in the
+/// column, and if every text is the text of one. Folder names are texts, and texts sort
+/// differently.
 async fn as_in_source(session: &SessionContext, columns: &[String]) -> Result<()> {
     let (released, source) = (session.table(CHECKED).await?, session.table(WHOLE).await?);
     let (mut select, mut is_changed) = (vec![], false);
@@ -84,7 +85,7 @@ async fn as_in_source(session: &SessionContext, columns: &[String]) -> Result<()
     Ok(())
 }
 
-/// Returns true if every text of a column is the text of a value of this type.
+/// Returns true if every text of a column is the text of a value of type `data_type`.
 async fn all_are(rows: &DataFrame, column: &Expr, data_type: &DataType) -> Result<bool> {
     let value = try_cast(column.clone(), data_type.clone());
     let is_other = value
@@ -156,7 +157,7 @@ fn is_text(data_type: &DataType) -> bool {
 }
 
 /// Returns the form in which a column of the release and a column of another table are compared;
-/// `None` if values of the two types cannot be compared, as after a detour over CSV.
+/// `None` if values of the two types cannot be compared, for example after a detour through CSV.
 pub(super) fn compared(released: &DataType, other: &DataType, text: &'static str) -> Option<&'static str> {
     let (released, other) = (plain_type(released), plain_type(other));
     match (released, other) {

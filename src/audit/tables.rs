@@ -19,8 +19,8 @@ pub(super) const PEOPLE: &str = "people";
 /// The table of the population's rows, generalized like the release.
 pub(super) const POPULATION: &str = "population";
 
-/// Creates a separate session with these rows under these names; `progress` counts the rows that it
-/// reads.
+/// Creates a separate session with these rows under these names; `progress` counts the rows that
+/// the session reads.
 pub(super) fn session(
     state: &SessionState,
     views: &[(&str, LogicalPlan)],

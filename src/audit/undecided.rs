@@ -1,10 +1,10 @@
 //! Promises that the released rows alone cannot decide.
 //!
-//! A model that compares a class with the whole table, including suppressed rows, is judged by the
-//! released rows only if they are the whole table. Otherwise a release may look closer to its table
-//! than it is, or farther. The same is true of a model that weighs the values of persons, if the
-//! release does not show whose the rows are. Such a promise is a gap, and the value that the
-//! released rows alone reach is reported with it.
+//! A model that compares a class with the whole table, including suppressed rows, can be judged by
+//! the released rows only if these are the whole table. Otherwise a release may look closer to its
+//! table than it is, or farther from it. The same is true of a model that weighs the values of
+//! persons, if the release does not show which person a row belongs to. Such a promise is a gap,
+//! and the value that the released rows alone reach is reported with it.
 
 use super::claim::Claim;
 use super::verification::Verification;
@@ -12,8 +12,8 @@ use crate::folder::Check;
 use crate::model::Monotonicity;
 use crate::recount::Promise;
 
-/// Moves the checks of promises that need the source from `checks` to `found`. `checks` are those
-/// of `promises`, in their order.
+/// Moves from `checks` to `found` the checks of promises that need the source. `checks` has one
+/// check for each of `promises`, in the same order.
 pub(super) fn set_apart(checks: &mut Vec<Check>, promises: &[Promise<'_>], claim: &Claim, found: &mut Verification) {
     let (whole, people) = (unknown(claim), hidden_entity(claim));
     let mut promises = promises.iter();
@@ -43,7 +43,8 @@ pub(super) fn set_apart(checks: &mut Vec<Check>, promises: &[Promise<'_>], claim
     });
 }
 
-/// Returns why classes are not counted as the release counted them; `None` if they are.
+/// Returns the reason why classes cannot be counted as the release counted them; `None` if they
+/// can.
 fn hidden_entity(claim: &Claim) -> Option<String> {
     let entity = claim.evidence.as_ref()?.manifest.entity.as_ref()?;
     let why = || format!("the release counts each {entity} once, and its rows do not say whose they are");
@@ -51,13 +52,13 @@ fn hidden_entity(claim: &Claim) -> Option<String> {
 }
 
 /// Returns true if a model weighs the values of a class, so that it matters whether a person has
-/// one row or several. A class has the same distinct values and no fewer rows when rows are
-/// counted.
+/// one row or several. If rows are counted instead of persons, a class has the same distinct values
+/// and no smaller size.
 fn counts_values(promise: &Promise<'_>) -> bool {
     promise.model.reads().attribute && promise.model.monotonicity() != Monotonicity::Always
 }
 
-/// Returns why the distribution of the whole table is not known; `None` if it is.
+/// Returns the reason why the distribution of the whole table is not known; `None` if it is known.
 ///
 /// The promises of a release that grew are about the released rows, because its batches have no
 /// source in common.

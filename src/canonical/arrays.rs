@@ -33,12 +33,13 @@ pub(crate) fn has_spellings(data_type: &DataType) -> bool {
 }
 
 /// Returns the same values with one spelling of each: one NaN, zero without a sign, and dates
-/// without a time of day. That holds for values in dictionaries, runs, lists and structs as well.
+/// without a time of day. This includes values in dictionaries, runs, lists and structs.
 pub(crate) fn one_spelling(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(respelled(array)?.unwrap_or_else(|| Arc::clone(array)))
 }
 
-/// Returns the array with one spelling of each value; `None` if no value has another.
+/// Returns the array with one spelling of each value; `None` if every value has that spelling
+/// already.
 fn respelled(array: &ArrayRef) -> Result<Option<ArrayRef>> {
     Ok(match array.data_type() {
         DataType::Float16 => {
@@ -79,8 +80,8 @@ fn values<T: ArrowPrimitiveType>(
     (!is_one).then(|| Arc::new(values.unary::<_, T>(one)) as ArrayRef)
 }
 
-/// Returns an array that consists of others: the values of a dictionary, the items of lists, the
-/// columns of structs.
+/// Respells the arrays within an array: the values of a dictionary, the items of lists, the columns
+/// of structs. Returns `None` if none of them changes.
 fn within(array: &ArrayRef) -> Result<Option<ArrayRef>> {
     let data = array.to_data();
     let mut is_same = true;
@@ -107,8 +108,8 @@ mod tests {
     use arrow::buffer::{OffsetBuffer, ScalarBuffer};
     use arrow::datatypes::{Field, Fields, Int32Type, UnionFields};
 
-    /// A NaN of another sign and payload than [`f64::NAN`], a negative zero, and both again in
-    /// their one spelling.
+    /// A NaN whose sign and payload differ from those of [`f64::NAN`], a negative zero, and both
+    /// again in their one spelling.
     const OTHER: [f64; 4] = [f64::from_bits(0xfff8_0000_0000_0007), -0.0, f64::NAN, 0.0];
     const ONE: [f64; 4] = [f64::NAN, 0.0, f64::NAN, 0.0];
 
@@ -120,7 +121,7 @@ mod tests {
         Arc::new(Field::new_list_field(DataType::Float64, true))
     }
 
-    /// The same numbers in every kind of array that can hold some.
+    /// Returns the same numbers in every kind of array that can contain numbers.
     fn arrays(values: &[f64]) -> Vec<ArrayRef> {
         let offsets = OffsetBuffer::from_lengths([1, 3]);
         let entries = |values: &[f64]| {
@@ -193,7 +194,7 @@ mod tests {
                 "{name}"
             );
             assert_eq!(respelled.logical_nulls(), one.logical_nulls(), "{name}");
-            // What has one spelling is not copied.
+            // An array that already has one spelling is not copied.
             assert!(Arc::ptr_eq(&one_spelling(&one).unwrap(), &one), "{name}");
         }
     }

@@ -16,9 +16,9 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// Returns `values` of the type `from` as the same values of the type `to`. A value that `to` does
-/// not have ends the query with `ErrorKind::Data`. Types that no cast connects are a usage error.
-/// `called` is the column in errors.
+/// Returns `values` of the type `from` as the same values of the type `to`. A value that `to`
+/// cannot represent ends the query with `ErrorKind::Data`. Types that no cast connects are a usage
+/// error. Errors call the column `called`.
 pub(crate) fn exactly(values: Expr, from: &DataType, to: &DataType, called: &str) -> Result<Expr> {
     if from == to {
         return Ok(values);
@@ -80,7 +80,7 @@ impl ScalarUDFImpl for Exactly {
     }
 }
 
-/// Casts values to another type. Fails with `ErrorKind::Data` if a value becomes another one.
+/// Casts values to another type. Fails with `ErrorKind::Data` if the cast changes a value.
 fn same_values(values: &ArrayRef, to: &DataType, called: &str) -> Result<ArrayRef> {
     let (from, target) = (plain_type(values.data_type()), plain_type(to));
     let values = one_spelling(&read(values, from)?)?;
@@ -99,7 +99,7 @@ fn same_values(values: &ArrayRef, to: &DataType, called: &str) -> Result<ArrayRe
     }
 }
 
-/// Casts values; what the type cannot hold becomes NULL.
+/// Casts values; a value that the type cannot hold becomes NULL.
 fn read(values: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     let options = CastOptions {
         safe: true,

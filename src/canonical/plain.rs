@@ -3,9 +3,9 @@
 use arrow::datatypes::{DataType, Field, FieldRef};
 use std::sync::Arc;
 
-/// Returns the type without dictionaries, views and metadata of fields, inside of lists and structs
-/// too. The values of a dictionary outlive the rows that were filtered out, and with views each
-/// sorted row would hold the whole buffers of its original batch.
+/// Returns the type without dictionaries, views and field metadata, also inside lists and structs.
+/// The values of a dictionary outlive the rows that were filtered out, and with views each sorted
+/// row would hold the whole buffers of its original batch.
 pub(crate) fn plain(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(_, values) => plain(values),
@@ -15,7 +15,7 @@ pub(crate) fn plain(data_type: &DataType) -> DataType {
     }
 }
 
-/// Returns the type without metadata of fields, which may hold values.
+/// Returns the type without field metadata, which may hold values.
 pub(crate) fn bare(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(code, values) => DataType::Dictionary(code.clone(), Box::new(bare(values))),
@@ -23,7 +23,7 @@ pub(crate) fn bare(data_type: &DataType) -> DataType {
     }
 }
 
-/// Returns a type with other types of its items or fields, which have no metadata.
+/// Returns a type with its item or field types replaced by `inner`, and without field metadata.
 fn with_inner(data_type: &DataType, inner: fn(&DataType) -> DataType) -> DataType {
     let of = |field: &FieldRef| {
         let data_type = inner(field.data_type());
@@ -46,7 +46,7 @@ fn with_inner(data_type: &DataType, inner: fn(&DataType) -> DataType) -> DataTyp
 mod tests {
     use super::*;
 
-    /// Metadata of a field is part of the text of the type, which manifests and errors contain.
+    /// Field metadata is part of the text of a type, which manifests and errors contain.
     #[test]
     fn no_type_has_metadata_of_fields() {
         let with_metadata = |data_type| {

@@ -1,4 +1,4 @@
-//! Rows with one spelling of each value: a function of SQL around each column that can have others.
+//! Rows with one spelling of each value: an SQL function around each column that can have others.
 
 use super::arrays::{has_spellings, one_spelling};
 use crate::error::Result;
@@ -49,7 +49,7 @@ fn within_runs(data_type: &DataType) -> Option<&DataType> {
     }
 }
 
-/// Returns true if an expression is a column in one spelling.
+/// Returns true if an expression is a column whose values are brought to one spelling.
 pub(crate) fn is_spelled(expr: &Arc<dyn PhysicalExpr>) -> bool {
     let function = expr.downcast_ref::<ScalarFunctionExpr>();
     function.is_some_and(|function| {

@@ -1,4 +1,4 @@
-//! Texts of values in queries: a function of SQL that writes a value as a release does
+//! Texts of values in queries: an SQL function that writes a value as a release does
 //! ([`crate::hierarchy::texts`]). A cast would round the offset of a zone to minutes.
 
 use crate::hierarchy::{has_zone, texts};
@@ -15,7 +15,8 @@ pub(crate) fn text_of(values: Expr) -> Expr {
     ScalarUDF::from(TextOf::default()).call(vec![values])
 }
 
-/// Returns a SQL expression for the texts of `values`. Sessions for recounting have its function.
+/// Returns an SQL expression for the texts of `values`. Sessions for recounting have the function
+/// that it calls.
 pub(crate) fn sql_text_of(values: &str) -> String {
     format!("{NAME}({values})")
 }

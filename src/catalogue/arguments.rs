@@ -23,7 +23,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Checks `args` against the parameters of `info`. Fails as a usage error if an argument is
+    /// Checks `args` against the parameters of `info`. Fails with a usage error if an argument is
     /// unknown, is given twice, is missing or is out of range.
     #[doc(hidden)]
     pub fn bind(info: &Info, args: &[Argument]) -> Result<Self> {

@@ -3,7 +3,7 @@
 use super::args::Part;
 use crate::error::Result;
 
-/// Runs a part of a cluster of Ballista until the process is ended.
+/// Runs the scheduler or an executor of a Ballista cluster until the process is ended.
 #[cfg(feature = "ballista")]
 pub fn run(part: &Part) -> Result<()> {
     use super::args::Takes;
@@ -32,7 +32,7 @@ pub fn run(part: &Part) -> Result<()> {
     }
 }
 
-/// Returns the error that this build has no Ballista.
+/// Returns the error for a build without Ballista.
 #[cfg(not(feature = "ballista"))]
 pub fn run(_: &Part) -> Result<()> {
     Err(crate::error::Error::usage(

@@ -1,6 +1,5 @@
 //! A session within the process of another program, such as a Python interpreter. It has the
-//! limits, the threads and the cancellation of the command, but not its signals, its output and its
-//! messages.
+//! command's limits, threads and cancellation, but not the command's signals, output and messages.
 
 use super::ending::CLEANING;
 use super::environment::{Limits, session_with};
@@ -14,7 +13,7 @@ use std::time::Duration;
 use tokio::runtime::Builder;
 use tokio::task::JoinHandle;
 
-/// The interval at which the caller is asked whether a statement is to go on.
+/// The interval at which the caller is asked whether a statement is to continue.
 const TICK: Duration = Duration::from_millis(100);
 /// The time that a cancelled statement has to clean up.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -27,8 +26,8 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// Starts a session with these limits. Panics of the process print nothing from now on, because
-    /// their texts may quote data.
+    /// Starts a session with these limits. From now on, panics in this process print nothing,
+    /// because their messages may quote data.
     pub fn start(limits: &Limits) -> Result<Self> {
         panic::keep_quiet();
         let workers = Workers::start(limits.threads())?;
@@ -47,8 +46,8 @@ impl Embedded {
     }
 
     /// Runs a job on the threads of the session, and waits for it on this thread. Calls `goes_on`
-    /// ten times a second, and cancels the job if that returns false. The error of a cancelled job
-    /// that was not done is of kind `Interrupted`.
+    /// ten times a second, and cancels the job if `goes_on` returns false. If the job is cancelled
+    /// before it is done, fails with `ErrorKind::Interrupted`.
     pub fn run<T: Send + 'static>(
         &self,
         job: impl Future<Output = Result<T>> + Send + 'static,
@@ -81,8 +80,8 @@ impl Embedded {
     }
 }
 
-/// Cancels a job. A computing thread stops at its next await point, and is left behind if it does
-/// not reach one soon.
+/// Cancels a job. A computing thread stops at its next await point. It is left behind if it does
+/// not reach an await point soon.
 async fn cancelled<T>(workers: &Workers, task: JoinHandle<Result<T>>) -> Result<T> {
     task.abort();
     tokio::select! {

@@ -1,6 +1,6 @@
 //! Handles SIGTERM and SIGHUP. A running statement is cancelled and cleans up, as after Ctrl-C, and
-//! the command exits with 128 plus the number of the signal. Without a statement, the command ends
-//! at once.
+//! the command exits with 128 plus the number of the signal. If no statement is running, the
+//! command ends at once.
 
 use crate::error::{Error, Result};
 use crate::lake::Keeper;
@@ -17,7 +17,7 @@ static RUNNING: Mutex<Option<(AbortHandle, Keeper)>> = Mutex::new(None);
 /// The time that is left to delete what a cancelled statement wrote to an object store.
 pub const CLEANING: Duration = Duration::from_secs(10);
 
-/// The time that a cancelled statement and the threads that still compute have before the process
+/// The time given to a cancelled statement, and to threads that still compute, before the process
 /// ends.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -26,12 +26,12 @@ pub fn code() -> Option<u8> {
     Some(CODE.load(Ordering::Relaxed)).filter(|code| *code != 0)
 }
 
-/// A statement that a signal cancels, until this is dropped.
+/// A statement that a signal cancels until this value is dropped.
 #[must_use]
 pub struct Running(());
 
 impl Running {
-    /// Marks the statement of this task as the running one in a session with this keeper.
+    /// Marks the statement of this task as the running one, in a session with this keeper.
     pub fn mark(task: AbortHandle, keeper: Keeper) -> Self {
         *RUNNING.lock() = Some((task, keeper));
         Self(())
@@ -44,8 +44,8 @@ impl Drop for Running {
     }
 }
 
-/// Waits for signals on a thread of its own, because all others may compute. A signal that the
-/// process was told to ignore, such as SIGHUP by nohup, stays ignored.
+/// Waits for signals on a separate thread, because all other threads may be computing. A signal
+/// that the process was told to ignore, such as SIGHUP by nohup, stays ignored.
 #[cfg(unix)]
 pub fn watch() -> Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -78,7 +78,7 @@ pub fn watch() -> Result<()> {
     thread.map(drop).map_err(failed)
 }
 
-/// Other systems end the process themselves.
+/// Does nothing, because other systems end the process themselves.
 #[cfg(not(unix))]
 pub fn watch() -> Result<()> {
     Ok(())

@@ -91,8 +91,8 @@ pub fn session_with(limits: &Limits) -> Result<SessionContext> {
     Ok(SessionContext::new_with_config_rt(config, Arc::new(environment)))
 }
 
-/// The memory in bytes of the process before any query: pages of the program, and the initial
-/// memory of its threads.
+/// The memory in bytes that the process needs before any query: pages of the program, and the
+/// initial memory of its threads.
 const OWN: usize = 72_000_000;
 /// The smallest memory limit, in bytes, that leaves enough for a job.
 const LEAST: usize = 100_000_000;
@@ -109,7 +109,7 @@ fn handed_out(limit: usize) -> usize {
 /// not report it.
 fn memory() -> Option<usize> {
     let system = System::new_with_specifics(RefreshKind::nothing().with_memory(MemoryRefreshKind::everything()));
-    // For a system that does not report its memory, `cgroup_limits` of sysinfo panics.
+    // On a system that does not report its memory, sysinfo's `cgroup_limits` panics.
     let machine = Some(system.total_memory()).filter(|b| *b > 0)?;
     let container = system.cgroup_limits().map(|limits| limits.total_memory);
     let bytes = container.filter(|b| *b > 0).map_or(machine, |c| c.min(machine));

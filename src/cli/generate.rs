@@ -7,7 +7,7 @@ use crate::generate::{self, BenchShape, SAMPLE_PEOPLE, SAMPLE_SEED, SAMPLE_VISIT
 /// The default number of columns of a bench table: as many as the Adult table has.
 const BENCH_COLUMNS: usize = 9;
 
-/// Writes the requested table or the samples.
+/// Writes the requested table, or the folder of samples.
 pub fn run(args: &Generate) -> Result<()> {
     if args.table.eq_ignore_ascii_case("sample") {
         let given = args.rows.is_some() || args.seed.is_some() || args.columns.is_some() || args.combinations.is_some();

@@ -18,8 +18,8 @@ pub fn manual() -> Result<()> {
     print(&page().map_err(|e| Error::io("the manual page", e))?)
 }
 
-/// Returns the manual page. The examples keep their line breaks. The jobs are described on this
-/// page, because they have no pages of their own.
+/// Returns the manual page. The examples keep their line breaks. The subcommands are described on
+/// this page, because they have no pages of their own.
 fn page() -> std::io::Result<Vec<u8>> {
     let mut text = vec![];
     let command = shown();
@@ -65,7 +65,7 @@ fn print(text: &[u8]) -> Result<()> {
     written.map_err(|e| Error::io("standard output", e))
 }
 
-/// Returns the command without its hidden jobs.
+/// Returns the command without its hidden subcommands.
 fn shown() -> Command {
     let all = Args::command();
     let jobs: Vec<Command> = all

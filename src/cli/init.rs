@@ -6,7 +6,7 @@ use super::script::run_file;
 use crate::error::Result;
 use std::path::PathBuf;
 
-/// Runs the script of `--init`, or else the user's own, without printing its results.
+/// Runs the script of `--init`, or else the user's own script, without printing its results.
 pub fn run(runner: &mut Runner, args: &Args) -> Result<()> {
     let own = || own().filter(|path| !args.no_init && path.is_file());
     let Some(path) = args.init.clone().or_else(own) else {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug, Clone)]
 pub struct Log(Option<Arc<Runs>>);
 
-/// The identity of the runs of a process: a random number for the process, and the number of the
+/// The identity of the runs of a process: a random number for the process, and a number for the
 /// statement.
 #[derive(Debug)]
 struct Runs {

@@ -18,8 +18,8 @@ const TICK: Duration = Duration::from_millis(4);
 /// The bytes by which a statement may exceed the limit before it is ended: memory is allocated in
 /// pieces, and freed late.
 const SLACK: usize = 16 << 20;
-/// The bytes by which a statement that was ended may exceed the limit while the program waits for
-/// it: a thread that computes continues until its next await point.
+/// The bytes by which an ended statement may exceed the limit while the program still waits for it:
+/// a computing thread continues until its next await point.
 const MORE_SLACK: usize = 40 << 20;
 
 /// The limit on the resident memory of this process.
@@ -53,8 +53,8 @@ impl Guard {
         )
     }
 
-    /// Waits until the process exceeds the limit so far that a statement which was ended is no
-    /// longer waited for.
+    /// Waits until the process exceeds the limit so far that the program stops waiting for an ended
+    /// statement.
     pub async fn far_exceeded(self) {
         self.passed(MORE_SLACK).await;
     }
@@ -86,7 +86,7 @@ impl Guard {
 pub struct Restart {
     /// The executable file; `None` if it is not known.
     pub program: Option<PathBuf>,
-    /// Its arguments, without its name.
+    /// The program's arguments, without its name.
     pub arguments: Vec<OsString>,
 }
 
@@ -115,7 +115,7 @@ pub fn restart_with_fewer_arenas(args: &Args, restart: &Restart) {
     }
 }
 
-/// The environment variable with glibc's number of arenas.
+/// The environment variable that sets the number of glibc's arenas.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const ARENAS: &str = "MALLOC_ARENA_MAX";
 

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::plain;
 use std::io::Write;
 
-/// Prefixes with which DataFusion names its part that failed; they do not help the author of the
+/// Prefixes by which DataFusion tells which of its parts failed. They do not help the author of the
 /// SQL.
 const PREFIXES: &[&str] = &[
     "Error during planning: ",

@@ -53,7 +53,7 @@ use workers::Workers;
 
 /// The default number of rows of a table that are printed on a terminal.
 const ROWS_ON_A_TERMINAL: usize = 40;
-/// The time that the program waits at its end for threads that still compute.
+/// The time that the program waits on exit for threads that still compute.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The exit code if the reader of the output, such as `head`, has closed it: 128 plus the number of
@@ -65,15 +65,15 @@ pub fn run_command() -> ExitCode {
     run_command_as(std::env::args_os().collect(), &Restart::itself()).into()
 }
 
-/// Runs the command with these arguments, of which the first is its name, in a process that another
-/// program started. `restart` is the way to start the program again. Returns the exit code.
+/// Runs the command in a process that another program started. The first of `arguments` is the name
+/// of the command, and `restart` is the way to start the program again. Returns the exit code.
 pub fn run_command_as(arguments: Vec<OsString>, restart: &Restart) -> u8 {
     panic::keep_quiet();
     let (args, inputs) = match Args::read(arguments) {
         Ok(read) => read,
         Err(e) => {
-            // Help and version were requested; everything else is wrong usage, whose message
-            // repeats the arguments.
+            // Help and version are printed as requested. Everything else is a usage error, whose
+            // message repeats the arguments.
             let told = match e.use_stderr() {
                 true => write!(std::io::stderr(), "{}", plain::lines(&e.render().to_string())).and(Ok(1)),
                 false => e.print().and(Ok(0)),
@@ -85,8 +85,8 @@ pub fn run_command_as(arguments: Vec<OsString>, restart: &Restart) -> u8 {
     let log = Log::new(args.log.is_some());
     let code = match panic::caught(|| run(&args, inputs, &log)) {
         Ok(()) => 0,
-        // The command ends like a program that receives SIGPIPE: a closed output is no error of the
-        // statement.
+        // The command ends like a program that receives SIGPIPE: a closed output is not an error of
+        // the statement.
         Err(_) if output::reader_gone() => READER_GONE,
         Err(e) => {
             report(&e, &log);
@@ -114,7 +114,7 @@ fn run(args: &Args, mut inputs: Vec<Input>, log: &Log) -> Result<()> {
     let mut runner = start(args, log, interactive, output.as_ref())?;
     set_variables(&runner, args)?;
     let prepared = init::run(&mut runner, args);
-    // The variables of the command line override those that the first script sets.
+    // The variables of the command line override the variables that the first script sets.
     let prepared = prepared.and_then(|()| set_variables(&runner, args));
     let done = match prepared {
         Err(e) if interactive => {

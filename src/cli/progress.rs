@@ -1,5 +1,5 @@
-//! Describes the progress of a phase in words: how much is done, of how much, and how long the rest
-//! takes.
+//! Describes the progress of a phase in words: the part that is done, the total, and the time that
+//! the rest takes.
 
 use crate::observe::Phase;
 use crate::search::Progress;
@@ -14,14 +14,14 @@ use std::time::{Duration, Instant};
 /// The counters of a phase, shared with its progress bar.
 #[derive(Clone, Default)]
 pub struct Facts {
-    /// The number of rows so far, which the run counts.
+    /// The number of rows so far, as the run counts them.
     pub rows: Arc<AtomicU64>,
     /// The number of rows of the whole phase; 0 if it is not known.
     pub expected: Arc<AtomicU64>,
     /// The progress of the search, if the phase is one.
     pub search: Arc<Mutex<Option<Progress>>>,
-    /// The time at which the first rows were seen. The time before it, such as for sorting, does
-    /// not count towards the time per row.
+    /// The time at which the first rows were seen. Earlier time, such as for sorting, does not
+    /// count towards the time per row.
     first: Arc<Mutex<Option<Instant>>>,
     /// The counters of object stores, and their values when the phase began.
     traffic: Arc<Traffic>,
@@ -85,8 +85,8 @@ pub fn searched(progress: &Progress) -> String {
     text
 }
 
-/// Returns a number with a comma between every three digits, or its magnitude if it is too long to
-/// be read.
+/// Returns a number with a comma between every three digits, or only its magnitude if it is too
+/// long to be read.
 fn grouped(number: u128) -> String {
     match u64::try_from(number) {
         Ok(number) if number < 1_000_000_000_000 => HumanCount(number).to_string(),
@@ -94,8 +94,8 @@ fn grouped(number: u128) -> String {
     }
 }
 
-/// Describes rows that were counted `since` the first of them. `expected` may be an estimate, so a
-/// running phase is never described as complete.
+/// Describes rows that were counted in the time `since` the first row. `expected` may be an
+/// estimate, so a running phase is never described as complete.
 fn counted(rows: u64, expected: u64, since: Duration) -> String {
     if expected == 0 {
         return match rows {
@@ -112,7 +112,7 @@ fn counted(rows: u64, expected: u64, since: Duration) -> String {
     text
 }
 
-/// Returns a time in words that is as exact as an estimate can be.
+/// Returns a time in words, as exactly as an estimate allows.
 fn rounded(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{:.0} s", s.max(1.0)),
@@ -125,7 +125,7 @@ fn rounded(seconds: f64) -> String {
 fn moved(moved: &Moved) -> String {
     let mut parts = vec![];
     for (bytes, how) in [(moved.received, "received"), (moved.sent, "sent")] {
-        // Listings and leases are no progress.
+        // The little traffic of listings and leases is not progress.
         if bytes >= 1 << 20 {
             parts.push(format!("{} {how}", HumanBytes(bytes)));
         }

@@ -86,17 +86,17 @@ impl Runner {
         &self.log
     }
 
-    /// Returns how results are printed.
+    /// Returns the settings of printing.
     pub fn printing(&self) -> &Printing {
         &self.printing
     }
 
-    /// Returns how results are printed, which can be changed.
+    /// Returns the settings of printing, so that they can be changed.
     pub fn printing_mut(&mut self) -> &mut Printing {
         &mut self.printing
     }
 
-    /// Sets whether results are not printed.
+    /// Turns the printing of results off if `silent`, and on otherwise.
     pub fn silence(&mut self, silent: bool) {
         self.printing.silent = silent;
     }
@@ -208,8 +208,8 @@ impl Runner {
                     }
                     excess = &mut exceeded => Some(excess),
                 };
-                // The first Ctrl-C makes a search return its best node. Any other job, and a second
-                // Ctrl-C, is cancelled.
+                // The first Ctrl-C makes a search return its best node. A second Ctrl-C, or the
+                // first one in any other job, cancels the job.
                 if !(self.watch.interrupt_search() && first && excess.is_none()) {
                     task.abort();
                     // A computing thread stops when it next waits for something; the user does not
@@ -234,8 +234,8 @@ impl Runner {
         done
     }
 
-    /// Leaves the threads of a cancelled statement that go on computing, and returns the error of
-    /// the statement.
+    /// Leaves behind the threads that still compute for a cancelled statement, and returns the
+    /// error of the statement.
     fn given_up(&self) -> Error {
         if let Err(e) = self.workers.leave_behind() {
             return e;
@@ -255,7 +255,7 @@ impl Runner {
         self.typed = true;
         #[cfg(unix)]
         self.supervisor.block_on(async {
-            // Once there was a listener, the signal does not end the process.
+            // Once a listener has existed, the signal does not end the process.
             drop(tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()));
         });
     }

@@ -23,7 +23,7 @@ pub fn run_file(runner: &Runner, path: &Path) -> Result<()> {
         })
 }
 
-/// Returns the advice for a path that is no script: a statement or data was meant.
+/// Returns the advice for a path that is not a script: the user meant a statement or data.
 fn meant(path: &Path) -> String {
     let text = path.to_string_lossy();
     match text.contains(char::is_whitespace) && !path.exists() {

@@ -1,4 +1,4 @@
-//! Processes that execute plans of others.
+//! Processes that execute the plans of other processes.
 
 use super::args::Takes;
 use super::environment::{Limits, session_with};
@@ -9,7 +9,7 @@ use datafusion::prelude::SessionContext;
 use std::io::Write;
 use std::net::SocketAddr;
 
-/// Runs a server with the memory and the threads that it may take, until it ends. `what` names the
+/// Runs a server, within the memory and threads that it may take, until it ends. `what` names the
 /// server in errors.
 pub fn serve<F>(takes: &Takes, what: &str, run: impl FnOnce(SessionContext) -> F) -> Result<()>
 where

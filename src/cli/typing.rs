@@ -1,4 +1,4 @@
-//! Keeps text for the prompt that is typed while a statement runs.
+//! Keeps, for the prompt, text that is typed while a statement runs.
 
 /// While this value exists, the terminal neither echoes typed text nor buffers it by lines. An echo
 /// would be mixed with the printed rows, and the system limits a buffered line to 4,096 bytes.

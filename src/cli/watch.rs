@@ -53,8 +53,8 @@ struct Active {
 }
 
 impl Watch {
-    /// Creates an observer that shows progress bars if `bars`, prints no warnings if `quiet`, and
-    /// writes to `log`. It reports the counters of `traffic`.
+    /// Creates an observer that writes to `log` and reports the counters of `traffic`. It shows
+    /// progress bars if `bars` is true, and prints no warnings if `quiet` is true.
     pub fn new(bars: bool, quiet: bool, log: Log, traffic: Arc<Traffic>) -> Self {
         Self {
             bars,
@@ -66,7 +66,7 @@ impl Watch {
         }
     }
 
-    /// Returns the observer, which emits the lineage of releases.
+    /// Returns this observer with `lineage`, to which it emits the events of releases.
     pub fn with_lineage(self, lineage: Lineage) -> Self {
         Self { lineage, ..self }
     }
@@ -88,8 +88,8 @@ impl Watch {
         }
     }
 
-    /// Returns the seconds of the phases of the statement, and the figures of its release as fields
-    /// of an event.
+    /// Returns, as fields of an event, the seconds of each phase of the statement and the figures
+    /// of its release.
     pub fn summary(&self) -> (Map<String, Value>, Vec<(&'static str, Value)>) {
         let mut state = self.state.lock();
         (std::mem::take(&mut state.phases), std::mem::take(&mut state.released))
@@ -245,7 +245,7 @@ impl Observer for Watch {
                 ("message", drift.text.as_str().into()),
             ],
         );
-        // Drift that stops the statement is in its error.
+        // Drift that stops the statement is reported in the error of the statement.
         if !stops {
             self.say(console::style("drift:").yellow().bold(), &drift.text);
         }

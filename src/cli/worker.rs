@@ -3,7 +3,7 @@
 use super::args::Worker;
 use crate::error::Result;
 
-/// Executes plans of others until the process is ended.
+/// Executes the plans of other processes until this process is ended.
 #[cfg(feature = "cluster")]
 pub fn run(worker: &Worker) -> Result<()> {
     use super::serving::{ready, serve};
@@ -15,7 +15,7 @@ pub fn run(worker: &Worker) -> Result<()> {
     })
 }
 
-/// Returns the error that this build has no cluster.
+/// Returns the error for a build without the feature cluster.
 #[cfg(not(feature = "cluster"))]
 pub fn run(_: &Worker) -> Result<()> {
     Err(crate::error::Error::usage(

@@ -9,8 +9,8 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
 
 /// The runtime of the statements. A cancelled task stops at its next await point, and the inner
-/// loop of a join may compute for minutes before it reaches one. Its runtime is then left behind,
-/// and the next statement gets a new one.
+/// loop of a join may compute for minutes before it reaches an await point. The task's runtime is
+/// then left behind, and the next statement gets a new runtime.
 pub struct Workers {
     threads: NonZeroUsize,
     /// The runtime, with the waiter for its work.
@@ -18,8 +18,8 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts a runtime with this many threads. The session's pool, which is as large, computes
-    /// while they wait.
+    /// Starts a runtime with this many threads. While they wait, the session's pool, which has as
+    /// many threads, computes.
     pub fn start(threads: NonZeroUsize) -> Result<Self> {
         Ok(Self {
             threads,

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The mark before the kind and the message of an error in its text.
+/// The mark in the text of an error before its kind and its message.
 const MARK: &str = "anonsql-error/";
 /// The mark after the message.
 const END: &str = "/anonsql-end";
@@ -75,8 +75,8 @@ fn is_lost(error: &DataFusionError) -> bool {
     error.to_string().contains(LOST)
 }
 
-/// Returns the error for rows that another worker did not send, as an error of this crate, because
-/// operators pass those on unchanged.
+/// Returns the error for rows that another worker did not send. It is an error of this crate,
+/// because operators pass such errors on unchanged.
 pub(super) fn lost(error: &DataFusionError) -> DataFusionError {
     told(error)
         .unwrap_or_else(|| Error::new(ErrorKind::Unavailable, LOST))

@@ -22,8 +22,8 @@ const PING: Duration = Duration::from_secs(5);
 /// The interface that connects to workers.
 pub(super) type Connect = dyn ChannelResolver + Send + Sync;
 
-/// The connections of a process. Each is opened when it is first needed, and opened again after it
-/// was lost.
+/// The connections of a process. A connection is opened when it is first needed, and opened again
+/// after it was lost.
 #[derive(Default)]
 pub(super) struct Channels {
     open: Mutex<HashMap<Url, Channel>>,
@@ -43,7 +43,7 @@ impl Channels {
         }
         let failed = |e: Box<dyn std::error::Error + Send + Sync>| DataFusionError::External(e);
         let is_encrypted = url.scheme() == "https";
-        // The URL inside an encrypted connection is the plain one.
+        // Inside an encrypted connection, the URL is that of a plain connection.
         let inside = url.as_str().replacen("https:", "http:", 1);
         let inside = inside.split('#').next().unwrap_or_default().to_string();
         let endpoint = Endpoint::from_shared(inside).map_err(|e| failed(Box::new(e)))?;

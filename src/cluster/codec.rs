@@ -1,7 +1,7 @@
 //! Writes operators of this crate into a plan for another machine, and reads them there.
 //!
-//! A plan is sent in the form of DataFusion. For operators of this crate, DataFusion asks a codec.
-//! Here this is a list of kinds, one for each operator that may stand in such a plan.
+//! A plan is sent in the form that DataFusion defines. For operators of this crate, DataFusion asks
+//! a codec. The codec here is a list of kinds, one for each operator that may stand in such a plan.
 
 use crate::error::{Error, Result};
 use crate::operator::bytes::{next, put, stream, unpackable};
@@ -42,8 +42,8 @@ impl Kind {
         }
     }
 
-    /// Returns the kind of an operator that is replaced by another plan over its input where it
-    /// arrives.
+    /// Returns the kind of an operator that its receiver replaces by another plan over the
+    /// operator's input.
     pub(crate) const fn becoming<O: Travels>(
         unpack: fn(Parcel, SchemaRef, Input) -> Result<Arc<dyn ExecutionPlan>>,
     ) -> Self {

@@ -27,8 +27,8 @@ pub(crate) struct Each {
 }
 
 impl Each {
-    /// Returns the rows that `plan` makes of each partition of `input`. `plan` is over [`Rest::of`]
-    /// the schema of `input`.
+    /// Returns the rows that `plan` makes of each partition of `input`. The source of `plan` is
+    /// [`Rest::of`] the schema of `input`.
     pub(super) fn over(
         input: Arc<dyn ExecutionPlan>,
         plan: Arc<dyn ExecutionPlan>,
@@ -77,8 +77,8 @@ impl Operator for Each {
     const NAME: &'static str = "EachExec";
 
     fn run(&self, input: SendableRecordBatchStream, _: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
-        // Rows that another executor does not send were lost with it. This is not a fault of the
-        // rows.
+        // Rows that another executor does not send were lost with that executor. This is not a
+        // fault of the rows.
         let schema = input.schema();
         let input = RecordBatchStreamAdapter::new(schema, input.map_err(|e| lost(&e)));
         let rest = Rest(Mutex::new(Some(Box::pin(input))));

@@ -18,11 +18,11 @@ use tokio::time::timeout;
 /// How long a task may make no progress before the driver gives it up.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A system that executes plans on other machines. The error `None` means that a machine was lost:
-/// its part is asked for again.
+/// A system that executes plans on other machines. The error `None` means that a machine was lost,
+/// so that its part is requested again.
 pub(super) trait Engine: Send + Sync {
-    /// Returns the members that answer. Fails with `ErrorKind::Usage` if one has another version,
-    /// and with `ErrorKind::Unavailable` if none answers.
+    /// Returns the members that answer. Fails with `ErrorKind::Usage` if a member has another
+    /// version, and with `ErrorKind::Unavailable` if no member answers.
     fn greet(&self) -> BoxFuture<'_, Result<Vec<Member>>>;
 
     /// Returns those of these members that still answer. Fails like [`Engine::greet`].
@@ -57,7 +57,7 @@ pub(crate) struct Shuffle<'a> {
     pub(crate) by: Arc<dyn PhysicalExpr>,
     /// The number of parts into which the rows are dealt out.
     pub(crate) parts: usize,
-    /// The plan over the rows of a part, or over those of each part if no number is given.
+    /// The plan over the rows of one part, or over the rows of each part if no number is given.
     pub(crate) take: &'a Take<'a>,
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct Shuffle<'a> {
 pub(crate) type Take<'a> =
     dyn Fn(Option<usize>, Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> + Send + Sync + 'a;
 
-/// The rows with which members answer. Dropping this ends their computation.
+/// The rows with which members answer. Dropping this value ends their computation.
 pub(crate) struct Answers {
     rows: BoxStream<'static, DfResult<RecordBatch>>,
     _known: Box<dyn Any + Send>,

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use url::Url;
 
-/// A source: one partition of each of these tasks of other workers, in any order.
+/// A source of rows: one partition of each of these tasks of other workers, in any order.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Fetch {
     /// The tasks with the addresses of their workers.

@@ -14,15 +14,15 @@ use url::Url;
 /// A worker that answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Member {
-    /// Its address.
+    /// The worker's address.
     pub(crate) url: Url,
     /// The number of threads with which it computes.
     pub(crate) threads: NonZeroUsize,
 }
 
 /// Returns the URLs of workers. Names that are looked up are replaced by the addresses that they
-/// have now. The URL of such an address has the name that the certificate is for as its fragment.
-/// Fails with `ErrorKind::Usage` if a name leads to other machines without encryption.
+/// have now. The fragment of the URL of such an address is the name that the certificate is for.
+/// Fails with `ErrorKind::Usage` if a name without encryption leads to other machines.
 pub(super) async fn found(addresses: &Addresses) -> Result<Vec<Url>> {
     let mut urls = vec![];
     for Address { url, is_looked_up, .. } in addresses.all() {
@@ -51,8 +51,8 @@ pub(super) async fn found(addresses: &Addresses) -> Result<Vec<Url>> {
     Ok(urls)
 }
 
-/// Returns the workers that answer. Fails with `ErrorKind::Usage` if one has another version, and
-/// with `ErrorKind::Unavailable` if none answers.
+/// Returns the workers that answer. Fails with `ErrorKind::Usage` if a worker has another version,
+/// and with `ErrorKind::Unavailable` if no worker answers.
 pub(super) async fn greet(channels: &Connect, urls: &[Url]) -> Result<Vec<Member>> {
     let answers = join_all(urls.iter().map(|url| ask(channels, url))).await;
     let mut members = vec![];

@@ -4,18 +4,18 @@
 //! executes them and answers with their rows, by the protocol of `datafusion-distributed`. The
 //! driver is the session that runs the statement. Only the driver knows what the plans are for,
 //! which worker has which task, and what has arrived, and only the driver decides what is accepted.
-//! The protocol's own distribution of plans is not used: with it, a lost worker makes a query fail
-//! or repeat as a whole, and neither can be trusted with a release.
+//! The protocol's own distribution of plans is not used: with it, a lost worker makes the whole
+//! query fail or repeat, and neither can be trusted with a release.
 //!
 //! - *Slices*: a source that is made of files is divided into slices, plans of some of its files
 //!   ([`slices`]).
 //! - *First scan*: a worker counts each slice, and its combinations come back with their counts.
-//!   The driver adds them once the slice is complete. It asks again for a slice that is not
+//!   The driver adds them once the slice is complete. It asks again for a slice that is incomplete
 //!   ([`Cluster::gather`]).
 //! - *Second scan*: each worker recodes its slices and deals the rows out by bucket; each worker
 //!   fetches the rows of its buckets from all workers ([`Fetch`]), orders and writes them
 //!   ([`Cluster::shuffle`]). A bucket is one file of the release, or a few, and the driver knows
-//!   from the classes how many rows it has. See `engine::executor::workers::write`.
+//!   from the classes how many rows the bucket has. See `engine::executor::workers::write`.
 //! - *Recount*: workers do the part of the recount's SQL that concerns each file alone, and the
 //!   driver combines their partial counts ([`Cluster::gather`]). See
 //!   `engine::executor::workers::recount`.
@@ -35,7 +35,7 @@
 //!
 //! # Safety
 //!
-//! Plans contain neither the secret of a hash nor the key of a store, but only where these are:
+//! Plans do not contain the secret of a hash or the key of a store, but only the places of both:
 //! each worker finds them in its own environment ([`stores`]). Drivers and workers on several
 //! machines show each other certificates ([`tls`]). Without certificates, workers listen on
 //! loopback addresses only, and drivers connect to such addresses only.

@@ -79,8 +79,8 @@ fn session_of(
 ) -> SessionStateBuilder {
     let config = context.builder.config().get_or_insert_default();
     let set = std::mem::take(config);
-    // The settings of the protocol for the task stay, and those with which the worker was started
-    // are added.
+    // The protocol's settings for the task are kept, and the settings with which the worker was
+    // started are added.
     let mut merged = set.with_target_partitions(own.config().target_partitions());
     if let Some(pool) = own.config().get_extension::<SessionPool>() {
         merged.set_extension(pool);
@@ -90,8 +90,8 @@ fn session_of(
     }
     merged.set_extension(Arc::new(Pulse::default()));
     *config = merged;
-    // For a function that the session does not have, the protocol asks its own codec, and never
-    // ours.
+    // For a function that the session does not have, the protocol asks its own codec, and never the
+    // codec of this crate.
     let known = context.builder.scalar_functions().get_or_insert_default();
     known.extend(functions());
     context

@@ -1,4 +1,4 @@
-//! Slices of a source: plans that read some of its files each. Together their rows are those of the
+//! Slices of a source: plans that each read some of its files. Together they return the rows of the
 //! source.
 
 use super::answer::Pulse;
@@ -25,13 +25,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// The least bytes of a slice. A smaller slice takes longer to send than to read.
+/// The minimum number of bytes of a slice. A smaller slice takes longer to send than to read.
 const LEAST_BYTES: usize = 1 << 20;
 /// The approximate maximum of the bytes of a slice. A slice is lost with its worker, and the driver
 /// holds the slice's answer until it is complete.
 const MOST_BYTES: u64 = 1 << 26;
 
-/// Returns about `wanted` plans of one partition each, whose rows together are those of `plan`.
+/// Returns about `wanted` plans of one partition each, which together return the rows of `plan`.
 /// Returns `None` unless `plan` reads Parquet files, in this file system or in a store that other
 /// machines reach, with some columns, computed columns and conditions on rows. The result of a row
 /// must not depend on other rows.
@@ -45,8 +45,8 @@ pub(crate) fn slices(
     groups.into_iter().map(|group| reading.only(group)).collect()
 }
 
-/// Returns the plan of each file of such a plan, with the location of the file. Its rows are in the
-/// order of the file.
+/// Returns one plan for each file that such a plan reads, with the location of the file. The rows
+/// of the plan are in the order of the file.
 pub(crate) fn by_file(
     plan: &Arc<dyn ExecutionPlan>,
     session: &SessionConfig,
@@ -114,8 +114,8 @@ impl Reading {
     }
 }
 
-/// Returns the files of a reader of Parquet files that other machines reach, if it reads all of
-/// them.
+/// Returns the files of a Parquet reader, if other machines reach the files and the reader reads
+/// all of them.
 fn files<'a>(plan: &'a Arc<dyn ExecutionPlan>, session: &SessionConfig) -> Option<&'a FileScanConfig> {
     let source = plan.downcast_ref::<DataSourceExec>()?;
     let (config, _) = source.downcast_to_file_source::<ParquetSource>()?;
@@ -219,7 +219,7 @@ mod tests {
         session.sql(sql).await.unwrap().create_physical_plan().await.unwrap()
     }
 
-    /// The rows of the slices are those of the source, each once.
+    /// The slices together return every row of the source once.
     #[tokio::test]
     async fn slices_are_the_source() {
         let scratch = tempfile::tempdir().unwrap();

@@ -78,8 +78,8 @@ impl Cluster {
         gone.for_each(|member| self.tell(member.url.as_str(), Trouble::Lost));
     }
 
-    /// Returns the members that answer, and tells the observer about the workers that are expected
-    /// and do not.
+    /// Returns the members that answer, and tells the observer about the expected workers that do
+    /// not answer.
     pub(crate) async fn greet(&self) -> Result<Vec<Member>> {
         let members = self.engine.greet().await?;
         if let Some(told) = &self.told {
@@ -88,8 +88,8 @@ impl Cluster {
         Ok(members)
     }
 
-    /// Returns those of these members that still answer. If none does, returns all workers that
-    /// answer.
+    /// Returns those of these members that still answer. If none of them answers, returns all
+    /// workers that answer.
     pub(crate) async fn living(&self, members: &[Member]) -> Result<Vec<Member>> {
         let living = match self.engine.living(members).await {
             Err(e) if e.kind() == ErrorKind::Unavailable => return self.greet().await,
@@ -138,7 +138,7 @@ impl Cluster {
 
     /// Executes plans of one partition each on workers. The rows of a plan are received together
     /// once they are complete; the plans may come in any order. If a worker is lost, its plan is
-    /// given to another.
+    /// given to another worker.
     pub(crate) fn gather(&self, members: &[Member], plans: Vec<Arc<dyn ExecutionPlan>>) -> Gathered {
         let left = plans.len();
         let queue = Arc::new(Queue {
@@ -226,7 +226,7 @@ struct Queue {
     left: Mutex<usize>,
 }
 
-/// How often a worker without a plan checks whether another worker lost one.
+/// How often a worker without a plan checks whether another worker lost its plan.
 const LOOK: Duration = Duration::from_millis(20);
 
 impl Queue {
@@ -257,7 +257,7 @@ impl Queue {
     }
 }
 
-/// Returns the error for a part of the statement that no worker completed as it was asked.
+/// Returns the error for a part of the statement that no worker completed as requested.
 pub(crate) fn left_undone() -> Error {
     Error::new(
         ErrorKind::Unavailable,

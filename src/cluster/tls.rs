@@ -79,8 +79,8 @@ impl Tls {
         })
     }
 
-    /// Connects to a worker. Its certificate must be for its name: the fragment of its URL, or else
-    /// the host.
+    /// Connects to a worker. The worker's certificate must be for its name: the fragment of its
+    /// URL, or else the host.
     pub(super) async fn connect(self, url: Url) -> io::Result<TokioIo<client::TlsStream<TcpStream>>> {
         let wrong = || io::Error::from(io::ErrorKind::InvalidInput);
         let (host, port) = url.host_str().zip(url.port_or_known_default()).ok_or_else(wrong)?;
@@ -91,8 +91,8 @@ impl Tls {
         Ok(TokioIo::new(self.connector.connect(name, open).await?))
     }
 
-    /// Returns the connections whose other side has shown a certificate. A connection without one
-    /// is closed after a while.
+    /// Returns the connections whose other side has shown a certificate. A connection whose other
+    /// side shows none is closed after a while.
     pub(super) fn accepted(self, listener: TcpListener) -> impl Stream<Item = io::Result<Accepted>> {
         let (ready, connections) = mpsc::channel(WAITING);
         tokio::spawn(async move {

@@ -1,5 +1,5 @@
-//! The function that is called for workers that fail. The statement goes on without these workers,
-//! but they need attention.
+//! The function that is called for workers that fail. The statement continues without these
+//! workers, but they need attention.
 
 use super::greet::Member;
 use datafusion::prelude::SessionConfig;
@@ -26,7 +26,7 @@ pub(crate) struct Told {
     tell: Box<Tell>,
     /// The pairs of worker and trouble that were already reported.
     troubled: Mutex<BTreeSet<(String, Trouble)>>,
-    /// The workers that must answer, because they are named or answered before.
+    /// The workers that must answer, because they are named or have answered before.
     expected: Mutex<BTreeSet<Url>>,
 }
 

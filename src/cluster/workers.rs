@@ -171,7 +171,7 @@ impl Engine for Workers {
                 schema = Some(make.schema());
                 let by = Partitioning::Hash(vec![Arc::clone(&shuffle.by)], shuffle.parts);
                 let dealt = RepartitionExec::try_new(make, by).map_err(failed)?;
-                // The protocol would consider a repartition at the head of a task its own, and
+                // The protocol would take a repartition at the head of a task for its own, and
                 // remove it.
                 let plan = Arc::new(OperatorExec::looking(Arc::new(dealt), Answer));
                 known.push(self.give(&member.url, &key(number), plan).await.map_err(failed)?);

@@ -1,4 +1,4 @@
-//! A drift, and the error of a statement that drift stops.
+//! A drift, and the error for a statement that drift stops.
 
 use crate::error::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
@@ -28,8 +28,7 @@ pub struct Drift {
     /// The number of classes that no longer satisfy the privacy models.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub classes: Option<u64>,
-    /// The number of rows: with those values, in those classes, or that would have to be
-    /// suppressed.
+    /// The number of rows with those values, in those classes, or that would have to be suppressed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rows: Option<u64>,
     /// The number of rows that may be suppressed.
@@ -50,7 +49,7 @@ pub struct Drift {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum DriftKind {
-    /// Columns of the source are gone, have come, or have another type.
+    /// Columns of the source are gone, are new, or have another type.
     Schema,
     /// A column has another hierarchy, so that its level has another meaning.
     Hierarchy,
@@ -58,7 +57,7 @@ pub enum DriftKind {
     Values,
     /// Classes of the node no longer satisfy the privacy models.
     Classes,
-    /// More rows would have to be suppressed than may be.
+    /// More rows would have to be suppressed than are allowed.
     Suppression,
 }
 
@@ -119,7 +118,7 @@ pub(crate) fn told(drift: &[Drift]) -> String {
     drift.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the error of a statement that this drift stops, with what to do about each kind.
+/// Returns the error for a statement that this drift stops, with the advice for each kind of drift.
 pub(crate) fn refusal(kind: ErrorKind, drift: &[Drift]) -> Error {
     let mut advice: Vec<&str> = vec![];
     for drift in drift {

@@ -20,11 +20,11 @@ pub enum OnDrift {
     /// The release has what the earlier release's node and columns still allow, and the drift is
     /// reported.
     Warn,
-    /// If the node cannot be applied any more, a search looks for another one.
+    /// If the node cannot be applied any more, a search looks for another node.
     Search,
 }
 
-/// Writes the word of the statement.
+/// Writes the mode as its keyword in the statement.
 impl fmt::Display for OnDrift {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

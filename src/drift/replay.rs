@@ -32,7 +32,7 @@ pub struct ReplaySummary {
 }
 
 impl ReplaySummary {
-    /// Returns the drift in one line: `none`, or each with its kind and counts.
+    /// Returns the drift in one line: `none`, or the kind and counts of each drift.
     pub(crate) fn told(&self) -> String {
         let mut text = match self.drift.is_empty() {
             true => "none".to_string(),

@@ -44,7 +44,7 @@ pub enum Change {
 }
 
 /// Returns the changes from the columns `before` to the columns `now`, each with the names of its
-/// columns: first for the columns for which `is_used` holds, then for the others.
+/// columns: first for the columns for which `is_used` returns true, then for the others.
 pub fn changes(
     before: &[SourceColumn],
     now: &[SourceColumn],

@@ -19,7 +19,7 @@ use crate::staging::{or_removed, removed};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest time that a run waits at its end until its lease is deleted from an object store. A
+/// The longest time that a run waits on exit until its lease is deleted from an object store. A
 /// failed run also waits until its files are deleted.
 const PATIENCE: Duration = Duration::from_secs(30);
 

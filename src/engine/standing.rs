@@ -11,8 +11,8 @@ use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
 
-/// Returns the rows of the release that `target` grows, from the files that its manifest names. An
-/// earlier version may have written several spellings of a value.
+/// Returns the rows of the release that `target` grows, from the files that the release's manifest
+/// names. An earlier version may have written several spellings of a value.
 pub(super) async fn rows_that_stand(session: &SessionContext, target: &Target) -> Result<DataFrame> {
     let files = target.grows.as_ref().map_or(&[][..], |standing| &standing.output);
     let mut places: Vec<String> = vec![];
@@ -30,7 +30,7 @@ pub(super) async fn rows_that_stand(session: &SessionContext, target: &Target) -
     spelled_once(parquet(session, places, target).await?)
 }
 
-/// Returns the rows of Parquet files, with the columns that are names of folders.
+/// Returns the rows of Parquet files, including the columns that are stored as names of folders.
 pub(super) async fn parquet(session: &SessionContext, places: Vec<String>, target: &Target) -> Result<DataFrame> {
     // A folder may have been listed before the files were there.
     forget_files(session.runtime_env().as_ref());
@@ -41,7 +41,7 @@ pub(super) async fn parquet(session: &SessionContext, places: Vec<String>, targe
 }
 
 /// Returns the location from which a reader reads a file: the file itself, or the folder of its run
-/// if folders between are columns.
+/// if the folders in between are columns.
 fn place(target: &Target, folder: &str, file: &FileSummary) -> String {
     match (&target.stored, target.partitioned_by.is_empty()) {
         (Some(stored), true) => format!("{}{}", stored.prefix.url(), file.name),

@@ -1,4 +1,4 @@
-//! The rows of a batch that are not released, as they are in the source: they wait for a later
+//! The rows of a batch that are not released, unchanged from the source. They wait for a later
 //! batch (APPEND).
 
 use super::apply::{plan, recoding_among};
@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 /// Stores the rows of a batch that are not released, for the release whose manifest has this text.
 /// Returns the place of the rows with the checksum of the manifest. Other files in that place are
-/// not needed once the release is in its place. Fails with `ErrorKind::Verification` if these are
-/// not all rows that are not released.
+/// not needed once the release is in its place. Fails with `ErrorKind::Verification` if the number
+/// of these rows is not `suppressed`.
 pub(super) async fn put_rest(
     (job, target): (&Job, &Target),
     decision: &Decision,
@@ -67,7 +67,7 @@ pub(super) async fn put_all(
     waiting.put(&standing.sha256, rows).await
 }
 
-/// Returns the rows of the source that are in no class that is released.
+/// Returns the rows of the source that are in no released class.
 async fn rest(job: &Job, decision: &Decision) -> Result<WaitingRows> {
     let names = job.source.columns();
     let keep = |name: &&str| Released {

@@ -27,7 +27,7 @@ pub(super) fn kind_of_store(error: &object_store::Error) -> ErrorKind {
 }
 
 /// Returns true if a query failed because a request to a store failed. Readers of Parquet and CSV
-/// pass such an error on as a text.
+/// turn such an error into a text.
 pub(super) fn is_of_lost_request(error: &DataFusionError) -> bool {
     Error::says_away(&error.to_string())
 }

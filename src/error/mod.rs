@@ -205,7 +205,7 @@ impl Error {
     }
 
     /// Returns the same error with a context before its message: `context: message`. A message that
-    /// begins with that context stays as it is.
+    /// already begins with the context is unchanged.
     pub(crate) fn context(mut self, context: impl fmt::Display) -> Self {
         let before = format!("{}: ", shown(context.to_string()));
         if !self.message.starts_with(&before) {
@@ -214,7 +214,7 @@ impl Error {
         self
     }
 
-    /// Returns the error for a URL with credentials in it, if it has any.
+    /// Returns the error for the credentials in a URL; `None` if the URL has none.
     pub(crate) fn of_credentials(url: &url::Url) -> Option<Self> {
         let is_user = !url.username().is_empty() && !urls::is_container(url.scheme(), url.username());
         let what = match () {

@@ -12,7 +12,7 @@ const WITHHELD: &str = "…";
 
 /// Returns the text with an ellipsis in place of everything between its first and its last quote,
 /// or after its only quote. A value can contain quotes, so the quotes between these two have no
-/// meaning. Text that stands in `typed` stays.
+/// meaning. Text that stands in `typed` is kept.
 pub(super) fn redact(text: &str, typed: &str) -> String {
     let is_quote = |(at, c): &(usize, char)| QUOTES.contains(c) && !is_apostrophe(text, *at);
     let Some((first, opening)) = text.char_indices().find(is_quote) else {
@@ -69,7 +69,7 @@ const BEFORE_VALUES: &[&str] = &["got ", "found "];
 
 /// Returns the text with an ellipsis in place of every run of words that are neither typed nor in
 /// the vocabulary, and of everything after a colon. A label before the text, such as `Cast error:`,
-/// stays.
+/// is kept.
 pub(super) fn in_known_words(text: &str, typed: &str) -> String {
     let (label, said) = text.split_at(label(text));
     match said.split_once(": ") {

@@ -30,7 +30,7 @@ pub struct Batch {
     /// first batch.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<String>,
-    /// SHA-256 of the full statement with the files that it read; absent if it read none.
+    /// SHA-256 of the full statement together with the files that it read; absent if it read none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub source_sha256: Option<String>,
     /// The identity of the content of each file that the batch read, whatever the name of the file:
@@ -54,7 +54,7 @@ pub struct Batch {
     pub reached_k_of_all: Option<u64>,
     /// The check of each promise on the batch alone.
     pub checks: Vec<Check>,
-    /// The number of files of the batch, which follow those of the batches before in the list of
-    /// files.
+    /// The number of files of the batch. In the list of files, they follow the files of the earlier
+    /// batches.
     pub files: u64,
 }

@@ -28,7 +28,7 @@ pub(crate) enum Replacing {
 }
 
 /// Checks that `target` does not exist or is a release. If there is anything else, fails with
-/// `ErrorKind::TargetExists`, and names it in the error.
+/// `ErrorKind::TargetExists`, and the error names what there is.
 pub(crate) fn check(target: &Path, replacing: Replacing) -> Result<()> {
     let refused = |why: String| {
         Err(Error::new(
@@ -174,9 +174,9 @@ struct Contents {
 
 impl Contents {
     /// Lists a folder. Another run may exchange the folder in the meantime, and the files of one
-    /// release are strangers to the other. So the folder is listed again until its manifest stays
-    /// the same, and until the same strangers are found twice, because they may be files of a
-    /// release that came and went.
+    /// release are strangers to the other. So the folder is listed again until its manifest is
+    /// unchanged and the same strangers are found twice: strangers that are found once may be files
+    /// of a release that came and went.
     fn of(folder: &Path) -> io::Result<Self> {
         let mut text = manifest(folder)?;
         let mut before = None;
@@ -193,8 +193,8 @@ impl Contents {
         Self::by(text.as_deref(), folder)
     }
 
-    /// Inspects a folder by the text of its manifest. A file of that name without a valid manifest
-    /// names no files.
+    /// Inspects a folder by the text of its manifest. A file with the manifest's name that is not a
+    /// valid manifest names no files.
     fn by(text: Option<&[u8]>, folder: &Path) -> io::Result<Self> {
         let manifest: Option<Named> = text.and_then(|text| serde_json::from_slice(text).ok());
         let mut contents = Self {

@@ -98,9 +98,9 @@ impl FileSummary {
         (!files.is_empty()).then(|| sha256(&format!("{statement_sha256} {}", files.join(", "))))
     }
 
-    /// Returns the identity of the content, whatever its name and its place; `None` if there is
-    /// none. The files of a table have identities of their own, and so do the rows that are in a
-    /// catalog.
+    /// Returns the identity of the content, independent of its name and its place; `None` if it has
+    /// no identity. The files of a table have identities of their own, and so do the rows that are
+    /// in a catalog.
     pub(crate) fn identity(&self) -> Option<String> {
         let tag = self.e_tag.as_ref().map(|tag| tag.trim_matches('"'));
         match (self.sha256.is_empty(), self.is_table()) {

@@ -1,12 +1,12 @@
-//! Folders that a process holds. Each is held by a lock on the folder itself, which ends with the
-//! process.
+//! Folders that a process holds. A folder is held by a lock on the folder itself, which ends with
+//! the process.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
 
 /// Locks a folder. Returns the lock if no process holds the folder and the name still belongs to
-/// it, and `None` if not.
+/// this folder. Returns `None` if not.
 pub(crate) fn hold(folder: &Path) -> io::Result<Option<File>> {
     let file = match File::open(folder) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),

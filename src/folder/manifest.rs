@@ -92,7 +92,7 @@ pub struct Manifest {
     /// The released columns that are names of folders, outermost first.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub partitioned_by: Vec<String>,
-    /// The column whose distinct values classes count, released or not.
+    /// The column, released or not, whose distinct values classes count.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub entity: Option<String>,
     /// The summary of each randomized column.
@@ -128,7 +128,7 @@ pub struct Manifest {
     /// The warnings about the roles of the request, including those that it accepts.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<Warning>,
-    /// The value of the minimised metric and of others at the node.
+    /// The values of the minimised metric and of other metrics at the node.
     #[serde(deserialize_with = "named_once")]
     pub metrics: BTreeMap<String, f64>,
     /// The search, with its proof.
@@ -145,16 +145,16 @@ pub struct Manifest {
     /// The files that were written.
     pub output: Vec<FileSummary>,
     /// The batches of a release that grew (APPEND), oldest first. The rows, classes and checks
-    /// elsewhere in the manifest are then those of all batches together; `node` is that of the
-    /// first batch, and the statement, the input and the search are those of the last batch.
+    /// elsewhere in the manifest then belong to all batches together. `node` belongs to the first
+    /// batch, and the statement, the input and the search belong to the last batch.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub batches: Vec<Batch>,
     /// The report's file name, if the report is in the folder too. The report contains the checksum
-    /// of the manifest, so its own checksum cannot be here.
+    /// of the manifest, so the checksum of the report cannot be here.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub report: Option<String>,
-    /// The signature of the release, if it was signed (`OPTIONS (sign ...)`): of the checksum
-    /// `sha256`, and of the files with their checksums.
+    /// The signature of the release, if it was signed (`OPTIONS (sign ...)`). It signs the checksum
+    /// `sha256`, and the files with their checksums.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub signature: Option<Envelope>,
 }
@@ -179,7 +179,7 @@ pub fn hierarchy_key(statement_sha256: &str, seed: u64) -> [u8; 32] {
 }
 
 impl Manifest {
-    /// Returns the columns of a role, each once.
+    /// Returns the columns with this role, each once.
     pub(crate) fn columns_of(&self, role: Role) -> Vec<String> {
         let mut seen = BTreeSet::new();
         let columns = self.columns.iter().filter(|c| c.role == role);
@@ -236,7 +236,7 @@ impl Manifest {
     }
 
     /// Checks that a column was released with this hierarchy. Fails with `ErrorKind::Usage` if it
-    /// was another hierarchy. `instead` is the alternative to making the hierarchy as it was.
+    /// was another hierarchy. `instead` is the alternative to making the hierarchy as it was then.
     pub(crate) fn require_hierarchy(&self, column: &str, hierarchy: &Hierarchy, instead: &str) -> Result<()> {
         match self.unlike_hierarchy(column, hierarchy)? {
             None => Ok(()),
@@ -246,7 +246,7 @@ impl Manifest {
         }
     }
 
-    /// Returns the only batch of a release that did not grow yet, or the last one as if it were
+    /// Returns the only batch of a release that did not grow yet, or the last batch as if it were
     /// alone.
     pub(crate) fn as_batch(&self) -> Batch {
         Batch {

@@ -14,8 +14,9 @@ impl Manifest {
         })
     }
 
-    /// Returns true if a manifest that was read, and is unchanged since it was written
-    /// ([`Manifest::read_sealed`]), was signed with the private key of this public key.
+    /// Returns true if this manifest was signed with the private key of this public key. The
+    /// manifest must have been read, and be unchanged since it was written
+    /// ([`Manifest::read_sealed`]).
     pub(crate) fn is_signed_by(&self, key: &PublicKey) -> bool {
         let signature = self.signature.as_ref();
         signature.is_some_and(|envelope| self.to_sign(&self.sha256).is_in(envelope, key))

@@ -30,7 +30,8 @@ pub struct ReleasedColumn {
     /// The hierarchy that the statement names for the column.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hierarchy: Option<HierarchySummary>,
-    /// The form of the labels of a quasi-identifier, in the word of the statement; absent for TEXT.
+    /// The form of the labels of a quasi-identifier, as its keyword in the statement; absent for
+    /// TEXT.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub labels: Option<String>,
     /// The mask of the column, as written in the statement, but without the place of its secret;
@@ -75,7 +76,7 @@ impl PolicySummary {
     }
 }
 
-/// The role of a released column, after the list of the statement that names it.
+/// The role of a released column, named after the list in the statement that contains the column.
 ///
 /// ```
 /// use anonsql::manifest::Role;
@@ -100,7 +101,7 @@ pub enum Role {
     Keep,
 }
 
-/// A hierarchy in a manifest, which can be distinguished from others of the same name.
+/// A hierarchy in a manifest, which can be distinguished from other hierarchies of the same name.
 ///
 /// ```
 /// let read: anonsql::manifest::HierarchySummary = serde_json::from_str(
@@ -127,7 +128,7 @@ pub struct HierarchySummary {
 }
 
 impl HierarchySummary {
-    /// Summarizes a hierarchy. `key` is that of the manifest (see `hierarchy_key`).
+    /// Summarizes a hierarchy. `key` is the key of the manifest (see `hierarchy_key`).
     #[doc(hidden)]
     pub fn of(hierarchy: &Hierarchy, key: &[u8]) -> Result<Self> {
         let definition = hierarchy.rule().is_free_of_data().then(|| hierarchy.definition());
@@ -162,8 +163,8 @@ pub struct PersonalSummary {
     pub rows_by_level: Vec<u64>,
     /// The number of rows whose limit no generalization met; they were suppressed.
     pub limits_not_met: u64,
-    /// The number of all rows suppressed because of limits: those, and the rest of classes that
-    /// became too small without them.
+    /// The number of all rows suppressed because of limits: the rows whose limit was not met, and
+    /// the rest of classes that became too small without these rows.
     pub rows_suppressed: u64,
 }
 
@@ -187,7 +188,7 @@ pub struct ItemSetSummary {
     pub labels_by_level: Vec<u64>,
     /// The number of items that are in no set of the release.
     pub items_removed: u64,
-    /// The number of released rows that had such an item.
+    /// The number of released rows from which an item was removed.
     pub rows_reduced: u64,
     /// The mean loss of the items of the released rows: the share of the other leaves of the
     /// hierarchy that an item's label stands for, and 1 for an item that was removed.
@@ -213,7 +214,7 @@ pub struct ItemSetSummary {
 pub struct RandomizedColumn {
     /// The name of the column.
     pub column: String,
-    /// The rows that the column was permuted among, in the words of the statement.
+    /// The rows that the column was permuted among, as the statement writes them.
     pub within: String,
     /// The number of distinct values of the column.
     pub values: u64,
@@ -245,16 +246,16 @@ pub struct Budget {
     pub delta: f64,
     /// The probability with which a row was drawn.
     pub beta: f64,
-    /// The least drawn rows of a released class.
+    /// The smallest number of drawn rows in a released class.
     pub k: u64,
     /// What was done, in words.
     pub mechanism: String,
     /// The number of releases that the folder has held one after the other, this one included.
     pub releases: u64,
-    /// The sum of their epsilons. It applies to a reader who has all of these releases, if they are
-    /// about the same people.
+    /// The sum of the epsilons of these releases. It applies to a reader who has all of them, if
+    /// they are about the same people.
     pub epsilon_of_all: f64,
-    /// The sum of their deltas.
+    /// The sum of the deltas of these releases.
     pub delta_of_all: f64,
 }
 
@@ -310,7 +311,7 @@ pub enum SuppressedRows {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Check {
-    /// The model in the words of the statement.
+    /// The model as the statement writes it.
     pub check: String,
     /// The value that the model requires.
     pub required: f64,
@@ -337,8 +338,8 @@ pub struct SearchSummary {
     /// RECODING.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub recoding: Option<Recoding>,
-    /// The algorithm in the words of a statement: the one whose partition was released, if RECODING
-    /// LOCAL chose it.
+    /// The algorithm as a statement writes it. If RECODING LOCAL chose it, this is the algorithm
+    /// whose partition was released.
     pub algorithm: String,
     /// The algorithms that RECODING LOCAL chose from.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -377,9 +378,9 @@ pub enum Recoding {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Tried {
-    /// The algorithm in the words of a statement.
+    /// The algorithm as a statement writes it.
     pub search: String,
-    /// The value of the minimised metric on its partition.
+    /// The value of the minimised metric on the algorithm's partition.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub value: Option<f64>,
     /// The reason why the algorithm has no partition.

@@ -1,8 +1,8 @@
 //! Decides whether a folder contains a whole release, which IF NOT EXISTS keeps.
 //!
-//! A folder without entries is not a release: a scheduler or a person made it for one. Anything
-//! else that is not a whole release may still be needed. It is neither kept as if it were the
-//! release, nor overwritten.
+//! A folder without entries is not a release: a scheduler or a person made it for a release.
+//! Anything else that is not a whole release may still be needed. It is neither kept as if it were
+//! the release, nor overwritten.
 
 use super::contents::{Replacing, check as check_replaceable, named, read_by_others};
 use super::manifest::{MANIFEST, Manifest};
@@ -37,7 +37,7 @@ pub(crate) fn is_free(folder: &Path) -> Result<bool> {
 /// Fails with `ErrorKind::TargetExists` and a description if there is anything else.
 pub(crate) fn whole(folder: &Path) -> Result<Option<Manifest>> {
     if is_free(folder)? {
-        // For a file or a link, the error is that it is no folder.
+        // For a file or a link, the error is that it is not a folder.
         return check_replaceable(folder, Replacing::Overwrite).map(|()| None);
     }
     let refused = |found: String| Err(not_whole(folder.display(), found));

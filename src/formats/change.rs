@@ -4,14 +4,14 @@ use crate::error::Error;
 use arrow::datatypes::SchemaRef;
 use std::collections::BTreeMap;
 
-/// The property of an entry that names the run of its release. An entry without it was written by
-/// another tool.
+/// The property that names the run of a release in the log entry of its commit. An entry without it
+/// was written by another tool.
 pub(crate) const RELEASE: &str = "anonsql.release";
-/// The name of the manifest's text in an entry. The properties of the table do not contain it,
-/// because other tools show and share them.
+/// The name of the manifest's text in a log entry. The properties of the table do not contain the
+/// text, because other tools show and share them.
 pub(super) const MANIFEST_TEXT: &str = "anonsql.manifest_text";
 
-/// A written data file that the log is to name.
+/// A written data file that the log will name.
 #[derive(Debug, Clone)]
 pub(crate) struct Addition {
     /// The path relative to the table.
@@ -27,7 +27,7 @@ pub(crate) struct Addition {
 /// The changes from one version of a table to the next.
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
-    /// True if the files of the version before stay. If not, all of them are removed, and the
+    /// True if the files of the previous version are kept. If not, all of them are removed, and the
     /// columns may be different.
     pub(crate) adds: bool,
     /// The data files.

@@ -1,4 +1,4 @@
-//! An entry of the list of table formats. Builds without the feature of a format have its entry
+//! An entry in the list of table formats. Builds without the feature of a format have its entry
 //! too.
 
 use super::at::At;
@@ -21,18 +21,18 @@ pub struct Entry {
     pub(super) lacks: &'static str,
     /// Checks the name after the word, and returns it in the form in which errors quote it.
     pub(super) called: fn(&str) -> Result<String>,
-    /// Returns true if a name in a manifest is that of a table of the format, and not of a file.
+    /// Returns true if a name in a manifest names a table of the format, and not a file.
     pub(super) is_table: fn(&str) -> bool,
     /// The reader of the format's tables; `None` in a build without the feature.
     pub(super) format: Option<&'static dyn TableFormat>,
-    /// The log of its tables, if releases are committed to them.
+    /// The log of the format's tables, if releases are committed to them.
     pub(super) log: Option<Log>,
 }
 
 /// The log of the tables of a format.
 #[derive(Clone, Copy)]
 pub(super) struct Log {
-    /// The folder of the log. A table is recognized by it.
+    /// The folder of the log, by which a table is recognized.
     pub(super) folder: &'static str,
     /// What a table of the format is called in errors: `Delta table`.
     pub(super) table: &'static str,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Every table format, including those that this build does not have.
 pub static FORMATS: &[Entry] = &[delta::ENTRY, ducklake::ENTRY];
 
-/// Returns the formats whose tables releases are committed to.
+/// Returns the formats to whose tables releases are committed.
 pub(crate) fn written() -> impl Iterator<Item = &'static Entry> {
     FORMATS.iter().filter(|entry| entry.is_written())
 }

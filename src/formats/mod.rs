@@ -1,5 +1,5 @@
-//! Table formats. Each version of a table stays as it is. Tables are sources of statements and
-//! targets of releases.
+//! Table formats. A version of a table never changes. Tables are sources of statements and targets
+//! of releases.
 //!
 //! A format is a folder here and a line of [`FORMATS`], like a privacy model is a file and a line
 //! of its list. Its folder implements `TableFormat` and [`PinnedTable`], and also `LogFormat` and

@@ -1,4 +1,4 @@
-//! One version of a table. It stays as it is, whatever is committed later.
+//! One version of a table. Later commits do not change it.
 
 use super::at::At;
 use super::change::{Change, CommitOutcome};
@@ -39,11 +39,11 @@ pub(crate) struct Asked<'a> {
 /// One version of a table.
 #[async_trait]
 pub(crate) trait PinnedTable: fmt::Debug + Send + Sync {
-    /// Returns the word of the format.
+    /// Returns the word that names the format in a statement.
     fn format(&self) -> &'static str;
 
-    /// Returns the local path or the URL of the table, or the path of its catalog with its name
-    /// there.
+    /// Returns the local path or the URL of the table, or the path of its catalog with the name of
+    /// the table there.
     fn name(&self) -> String;
 
     /// Returns the name of the table in a manifest.
@@ -54,7 +54,7 @@ pub(crate) trait PinnedTable: fmt::Debug + Send + Sync {
     /// Returns the number of the version.
     fn version(&self) -> u64;
 
-    /// Returns the size of all files together.
+    /// Returns the total size of all files.
     fn bytes(&self) -> u64;
 
     /// Returns a checksum of the rows that are not in a file; `None` if all rows are in files.
@@ -66,7 +66,7 @@ pub(crate) trait PinnedTable: fmt::Debug + Send + Sync {
     fn has_file(&self, name: &str) -> bool;
 
     /// Looks up the state of each file. Fails with `ErrorKind::Data` if a file is gone, or is not
-    /// the one of this version.
+    /// that of this version.
     async fn files(&self) -> Result<Vec<PinnedFile>>;
 
     /// Returns the rows of the version as a table of the session.
@@ -80,9 +80,9 @@ pub(crate) trait PinnedTable: fmt::Debug + Send + Sync {
         asked: Asked<'_>,
     ) -> Result<Arc<dyn ExecutionPlan>>;
 
-    /// Returns true if the table's information about its files alone decides whether a row of this
-    /// schema in them can pass a filter. A filter that is not decided is applied outside of the
-    /// scan.
+    /// Returns true if the table's information about its files alone decides whether a row in them
+    /// can pass a filter. The rows have this schema. A filter that is not decided is applied
+    /// outside of the scan.
     fn decides(&self, filter: &Expr, schema: &Schema) -> bool {
         let _ = (filter, schema);
         false
@@ -115,8 +115,8 @@ pub(crate) trait LoggedTable: PinnedTable {
     /// Returns true if rows of the files are deleted in this version.
     fn deletes_rows(&self) -> bool;
 
-    /// Returns the text of the manifest of the release that a run committed; `None` if the log does
-    /// not have it any more.
+    /// Returns the text of the manifest of the release that a run committed; `None` if the log no
+    /// longer has it.
     async fn manifest_in_log(&self, run: &str) -> Result<Option<String>>;
 
     /// Commits a change as the version after this one.

@@ -76,7 +76,7 @@ impl Place {
     }
 
     /// Returns the path of the file with this name relative to the table. Fails with
-    /// `ErrorKind::Data` for a name that leads out of it.
+    /// `ErrorKind::Data` for a name that leads out of the table.
     pub(super) fn file(&self, name: &str) -> Result<Path> {
         let refused = || {
             Error::data(format!(

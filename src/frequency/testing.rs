@@ -28,8 +28,8 @@ pub(crate) struct Row {
     pub(crate) label: Option<i64>,
 }
 
-/// A hierarchy over the values `0..n`. For each level from 1 to below the top it contains the group
-/// of each value.
+/// A hierarchy over the values `0..n`. For each level above 0 and below the top, it contains the
+/// group of each value.
 #[derive(Debug, Clone)]
 pub(crate) struct Groups {
     values: i64,
@@ -98,8 +98,9 @@ impl Table {
         Lattice::with_tops(&self.groups.iter().map(Groups::height).collect::<Vec<u8>>())
     }
 
-    /// Returns the labels of a class. Its key contains the least ground code of each group, which
-    /// may be that of a suppressed value. Any mapped code of the group has the labels of the class.
+    /// Returns the labels of a class. The key of the class contains the least ground code of each
+    /// group, which may be the code of a suppressed value. Any mapped code of the group has the
+    /// labels of the class.
     pub(crate) fn class_key(&self, base: &Base, set: &FrequencySet, class: usize) -> Vec<Option<String>> {
         let node = set.node();
         let ground = (0..self.groups.len()).map(|column| {
@@ -177,15 +178,15 @@ impl Table {
         Base::new(scan, None, lookups, self.bottom(), &spill_space).unwrap()
     }
 
-    /// Returns the base set of [`Table::base`] in spill files, scanned in small batches, with
-    /// `share` bytes of combinations per partition.
+    /// Returns the base set of [`Table::base`] in spill files. The table is scanned in small
+    /// batches, with `share` bytes of combinations per partition.
     pub(crate) fn spilled_whole_base(&self, share: usize) -> Base {
         let spill_space = SpillSpace::unlimited();
         let (sample, population) = self.whole_scan(&spill_space, share);
         self.spilled((sample, Some(population)), &spill_space)
     }
 
-    /// Returns the base set of [`Table::bare_base`] in spill files, scanned likewise.
+    /// Returns the base set of [`Table::bare_base`] in spill files, scanned in the same way.
     pub(crate) fn spilled_base(&self, share: usize) -> Base {
         let spill_space = SpillSpace::unlimited();
         let scan = self.bare_scan(&spill_space, share);

@@ -20,8 +20,8 @@ pub async fn distinct_values(session: &SessionContext, value: &str, table: &str)
     ))
 }
 
-/// Returns all rows as one batch. Its types are those of the rows, which may be texts of another
-/// string type than DataFusion planned.
+/// Returns all rows as one batch. The types are those of the rows: texts may have another string
+/// type than DataFusion planned.
 pub(crate) async fn gathered(rows: DataFrame) -> Result<RecordBatch> {
     let planned: SchemaRef = Arc::new(rows.schema().as_arrow().clone());
     let batches = rows.collect().await.map_err(Error::from_data)?;

@@ -383,8 +383,8 @@ mod tests {
 
     #[test]
     fn the_combinations_are_as_many_as_asked() -> Result<()> {
-        // 148 is every combination of the first two columns, and 20,720 of the first five is 1/4 of
-        // all.
+        // 148 is the number of all combinations of the first two columns. 20,720 is a quarter of
+        // all combinations of the first five.
         for (columns, combinations) in [(2, 1), (2, 148), (5, 20_720), (9, 1_000), (24, 30_000)] {
             let counts = counts(BenchShape::new(columns, Some(combinations))?, 40_000)?;
             assert_eq!(counts.len() as u64, combinations, "{columns} columns");

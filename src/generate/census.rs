@@ -17,7 +17,7 @@ use rand::Rng;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The year on whose first day the ages are computed.
+/// The ages are those on the first day of this year.
 const YEAR: i32 = 2026;
 /// The number of social security numbers that begin with 9. Such numbers are never issued, so none
 /// belongs to a person.
@@ -126,7 +126,7 @@ impl Rows for Census {
     }
 
     fn rows(&self, group: u64, range: Range<u64>) -> Result<RecordBatch> {
-        // One function: the bytes of the table depend on the order of the draws.
+        // One function, because the bytes of the table depend on the order of the draws.
         let n = (range.end - range.start) as usize;
         let (rng, people) = (&mut stream(self.seed, group), &self.population);
         let mut text = String::new();

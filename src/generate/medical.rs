@@ -1,4 +1,4 @@
-//! Diagnoses by codes of ICD-10-CM (2024): a few of each block, with 3 to 8 characters. Their
+//! Diagnoses by codes of ICD-10-CM (2024): a few from each block, with 3 to 8 characters. Their
 //! shares are invented.
 
 use super::draw::Weights;

@@ -136,7 +136,7 @@ impl Rows for Patients {
     }
 
     fn rows(&self, group: u64, range: Range<u64>) -> Result<RecordBatch> {
-        // One function: the bytes of the table depend on the order of the draws.
+        // One function, because the bytes of the table depend on the order of the draws.
         let n = (range.end - range.start) as usize;
         let rng = &mut stream(self.seed, group);
         let mut id = StringBuilder::with_capacity(n, n * 8);

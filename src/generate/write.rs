@@ -15,10 +15,10 @@ use std::ops::Range;
 use std::path::Path;
 
 /// The number of rows in a row group: small enough to hold several in memory, large enough for
-/// dictionaries to pay off. A multiple of the block sizes of all tables.
+/// dictionaries to pay off. It is a multiple of the block sizes of all tables.
 pub(super) const GROUP_ROWS: u64 = 1 << 18;
 
-/// A table whose rows are generated from their numbers.
+/// A table whose rows are generated from their row numbers.
 pub(super) trait Rows: Sync {
     /// Returns the columns of the table.
     fn schema(&self) -> SchemaRef;
@@ -32,8 +32,8 @@ pub(super) fn write(table: &dyn Rows, total: u64, threads: NonZeroUsize, out: &P
     let file = File::create(out).map_err(|e| Error::io(out.display(), e))?;
     let written = write_to(table, total, threads, file);
     if written.is_err() {
-        // The first error is reported, not that of the removal. A file that remains has no footer,
-        // so it cannot be read.
+        // The first error is reported, not an error of the removal. A file that remains has no
+        // footer, so it cannot be read.
         let _ = std::fs::remove_file(out);
     }
     written.map_err(|e| e.context(out.display()))

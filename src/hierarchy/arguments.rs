@@ -1,4 +1,4 @@
-//! The arguments of a CREATE HIERARCHY for the kind that it names.
+//! The arguments of the clause in a CREATE HIERARCHY.
 
 use super::number::Number;
 use crate::catalogue::Value;
@@ -32,14 +32,15 @@ pub enum Given {
 pub enum Data {
     /// The rows of a query.
     Rows(RecordBatch),
-    /// The distinct values of a column, ascending and NULL last, with the number of rows of each.
+    /// The distinct values of a column, ascending and NULL last, and the number of rows with each
+    /// value.
     Counts(ArrayRef, Vec<u64>),
     /// The content of the object that a URL names.
     Object(Vec<u8>),
 }
 
-/// The arguments of a clause, by part. A part without a keyword has a name of its own; the name of
-/// any other part is its keywords.
+/// The arguments of a clause, by the name of the part. A part without a keyword has a name of its
+/// own; for any other part, the keywords are the name.
 ///
 /// ```
 /// use anonsql::error::{Error, Result};
@@ -73,7 +74,8 @@ impl Arguments {
             .map(|(_, given)| given)
     }
 
-    /// Returns the values of a part, or its only value; empty if the part was left out.
+    /// Returns the values of a part, also if the part has only one value; empty if the part was
+    /// left out.
     pub fn values(&self, part: &str) -> &[Value] {
         match self.given(part) {
             Some(Given::Value(value)) => std::slice::from_ref(value),
@@ -92,7 +94,7 @@ impl Arguments {
         self.values(part).iter().map(|v| text(v).parse()).collect()
     }
 
-    /// Returns the values of a part that takes [whole numbers](super::Item::Whole).
+    /// Returns the values of a part that takes [whole numbers](super::Item::Whole), as numbers.
     pub fn wholes(&self, part: &str) -> Result<Vec<u32>> {
         let whole = |v: &Value| match v {
             Value::Integer(v) => u32::try_from(*v).ok(),
@@ -134,8 +136,8 @@ impl Arguments {
         })
     }
 
-    /// Returns the distinct values of the column in a part, ascending and NULL last, with the
-    /// number of rows of each.
+    /// Returns the distinct values of the column in a part, ascending and NULL last, and the number
+    /// of rows with each value.
     pub fn counts(&self, part: &str) -> Option<(&ArrayRef, &[u64])> {
         self.data.iter().find_map(|(name, data)| match data {
             Data::Counts(values, counts) if *name == part => Some((values, counts.as_slice())),
@@ -144,7 +146,7 @@ impl Arguments {
     }
 }
 
-/// Returns a literal as the text of a value: a string without its quotes.
+/// Returns a literal as the text of a value. A string loses its quotes.
 pub fn text(value: &Value) -> String {
     match value {
         Value::Text(text) | Value::Word(text) => text.clone(),

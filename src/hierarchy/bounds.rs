@@ -1,15 +1,15 @@
 //! The bounds of labels: the least and the greatest value that a label stands for, as values of the
 //! column's type.
 //!
-//! Bounds are derived from the text of the label, which a reader has, and never from the values of
-//! the table. So they reveal nothing that the text does not. A text is read as one value, as a
-//! range (`20-24`, `-5 to -1`, `[20, 24]`, `[20.0, 25.0)`), as a half line (`<20`, `>=90`, `90+`),
-//! or as a span of the calendar (`2024-05`, `2024-Q2`, `1990s`). The bounds of a half line are NULL
-//! on its open side. `*` and NULL have no bounds.
+//! Bounds are derived from the text of the label, which the reader of a release has, and never from
+//! the values of the table. So they reveal nothing that the text does not reveal. A text is read as
+//! one value, as a range (`20-24`, `-5 to -1`, `[20, 24]`, `[20.0, 25.0)`), as a half line (`<20`,
+//! `>=90`, `90+`), or as a span of the calendar (`2024-05`, `2024-Q2`, `1990s`). A half line has a
+//! NULL bound on its open side. `*` and NULL have no bounds.
 //!
-//! Bounds are included in the range. Whole numbers, decimals, dates and timestamps are computed
-//! exactly: `[20, 25)` ends at the last value before 25. A range of floating-point numbers ends at
-//! the number that its label names.
+//! Both bounds are included in the range. Whole numbers, decimals, dates and timestamps are
+//! computed exactly: `[20, 25)` ends at the last value before 25. A range of floating-point numbers
+//! ends at the number that its label names.
 
 use super::calendar::Calendar;
 use super::ground;
@@ -27,14 +27,14 @@ use arrow::datatypes::{DataType, Field, Fields, Float64Type};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// The bounds of the labels of one column, by the number of the label.
+/// The bounds of the labels in one column, by the number of the label.
 #[derive(Clone)]
 pub struct Bounds {
     numbers: Numbers,
     data_type: DataType,
 }
 
-/// Bounds as numbers to compute with; `None` on an open side.
+/// Bounds as numbers for computation; `None` on an open side.
 #[derive(Clone)]
 enum Numbers {
     Whole(Units, Vec<Ends<i128>>),
@@ -51,8 +51,9 @@ impl std::fmt::Debug for Bounds {
 }
 
 impl Bounds {
-    /// Returns the bounds of the labels of a level. Fails if the column has no order, if a label
-    /// cannot be read as bounds, or if its bounds do not enclose the values under it.
+    /// Returns the bounds of the labels at a level. Fails if the column has no order, if a label
+    /// cannot be read as bounds, or if the bounds of a label do not enclose the values under the
+    /// label.
     pub fn of_level(lookup: &Lookup, level: u8) -> Result<Self> {
         let reader = Reader::of(lookup)?;
         let bounds = match level {
@@ -74,7 +75,7 @@ impl Bounds {
         }
     }
 
-    /// Returns the bounds of labels of several levels, and of ranges.
+    /// Returns the bounds of `labels`, which may be at several levels and may be ranges.
     pub fn of_labels(lookup: &Lookup, labels: &[Label]) -> Result<Self> {
         let reader = Reader::of(lookup)?;
         let mut levels: Vec<Option<Bounds>> = vec![None; lookup.levels().len()];
@@ -122,7 +123,7 @@ impl Bounds {
         Ok(bounds)
     }
 
-    /// Adds the lower end of one label and the upper end of another.
+    /// Adds bounds that consist of the lower end of one label and the upper end of another.
     fn push(&mut self, (low, i): (&Bounds, usize), (high, j): (&Bounds, usize)) -> Result<()> {
         match (&mut self.numbers, &low.numbers, &high.numbers) {
             (Numbers::Whole(_, ends), Numbers::Whole(_, low), Numbers::Whole(_, high)) => {
@@ -175,8 +176,8 @@ impl Bounds {
             .collect()
     }
 
-    /// Returns the midpoint of each label's bounds, with halves rounded down; for a half line, its
-    /// end. NULL for a label without bounds.
+    /// Returns the midpoint of each label's bounds, with halves rounded down. The midpoint of a
+    /// half line is its end; a label without bounds has NULL.
     pub fn midpoints(&self) -> Result<ArrayRef> {
         match &self.numbers {
             Numbers::Whole(units, ends) => units.write(ends.iter().map(|(low, high)| match (low, high) {
@@ -192,15 +193,15 @@ impl Bounds {
         }
     }
 
-    /// Returns the bounds as texts, as [`spelled`] writes them.
+    /// Returns the bounds as texts in the form of [`spelled`].
     pub fn texts(&self) -> Result<StringArray> {
         let (low, high) = self.ends()?;
         spelled(&low, &high)
     }
 
-    /// Returns a function that returns true if the bounds of label number `.0` enclose value number
-    /// `.1` of `texts`. A label without bounds encloses every value. A text that is not a value is
-    /// not in any bounds.
+    /// Returns a function that returns true if the bounds of the label numbered `.0` enclose the
+    /// value numbered `.1` in `texts`. A label without bounds encloses every value. No bounds
+    /// enclose a text that is not a value.
     pub fn enclosing_texts(&self, texts: &StringArray) -> Result<Box<dyn Fn(usize, usize) -> bool + Send + Sync>> {
         let values = ground::parse(texts, &self.data_type)?;
         let (low, high) = self.ends()?;
@@ -210,7 +211,7 @@ impl Bounds {
         }))
     }
 
-    /// Returns true if the bounds of each label enclose the value at the same position of `values`.
+    /// Returns true if the bounds of each label enclose the value at the same position in `values`.
     /// A label without bounds encloses every value.
     pub fn enclose(&self, values: &ArrayRef) -> Result<bool> {
         let (low, high) = self.ends()?;
@@ -220,8 +221,8 @@ impl Bounds {
 }
 
 /// Returns bounds as texts: `[low, high]`, with nothing at an open end; NULL if both ends are open.
-/// Times that have a zone are written in UTC, because a Parquet file stores only whether a time has
-/// a zone, not which one.
+/// Times with a zone are written in UTC, because a Parquet file stores only whether a time has a
+/// zone, not which zone.
 pub(crate) fn spelled(low: &ArrayRef, high: &ArrayRef) -> Result<StringArray> {
     let text = |ends: &ArrayRef| {
         let ends = cast(ends, &in_utc(ends.data_type()))?;
@@ -243,7 +244,8 @@ pub(crate) fn in_utc(data_type: &DataType) -> DataType {
     }
 }
 
-/// Returns a function that returns true if label number `.0` encloses value number `.1`.
+/// Returns a function that returns true if the label numbered `.0` encloses the value numbered
+/// `.1`.
 fn enclosing(low: &ArrayRef, high: &ArrayRef, values: &ArrayRef) -> Result<impl Fn(usize, usize) -> bool + use<>> {
     let above = make_comparator(low, values, SortOptions::default())?;
     let below = make_comparator(values, high, SortOptions::default())?;
@@ -258,7 +260,7 @@ fn enclosing(low: &ArrayRef, high: &ArrayRef, values: &ArrayRef) -> Result<impl 
 const INSTEAD: &str = "write LABELS TEXT, leave the level out with LEVELS, or name a hierarchy whose labels are ranges, \
                        such as 20-24, [20, 25) or >=90";
 
-/// Reads labels of one column.
+/// Reads the labels of one column as bounds.
 struct Reader<'a> {
     lookup: &'a Lookup,
     data_type: DataType,
@@ -283,7 +285,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Returns the labels of a level above the ground; `None` for the label of the top and for `*`.
+    /// Returns the labels at a level above the ground; `None` for the label of the top and for `*`.
     fn texts(&self, level: u8) -> Result<Vec<Option<String>>> {
         let text = |level: u8| Ok::<_, Error>(cast(&self.lookup.level(level).labels, &DataType::Utf8)?);
         let (labels, top) = (text(level)?, text(self.lookup.top())?);
@@ -346,8 +348,8 @@ impl<'a> Reader<'a> {
         if let Some((first, last)) = self.calendar.as_ref().and_then(|c| c.span(text)) {
             return Some((Some(first), Some(last)));
         }
-        // The first and the last unit of the span that an end names; equal if the end is exactly
-        // one unit.
+        // The first and the last unit of the span that an end names. The two are equal if the end
+        // is exactly one unit.
         let span = |text: &str| match &self.calendar {
             Some(calendar) => calendar
                 .span(text)
@@ -395,7 +397,7 @@ mod tests {
     use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
     use arrow::array::{Date32Array, Int8Array, Int64Array};
 
-    /// Returns the bounds and the midpoint of each label of level 1, for values under these labels.
+    /// Returns the bounds and the midpoint of each label at level 1, for values under these labels.
     fn shown(values: ArrayRef, labels: &[&str]) -> std::result::Result<Vec<(String, String)>, String> {
         let texts = cast(&values, &DataType::Utf8).unwrap();
         let row = |(value, label): (Option<&str>, &&str)| vec![value.map(str::to_string), Some(label.to_string())];

@@ -1,5 +1,4 @@
-//! The spans of labels of the calendar: the first and the last instant of `2024-05`, `2024-Q2` or
-//! `1990s`.
+//! The spans of calendar labels: the first and the last instant of `2024-05`, `2024-Q2` or `1990s`.
 
 use super::local_times::time_zone;
 use crate::error::Result;
@@ -7,10 +6,10 @@ use arrow::array::timezone::Tz;
 use arrow::datatypes::{DataType, TimeUnit};
 use chrono::{Duration, NaiveDate, NaiveDateTime, TimeZone, Weekday};
 
-/// The calendar of a type of dates or timestamps.
+/// The calendar of a date or timestamp type.
 #[derive(Debug)]
 pub(super) struct Calendar {
-    /// The number of units of a day.
+    /// The number of units in a day.
     day: i128,
     zone: Option<Tz>,
 }
@@ -35,15 +34,16 @@ impl Calendar {
         Ok(Some(Self { day, zone }))
     }
 
-    /// Returns the first and the last unit of the span that `label` names; `None` if it names none.
+    /// Returns the first and the last unit of the span that `label` names; `None` if it names no
+    /// span.
     pub(super) fn span(&self, label: &str) -> Option<(i128, i128)> {
         let (start, end) = span(label)?;
         Some((self.units(start, true)?, self.units(end, false)? - 1))
     }
 
-    /// Returns the local time `at` in units. A clock that is set back shows a time twice: `first`
-    /// selects the earlier of the two. A time that a clock skips is replaced by the next time that
-    /// it shows.
+    /// Returns the local time `at` in units. A clock that is set back shows a local time twice:
+    /// `first` selects the earlier instant. A local time that the clock skips is replaced by the
+    /// next time that the clock shows.
     fn units(&self, at: NaiveDateTime, first: bool) -> Option<i128> {
         let seconds = match self.zone {
             None => at.and_utc().timestamp(),
@@ -100,7 +100,7 @@ fn days(label: &str) -> Option<(NaiveDate, NaiveDate)> {
         }
         [part] if part.starts_with('W') => {
             let start = NaiveDate::from_isoywd_opt(of_year, number(&part[1..], 2)?, Weekday::Mon)?;
-            // The last week of 9999 ends in a year that has no text.
+            // The last week of 9999 ends in the year 10000, which cannot be written as a text.
             let end = start.checked_add_signed(Duration::weeks(1))?;
             Some((start, end.min(NaiveDate::from_ymd_opt(10_000, 1, 1)?)))
         }
@@ -127,7 +127,7 @@ fn day(label: &str) -> Option<NaiveDate> {
     )
 }
 
-/// Parses a number of this many digits.
+/// Parses a number that has exactly `digits` digits.
 fn number(text: &str, digits: usize) -> Option<u32> {
     let is_number = text.len() == digits && text.bytes().all(|b| b.is_ascii_digit());
     text.parse().ok().filter(|_| is_number)

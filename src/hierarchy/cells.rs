@@ -1,6 +1,6 @@
 //! The cells of a column. The ends of ranges are moved to the ends of cells. The cells are the
-//! groups of the column's hierarchy if these are intervals. Otherwise they depend on the width of
-//! the column ([`Grid`]).
+//! groups of the column's hierarchy if these groups are intervals. Otherwise the cells depend on
+//! the width of the column ([`Grid`]).
 
 use super::bounds::Bounds;
 use super::codes::Coded;
@@ -12,7 +12,8 @@ use arrow::array::{Array, ArrayRef, UInt32Array};
 use arrow::compute::take;
 
 impl Lookup {
-    /// Returns the cells of the column; `None` if it has no order or no cells can be computed.
+    /// Returns the cells of the column; `None` if the column has no order or no cells can be
+    /// computed.
     pub(super) fn grid(&self) -> Option<&Grid> {
         let grid = || match of_hierarchy(self) {
             // Codes that are years cannot be compared with days and instants.
@@ -26,9 +27,9 @@ impl Lookup {
     }
 }
 
-/// Returns the grid whose cells are the groups of a hierarchy at the first level that has a group
-/// of more than one value. Returns `None` if the labels of that level are not intervals in the
-/// order of the values.
+/// Returns the grid whose cells are the groups of a hierarchy. The groups are those at the first
+/// level that has a group of more than one value. Returns `None` if the labels of that level are
+/// not intervals in the order of the values.
 fn of_hierarchy(lookup: &Lookup) -> Result<Option<Grid>> {
     for level in 1..lookup.top() {
         let Ok(bounds) = Bounds::of_level(lookup, level) else {
@@ -42,7 +43,8 @@ fn of_hierarchy(lookup: &Lookup) -> Result<Option<Grid>> {
             return Ok(None);
         };
         let known = lookup.values().len() - lookup.values().null_count();
-        // The values that a code hides are one group, which does not show how others are grouped.
+        // The values that a code hides form one group, which does not show how other values are
+        // grouped.
         let is_alone = |code: usize| lows[code].is_some() && lows[code] == highs[code];
         if (0..known).all(|code| is_alone(code) || lookup.hidden(code as u32).is_some()) {
             continue;

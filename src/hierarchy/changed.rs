@@ -1,9 +1,9 @@
-//! Codes that get one label of their own, whatever the level: `CHANGE ('036', '059') TO '000'`.
+//! Codes that get one common label, whatever the level: `CHANGE ('036', '059') TO '000'`.
 
 use crate::error::{Error, Result};
 use crate::quoting::literal;
 
-/// The codes that begin with one of several texts, and their label.
+/// The beginnings of the codes to change, and the label that these codes get.
 #[derive(Debug, Clone)]
 pub(super) struct Changed {
     beginnings: Vec<String>,
@@ -11,8 +11,8 @@ pub(super) struct Changed {
 }
 
 impl Changed {
-    /// Returns the codes that begin with one of `beginnings`, and have `label`; `None` if neither
-    /// is given.
+    /// Returns the change that gives `label` to the codes that begin with one of `beginnings`;
+    /// `None` if neither is given. Fails if only one is given or a text is empty.
     pub(super) fn try_new(beginnings: Vec<String>, label: Option<String>) -> Result<Option<Self>> {
         let Some(label) = label else {
             return match beginnings.is_empty() {
@@ -35,9 +35,9 @@ impl Changed {
         Ok(Some(Self { beginnings, label }))
     }
 
-    /// Returns the label of a code that is changed. A code that begins with the label is changed
-    /// too; otherwise the label would stand for codes that the next level distinguishes. `at`
-    /// separates the parts of a code.
+    /// Returns the label of a changed code; `None` for any other code. A code that begins with the
+    /// label is changed too; otherwise the label would stand for codes that the next level
+    /// distinguishes. `at` separates the parts of a code.
     pub(super) fn label(&self, code: &str, at: Option<&str>) -> Option<&str> {
         let begins = |beginning: &String| {
             let rest = code.strip_prefix(beginning.as_str());
@@ -77,7 +77,7 @@ mod tests {
         ] {
             assert_eq!(sparse.label(code, None), label, "{code}");
         }
-        // A part is not the beginning of a longer one.
+        // A beginning matches whole parts only: `10` does not match `100`.
         let network = changed(&["10"], Some("own")).unwrap().unwrap();
         assert_eq!(network.label("10.0.0.1", Some(".")), Some("own"));
         assert_eq!(network.label("10", Some(".")), Some("own"));

@@ -1,7 +1,7 @@
 //! The clause of a kind in CREATE HIERARCHY, as data.
 //!
-//! A kind declares which keywords its clause has and what follows each. The statement is parsed,
-//! checked and printed from this declaration, so a kind has no parser of its own.
+//! A kind declares the keywords of its clause and what follows each keyword. The statement is
+//! parsed, checked and printed from this declaration, so a kind has no parser of its own.
 
 use super::arguments::Arguments;
 use super::rule::GeneralizationRule;
@@ -42,7 +42,7 @@ pub struct Kind {
     pub info: Info,
     /// The clause of the kind.
     pub clause: Clause,
-    /// Makes the rule.
+    /// The constructor of the rule.
     pub build: Build,
 }
 
@@ -111,11 +111,11 @@ pub struct Clause {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Part {
-    /// A part at this position, without a keyword. The name is only for [`Arguments`].
+    /// A part at this position, without a keyword. Only [`Arguments`] uses the name.
     First(&'static str, Takes),
-    /// An optional part after these keywords, in any order with other optional parts.
+    /// An optional part after these keywords. Optional parts may come in any order.
     Maybe(&'static str, Takes),
-    /// Exactly one of these parts must follow, each after its keywords.
+    /// Alternatives: exactly one of these parts must follow, after its own keywords.
     OneOf(&'static [(&'static str, Takes)]),
 }
 
@@ -138,9 +138,10 @@ pub enum Takes {
     /// `(key value, ...)`
     Options,
     /// `table.column`: the rule is made from the distinct values of the column and the number of
-    /// rows of each.
+    /// rows with each value.
     Column,
-    /// A query, in parentheses or to the end of the clause: the rule is made from its rows.
+    /// A query, in parentheses or to the end of the clause: the rule is made from the rows of the
+    /// query.
     Query,
 }
 

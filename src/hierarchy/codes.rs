@@ -1,10 +1,10 @@
-//! Codes: the promise of a hierarchy that nothing distinguishes the values beyond TOP CODE or
-//! BOTTOM CODE.
+//! TOP CODE and BOTTOM CODE: the promise of a hierarchy that nothing distinguishes the values
+//! beyond a code.
 //!
-//! A code applies to the column, not to a level. The values that it hides have one label at every
-//! level, level 0 included. No range, bound or single value that stands for one of them may reveal
-//! more. [`Codes::are_told_by`] reads the released texts, as a reader does, and shares no code with
-//! the choice of labels.
+//! A code applies to the column, not to a level. The values that a code hides have one common label
+//! at every level, level 0 included. No range, bound or single value that stands for a hidden value
+//! may reveal more. [`Codes::are_told_by`] reads the released texts, as the reader of a release
+//! does, and shares no code with the choice of labels.
 
 use super::date_format::DateFormat;
 use super::line::Line;
@@ -31,7 +31,7 @@ pub enum Side {
 }
 
 /// The codes of a hierarchy. A reader cannot distinguish values below `bottom` from each other, nor
-/// values from `top` on.
+/// values at or above `top`.
 ///
 /// ```
 /// use anonsql::extend::hierarchy::Codes;
@@ -69,16 +69,15 @@ impl Codes {
         })
     }
 
-    /// Returns the name of the check that no label of a column reveals more than its TOP and BOTTOM
-    /// CODE allow.
+    /// Returns the name of the check that no label of a column reveals more than the codes allow.
     pub(crate) fn check_of(&self, column: &str) -> String {
         format!("values of {column} that say more than {self}")
     }
 
-    /// Returns true if a released text of a column of this type distinguishes values that a code
-    /// hides. The text is a label, the text of bounds (`[90, ]`), or with `is_point` one value that
-    /// stands for a label. `None` and the empty text reveal nothing. A text that cannot be read
-    /// counts as revealing.
+    /// Returns true if a released text distinguishes values that a code hides. `data_type` is the
+    /// type of the column. The text is a label or the text of bounds (`[90, ]`). If `is_point` is
+    /// true, the text is one value that stands for a label. `None` and the empty text reveal
+    /// nothing. A text that cannot be read counts as revealing.
     pub(crate) fn are_told_by(&self, text: Option<&str>, is_point: bool, data_type: &DataType) -> bool {
         let Some(text) = text.filter(|text| !text.is_empty()) else {
             return false;
@@ -99,9 +98,10 @@ impl Codes {
         }
     }
 
-    /// Checks the same for values that are whole numbers of units of 10^-`scale`. The ends and the
-    /// codes are moved to the next value inside, so that `>=12.5`, `[13, ]` and `>12` are one range
-    /// of whole numbers. Returns `None` if they cannot be counted in units.
+    /// Does the check of [`Codes::are_told_by`] for values that are whole numbers of units of
+    /// 10^-`scale`. The ends and the codes are moved inward to the next value, so that `>=12.5`,
+    /// `[13, ]` and `>12` are one range of whole numbers. Returns `None` if an end or a code cannot
+    /// be counted in units.
     fn are_told_by_units(&self, low: End, high: End, is_point: bool, scale: i32) -> Option<bool> {
         let counted = |number: Option<Number>| match number {
             Some(number) => Some(Some(number.ceil_at(scale)?)),
@@ -119,7 +119,7 @@ impl Codes {
             None => None,
         };
         let by_top = top.is_some_and(|top| {
-            // One value that stands for a label may be the code.
+            // A single value that stands for a label may be the code itself.
             let by_high = high.is_some_and(|high| !is_point && high >= top);
             low.is_some_and(|low| low > top) || by_high
         });
@@ -130,7 +130,7 @@ impl Codes {
         Some(by_top || by_bottom)
     }
 
-    /// Checks the same for values that lie anywhere between two numbers.
+    /// Does the check of [`Codes::are_told_by`] for values that may be any fraction.
     fn are_told_by_range(&self, low: End, high: End, is_point: bool) -> bool {
         let by_top = self.top.is_some_and(|top| {
             let low = low.map(|(low, included)| (low.compared(top), included));
@@ -138,7 +138,7 @@ impl Codes {
             by_low
                 || match high.map(|(high, included)| (high.compared(top), included)) {
                     Some((Ordering::Greater, _)) => true,
-                    // A range of fractions is written with an upper end that it does not contain.
+                    // A range of fractions is written with an excluded upper end.
                     Some((Ordering::Equal, true)) => !is_point && low.is_some_and(|(order, _)| order.is_eq()),
                     _ => false,
                 }

@@ -1,10 +1,10 @@
 //! Proof that a released label covers a value, so that a release states nothing false about a row.
 //!
-//! The proof uses only the text of the label, which a reader has, and the value itself. How and by
-//! which algorithm the label was chosen plays no part. A label covers a value if it is the value's
+//! The proof uses only the text of the label, which the reader of a release has, and the value
+//! itself. It does not matter how the label was chosen. A label covers a value if it is the value's
 //! own label at some level of the hierarchy, the value itself, or a range of numbers, dates or
-//! timestamps that contains the value. Both ends of a range are included, and one of them may be
-//! open (`[20, 24]`, `>=85`, `<=34`).
+//! timestamps that contains the value. Both ends of a range are included, and one end may be open
+//! (`[20, 24]`, `>=85`, `<=34`).
 
 use super::bounds::spelled;
 use super::ground;
@@ -19,19 +19,19 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The labels of one column, to be compared with its values.
+/// The released labels of one column, to be compared with the values of the column.
 pub struct Cover {
     lookup: Arc<Lookup>,
     labels: StringArray,
-    /// The labels of each level above the ground.
+    /// The labels of the hierarchy at each level above the ground.
     levels: Vec<StringArray>,
     ends: Option<Ends>,
-    /// True if a NULL label covers every value. Otherwise a NULL label is the value NULL.
+    /// True if a NULL label covers every value. Otherwise a NULL label covers only the value NULL.
     null_is_any: bool,
 }
 
-/// The ends of each label that is a value or a range of values, compared as values of the column's
-/// type.
+/// The ends of each label that is a value or a range of values. Ends are compared as values of the
+/// column's type.
 struct Ends {
     is_read: Vec<bool>,
     /// Whether the lower and the upper end are open.
@@ -41,7 +41,7 @@ struct Ends {
 }
 
 impl Cover {
-    /// Returns the cover of these released labels of the column to which `lookup` is bound.
+    /// Returns the cover of the released `labels`, for the column to which `lookup` is bound.
     pub fn new(lookup: Arc<Lookup>, labels: StringArray) -> Result<Self> {
         let values = ground::plain(lookup.values())?;
         let levels = lookup.levels().iter().skip(1);
@@ -55,7 +55,7 @@ impl Cover {
         })
     }
 
-    /// Returns the cover of released bounds, structs of `low` and `high`.
+    /// Returns the cover of released bounds, which are structs of `low` and `high`.
     pub fn of_bounds(lookup: Arc<Lookup>, bounds: &ArrayRef) -> Result<Self> {
         let ends = bounds.as_struct();
         Ok(Self::new(lookup, spelled(ends.column(0), ends.column(1))?)?.with_null_as_any())
@@ -86,8 +86,8 @@ impl Cover {
         self.ends.as_ref().is_some_and(|ends| ends.enclose(value, text)) && !self.lookup.values().is_null(value)
     }
 
-    /// Returns for each label the ground codes that it covers, ascending. The values of the lookup
-    /// must ascend.
+    /// Returns for each label the ground codes whose values it covers, ascending. The values of the
+    /// lookup must ascend.
     pub fn covered(&self) -> Vec<Vec<u32>> {
         let values = self.lookup.values();
         let known = values.len() - values.null_count();
@@ -126,7 +126,7 @@ impl Cover {
 
 impl fmt::Debug for Cover {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Labels and values are data, which are never shown.
+        // Labels and values are data, which must never be shown.
         f.debug_struct("Cover").finish_non_exhaustive()
     }
 }
@@ -169,7 +169,7 @@ impl Ends {
         }))
     }
 
-    /// Returns the codes that a label encloses, of `known` ascending values.
+    /// Returns the codes whose values a label encloses, among `known` ascending values.
     fn between(&self, label: usize, known: usize) -> Range<u32> {
         if !self.is_read[label] {
             return 0..0;
@@ -198,8 +198,8 @@ impl Ends {
     }
 }
 
-/// A [`Cover`] that remembers which pairs of a value and a label it has proven, so that a row costs
-/// one lookup.
+/// A [`Cover`] that remembers which pairs of a value and a label it has proven, so that each
+/// further row with a proven pair costs one lookup.
 #[derive(Debug)]
 pub struct Proven {
     cover: Arc<Cover>,
@@ -215,7 +215,7 @@ enum Pairs {
     Many { last: Vec<u32>, all: HashSet<(u32, u32)> },
 }
 
-/// The greatest number of pairs that have one bit each: a megabyte of bits.
+/// The greatest number of pairs that are stored as one bit per pair, which takes a megabyte.
 const FEW: usize = 1 << 23;
 
 impl Proven {
@@ -266,7 +266,8 @@ mod tests {
     use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
     use arrow::array::{Date32Array, Float64Array, Int64Array};
 
-    /// 20, 23 and 61 in groups of ten, and NULL; the label of level 1 does not parse as a range.
+    /// Returns a lookup of 20, 23 and 61 in groups of ten, and NULL. The labels at level 1 do not
+    /// parse as ranges.
     fn lookup(values: ArrayRef, rows: &[[&str; 3]]) -> Arc<Lookup> {
         let rows: Vec<Vec<Option<String>>> = rows
             .iter()
@@ -315,7 +316,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// `covered` agrees with `covers` for every value.
+        /// Checks that `covered` agrees with `covers` for every value.
         #[test]
         fn the_codes_under_a_label_are_those_that_it_covers(
             numbers in proptest::collection::btree_set(-20i64..60, 1..12),

@@ -1,5 +1,5 @@
-//! The coverage of a column by a hierarchy: the result of CHECK HIERARCHY, and the reason for
-//! refusals before a run.
+//! The coverage of a column by a hierarchy. CHECK HIERARCHY returns the coverage, and a run is
+//! refused if the coverage is not allowed.
 
 use super::exceptions::{OnNull, OnUnmapped};
 use super::ground;
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::quoting::ident;
 use arrow::array::{Array, ArrayRef};
 
-/// The numbers of distinct values and rows of a column that a hierarchy maps, and does not map.
+/// The numbers of distinct values and rows in a column that a hierarchy maps and does not map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Coverage {
     /// The number of distinct values with labels.
@@ -20,7 +20,7 @@ pub struct Coverage {
     pub values_unmapped: u64,
     /// The number of rows with unmapped values.
     pub rows_unmapped: u64,
-    /// The number of rows that are NULL.
+    /// The number of rows in which the column is NULL.
     pub rows_null: u64,
 }
 
@@ -35,7 +35,7 @@ impl Coverage {
             )));
         }
         let mut coverage = Self::default();
-        // A value without rows belongs to another table that is bound together with this one.
+        // A value without rows comes from another table that is bound together with this table.
         for (i, rows) in counts.iter().enumerate().filter(|(_, rows)| **rows > 0) {
             if values.is_null(i) {
                 coverage.rows_null += rows;
@@ -52,22 +52,23 @@ impl Coverage {
 }
 
 impl Lookup {
-    /// Returns the coverage of the bound column; `counts` are the numbers of rows of its values.
+    /// Returns the coverage of the bound column. `counts` contains the number of rows with each of
+    /// its values.
     pub fn coverage(&self, counts: &[u64]) -> Result<Coverage> {
         Coverage::count(self.values(), counts, |code| self.is_unmapped(code))
     }
 }
 
 impl Hierarchy {
-    /// Returns the coverage of a column with these distinct values and the rows of each. NaN and
-    /// infinity are unmapped.
+    /// Returns the coverage of a column with these distinct `values` and the number of rows with
+    /// each value. NaN and infinity are unmapped.
     pub fn coverage(&self, values: &ArrayRef, counts: &[u64]) -> Result<Coverage> {
         let is_unmapped = self.unmapped(values)?;
         Coverage::count(values, counts, |i| is_unmapped[i])
     }
 
-    /// Returns, for each of the distinct values of a column, true if it has no label. The result
-    /// for NULL is unspecified.
+    /// Returns, for each distinct value of a column, true if the value has no label. The result for
+    /// NULL is unspecified.
     pub fn unmapped(&self, values: &ArrayRef) -> Result<Vec<bool>> {
         let told = |e: Error| e.context(format!("hierarchy {}", self.name()));
         self.rule().accepts(values.data_type()).map_err(told)?;
@@ -77,8 +78,8 @@ impl Hierarchy {
         Ok((0..values.len()).map(is_unmapped).collect())
     }
 
-    /// Fails if ON UNMAPPED ERROR or NULLS ERROR rules out the column. The error counts values and
-    /// rows.
+    /// Fails if ON UNMAPPED ERROR or NULLS ERROR rules out the column. The error states the numbers
+    /// of values and rows.
     pub fn admit(&self, column: &str, coverage: &Coverage) -> Result<()> {
         if self.on_unmapped() == OnUnmapped::Error && coverage.values_unmapped > 0 {
             return Err(Error::data(format!(

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use chrono::format::{Item, Parsed, StrftimeItems, parse};
 use chrono::{Datelike, NaiveDateTime, NaiveTime};
 
-/// A format in the syntax of `strptime`, as `to_date` and `to_timestamp` take it.
+/// A format in the syntax of `strptime`, which `to_date` and `to_timestamp` also take.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DateFormat {
     text: String,
@@ -44,13 +44,14 @@ impl DateFormat {
         self.read(&written).is_some_and(|at| at.time() != NaiveTime::MIN)
     }
 
-    /// Reads a date or a timestamp; `None` if the text is not in this format. A date is read as its
-    /// first instant.
+    /// Reads a date or a timestamp; `None` if the text is not in this format. A date is read as the
+    /// first instant of the day.
     pub(super) fn read(&self, text: &str) -> Option<NaiveDateTime> {
         let mut parsed = Parsed::new();
         parse(&mut parsed, text.trim(), self.items.iter()).ok()?;
         let date = parsed.to_naive_date().ok()?;
-        // %Y reads fewer digits than it writes: 20 is not the year 20.
+        // %Y also reads fewer than the four digits that it writes, but the text 20 does not mean
+        // the year 20.
         if date.year() < 1000 && (date.year() < 0 || !text.contains(&format!("{:04}", date.year()))) {
             return None;
         }
@@ -58,7 +59,7 @@ impl DateFormat {
     }
 }
 
-/// A timestamp in which no two parts are the same: 2013-11-25T14:36:52.
+/// A timestamp in which no two parts are equal: 2013-11-25T14:36:52.
 const EXAMPLE: NaiveDateTime = NaiveDateTime::new(
     match chrono::NaiveDate::from_ymd_opt(2013, 11, 25) {
         Some(date) => date,

@@ -5,25 +5,25 @@ use std::fmt;
 /// The treatment of a value that the hierarchy does not map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnUnmapped {
-    /// The statement fails with the number of unknown values and rows.
+    /// The statement fails, and the error states the numbers of unmapped values and rows.
     #[default]
     Error,
     /// The rows with the value are suppressed.
     Suppress,
-    /// The value generalizes to the top at every level above the ground. A column with such a value
-    /// is not released at level 0, which would be the value itself.
+    /// The value generalizes to the top at every level above the ground. A column with an unmapped
+    /// value is not released at level 0, where the label is the value itself.
     Top,
 }
 
 /// The treatment of NULL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnNull {
-    /// NULL is a value of its own below the top.
+    /// NULL is a separate value below the top.
     #[default]
     Value,
     /// NULL generalizes to the top at every level above the ground.
     Top,
-    /// The statement fails with the number of NULL rows.
+    /// The statement fails, and the error states the number of NULL rows.
     Error,
 }
 

@@ -1,11 +1,12 @@
-//! FROM file: a hierarchy in a CSV file, as ARX and anjana write them.
+//! FROM file: a hierarchy in a CSV file, as written by ARX and anjana.
 //!
-//! One row per ground value, one column per level, level 0 first. The delimiter is `;`, or a tab if
-//! the first line has no `;`, or `,` if it has neither. A first line that names the columns is not
-//! a row. It is detected (see `header`), or declared by an option. Lines may end in CRLF, fields
-//! may be quoted, blank lines are skipped. Blanks that follow every delimiter are not part of the
-//! labels. A row that is longer or shorter than the first, and text that is not UTF-8, are errors
-//! that name the line. A file may be compressed, as indicated by the end of its name.
+//! The file has one row per ground value and one column per level, level 0 first. The delimiter is
+//! `;`, or a tab if the first line has no `;`, or `,` if the first line has neither. A first line
+//! that names the columns is not a row. Such a line is detected (see `header`), or declared by an
+//! option. Lines may end in CRLF, fields may be quoted, blank lines are skipped. If a blank follows
+//! every delimiter, these blanks are not part of the labels. A row that is longer or shorter than
+//! the first, or text that is not UTF-8, is an error that names the line. A file may be compressed;
+//! the end of its name indicates the compression.
 //!
 //! Example: `CREATE HIERARCHY age FROM 'age.csv' OPTIONS (delimiter ';', has_header false)`.
 //!
@@ -87,7 +88,7 @@ impl FileOptions {
     }
 }
 
-/// Writes the OPTIONS clause with the options that are not the default, with a space before it.
+/// Writes a space and the OPTIONS clause with the options that differ from the default.
 impl fmt::Display for FileOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = |byte: u8| literal(&char::from(byte).to_string());
@@ -108,7 +109,7 @@ impl fmt::Display for FileOptions {
     }
 }
 
-/// The extensions of files that are tables but not CSV.
+/// The extensions of file formats that contain tables but are not CSV.
 const OF_TABLES: &[&str] = &["parquet", "pq", "arrow", "feather", "avro", "json", "ndjson", "xlsx"];
 
 /// Reads the hierarchy in the file at `path`.
@@ -117,8 +118,8 @@ pub fn read(path: &str, options: &FileOptions) -> Result<Listed> {
     of_bytes(path, None, options)
 }
 
-/// Reads the hierarchy in the local file at `path`, or in the content of an object if `path` is its
-/// URL.
+/// Reads the hierarchy in the local file at `path`. If `path` is a URL, reads it in `object`, the
+/// content of the object at that URL.
 fn of_bytes(path: &str, object: Option<&[u8]>, options: &FileOptions) -> Result<Listed> {
     let ending = path.rsplit('.').next().unwrap_or_default();
     if OF_TABLES.iter().any(|other| ending.eq_ignore_ascii_case(other)) {
@@ -132,7 +133,8 @@ fn of_bytes(path: &str, object: Option<&[u8]>, options: &FileOptions) -> Result<
     let (bytes, whole) = match object {
         Some(object) => (location::decompressed(path, object, &what)?, None),
         None => {
-            // The clause has the absolute path, so that it recreates the hierarchy from any folder.
+            // The clause contains the absolute path, so that the clause recreates the hierarchy
+            // from any folder.
             let whole = std::path::absolute(location::expanded(path)?.as_ref()).ok();
             let whole = whole.and_then(|whole| whole.into_os_string().into_string().ok());
             (location::read(path, &what)?, whole)
@@ -147,7 +149,7 @@ fn of_bytes(path: &str, object: Option<&[u8]>, options: &FileOptions) -> Result<
         .map_err(|e| e.context(what))
 }
 
-/// Returns the ground values, the labels of each level, and the lines of a file.
+/// Returns the ground values, the labels at each level, and the line numbers of the rows in a file.
 fn columns(bytes: &[u8], options: &FileOptions) -> Result<(ArrayRef, Vec<ArrayRef>, Places)> {
     let delimiter = options.delimiter.unwrap_or_else(|| delimiter(bytes, options.quote));
     let mut reader = ReaderBuilder::new()
@@ -207,8 +209,8 @@ fn delimiter(bytes: &[u8], quote: u8) -> u8 {
     b";\t,".iter().find(has).copied().unwrap_or(b';')
 }
 
-/// Returns the labels without the blank that follows every delimiter, as in `Private, working`. The
-/// first line may have none, because it may name the columns.
+/// Returns the labels without their leading blanks if a blank follows every delimiter, as in
+/// `Private, working`. The first line may have no blanks, because it may name the columns.
 fn without_blanks(labels: Vec<StringArray>) -> Vec<StringArray> {
     let follows = |label: Option<&str>| label.is_some_and(|label| label.starts_with(' '));
     let is_separated = |level: &StringArray| level.iter().skip(usize::from(level.len() > 1)).all(follows);
@@ -219,8 +221,8 @@ fn without_blanks(labels: Vec<StringArray>) -> Vec<StringArray> {
     labels.into_iter().map(trimmed).collect()
 }
 
-/// Returns the error for a file that the reader could not read. The reader's own message is not
-/// used, because it may quote the file.
+/// Returns the error for a file that the CSV reader could not read. The message of the CSV reader
+/// is not used, because it may quote the file.
 fn malformed(error: &csv::Error) -> Error {
     match error.position() {
         Some(position) => Error::data(format!("line {} is not valid CSV", position.line())),
@@ -274,7 +276,7 @@ mod tests {
         read(&path, options)
     }
 
-    /// Returns all labels of a value, joined.
+    /// Returns the labels of a value at all levels, joined.
     fn labels(table: &Listed, value: &str) -> String {
         let values: ArrayRef = Arc::new(StringArray::from(vec![value]));
         let labels = table.labels(&values).unwrap();
@@ -420,7 +422,7 @@ mod tests {
                 let text = std::fs::read_to_string(&path).unwrap();
                 let table = read(&path.to_string_lossy(), &FileOptions::default()).unwrap();
                 assert_eq!(table.listed(), Some(text.lines().count() as u64), "{path:?}");
-                // The files use no quotes, so each line is its own expected result.
+                // The files use no quotes, so each line is also the expected result.
                 let rows: Vec<Vec<&str>> = text.lines().map(|l| l.split(';').collect()).collect();
                 let ground: ArrayRef = Arc::new(rows.iter().map(|r| Some(r[0])).collect::<StringArray>());
                 let labels = table.labels(&ground).unwrap();

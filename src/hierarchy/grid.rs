@@ -1,12 +1,12 @@
-//! A grid over a column of numbers, dates or timestamps: ends of ranges that reveal no value.
+//! A grid over a column of numbers, dates or timestamps. Range ends on its lines reveal no value.
 //!
 //! A range that ends at the least and the greatest value of a group reveals that somebody has
-//! exactly these values. So its ends are moved outward to the lines of a grid. If a hierarchy has
-//! groups that are intervals, the lines are the ends of these intervals, and nothing finer than the
-//! hierarchy is released. Otherwise the lines depend only on the width of the whole column. The
-//! width of a cell is then the least of 1, 2, 5, 10, 20, 50, ... units (days for dates, for
-//! timestamps also parts of days) that is a twentieth of that width or more, and a cell is never
-//! one value wide.
+//! exactly these values. So the ends of the range are moved outward to the lines of a grid. If a
+//! hierarchy has groups that are intervals, the lines are the ends of these intervals, and nothing
+//! finer than the hierarchy is released. Otherwise the lines depend only on the width of the whole
+//! column. The width of a cell is then the least of 1, 2, 5, 10, 20, 50, ... units that is at least
+//! a twentieth of the width of the column. Units are days for dates, and days or parts of days for
+//! timestamps. A cell is never one value wide.
 
 use super::codes::{Codes, Side};
 use super::ground::{self, numbers};
@@ -21,10 +21,11 @@ use arrow::datatypes::{DataType, Float64Type, TimeUnit};
 /// The cells of a column's values.
 #[derive(Debug, Clone)]
 pub(super) struct Grid {
-    /// By ground code: the lower and the upper end of its cell, as text and as numbers.
+    /// By ground code: the lower end of its cell, as text and as a number. `high` contains the
+    /// upper ends.
     low: (StringArray, Vec<f64>),
     high: (StringArray, Vec<f64>),
-    /// By ground code: the first and the last code of its cell.
+    /// By ground code: the first code in its cell. `last` contains the last codes.
     first: Vec<u32>,
     last: Vec<u32>,
 }
@@ -32,14 +33,14 @@ pub(super) struct Grid {
 /// A cell is at least as wide as the column divided by this number.
 const CELLS: i128 = 20;
 const DAY: i128 = 86_400;
-/// The widths in seconds of cells of less than a day.
+/// The widths in seconds of the cells that are narrower than a day.
 const SECONDS: [i128; 9] = [1, 5, 15, 60, 300, 900, 3_600, 21_600, 43_200];
 
 impl Grid {
-    /// Returns the grid of ascending values, NULL last. The grid depends on their width alone. A
-    /// cell ends at a TOP or BOTTOM CODE, and a cell beyond it is open, because a range that goes
-    /// further would reveal more than the code. `hidden` gives, by ground code, the TOP or BOTTOM
-    /// CODE that hides the value.
+    /// Returns the grid of `values`, which ascend with NULL last. The grid depends only on their
+    /// span and the codes. A cell ends at a TOP or BOTTOM CODE, and a cell beyond a code is open,
+    /// because a range that goes further would reveal more than the code. `hidden` returns, for a
+    /// ground code, the TOP or BOTTOM CODE that hides the value.
     pub(super) fn of_values(
         values: &ArrayRef,
         codes: Option<&Codes>,
@@ -53,7 +54,8 @@ impl Grid {
         };
         let Some((low, high)) = ends else { return Ok(None) };
         let complete = |ends: &ArrayRef| (0..values.len()).all(|i| ends.is_valid(i) || values.is_null(i));
-        // Near the ends of a type, a line may be beyond it, or have no text that can be read back.
+        // Near the ends of the type, a line may be beyond the type, or its text may not be readable
+        // as a value.
         if !complete(&read_back(&low)?) || !complete(&read_back(&high)?) {
             return Ok(None);
         }
@@ -72,8 +74,8 @@ impl Grid {
         Self::between((low, lows), (high, highs), same).map(Some)
     }
 
-    /// Returns the grid with these ends by ground code, as values and as numbers. Neighbours for
-    /// which `same` is true are in one cell.
+    /// Returns the grid with these ends, which are given by ground code as values and as numbers.
+    /// Neighbours for which `same` is true are in one cell.
     pub(super) fn between(
         (low, lows): (ArrayRef, Vec<Option<f64>>),
         (high, highs): (ArrayRef, Vec<Option<f64>>),
@@ -100,18 +102,18 @@ impl Grid {
         })
     }
 
-    /// Returns the codes from the first of the cell of `low` to the last of the cell of `high`.
+    /// Returns the first code in the cell of `low` and the last code in the cell of `high`.
     pub(super) fn widened(&self, low: u32, high: u32) -> (u32, u32) {
         (self.first[low as usize], self.last[high as usize])
     }
 
-    /// Returns the ends of the range from the cell of `low` to the cell of `high`, as numbers. An
-    /// open end is infinite.
+    /// Returns the ends of the range from the cell of `low` to the cell of `high`, as numbers. The
+    /// number of an open end is infinite.
     pub(super) fn ends(&self, low: u32, high: u32) -> (f64, f64) {
         (self.low.1[low as usize], self.high.1[high as usize])
     }
 
-    /// Returns the ends of the range from the cell of `low` to the cell of `high`, as text; `None`
+    /// Returns the ends of the range from the cell of `low` to the cell of `high`, as texts; `None`
     /// for an open end.
     pub(super) fn texts(&self, low: u32, high: u32) -> (Option<&str>, Option<&str>) {
         fn text(ends: &StringArray, code: u32) -> Option<&str> {
@@ -121,7 +123,7 @@ impl Grid {
     }
 }
 
-/// Returns the least of 1, 2, 5, 10, ... times `unit` that is at least `least`.
+/// Returns the least multiple of `unit` by 1, 2, 5, 10, ... that is at least `least`.
 fn round_number(least: i128, unit: i128) -> i128 {
     let mut power = unit;
     loop {
@@ -134,7 +136,7 @@ fn round_number(least: i128, unit: i128) -> i128 {
     }
 }
 
-/// Returns the width of a cell of a column of whole units that is `width` wide.
+/// Returns the width of a cell in a column that is `width` units wide and contains whole units.
 fn step(data_type: &DataType, width: i128) -> i128 {
     let least = (width / CELLS + i128::from(width % CELLS > 0)).max(2);
     let a_second = match data_type {
@@ -148,15 +150,15 @@ fn step(data_type: &DataType, width: i128) -> i128 {
     natural.unwrap_or_else(|| round_number(least, DAY * a_second))
 }
 
-/// Returns the values that a reader parses from the texts of these ends; null for a text that is
-/// not a value.
+/// Writes these ends as texts and returns the values that are read from the texts; null for a text
+/// that is not a value.
 fn read_back(ends: &ArrayRef) -> Result<ArrayRef> {
     ground::parse(&texts(ends)?, ends.data_type())
 }
 
 type Ends = Option<(ArrayRef, ArrayRef)>;
 
-/// Returns the ends of the cells of values that are whole numbers of units: integers, decimals,
+/// Returns the ends of the cells for values that are whole numbers of units: integers, decimals,
 /// dates, timestamps.
 fn units(values: &ArrayRef, codes: &[Number]) -> Result<Ends> {
     let data_type = values.data_type();
@@ -188,7 +190,7 @@ fn units(values: &ArrayRef, codes: &[Number]) -> Result<Ends> {
     Ok(Some((lows, highs)))
 }
 
-/// Returns the ends of the cells of floating-point numbers.
+/// Returns the ends of the cells for floating-point numbers.
 fn fractions(values: &ArrayRef, codes: &[Number]) -> Result<Ends> {
     let wide = cast(values, &DataType::Float64)?;
     let own = wide.as_primitive::<Float64Type>();
@@ -210,7 +212,7 @@ fn fractions(values: &ArrayRef, codes: &[Number]) -> Result<Ends> {
     let parsed = |n: f64| line(n).parse::<f64>().unwrap_or(f64::NAN);
     let cell = |x: f64| {
         let n = (x / (times as f64 * power)).floor();
-        // Beyond this, floats have no cells of this width.
+        // Beyond this number, floats are too coarse for cells of this width.
         if n.abs() > 1e15 {
             return None;
         }
@@ -292,7 +294,7 @@ mod tests {
             shown(Arc::new(Int64Array::from(vec![Some(17), Some(29), Some(90), None]))),
             ["15 19", "25 29", "90 94"]
         );
-        // A cell is never one value wide, and never beyond the type.
+        // A cell is never one value wide, and never reaches beyond the type.
         assert_eq!(
             shown(Arc::new(Int8Array::from(vec![-128, 3, 127]))),
             ["-128 -121", "0 19", "120 127"]
@@ -321,7 +323,8 @@ mod tests {
         assert_eq!(shown(Arc::new(cents)), ["-1.00 -0.01", "12.00 12.99"]);
     }
 
-    /// The end of the last cell is beyond a Float16, or is an instant whose text cannot be read.
+    /// Tests two columns in which the end of the last cell cannot be read back: it is beyond
+    /// Float16, or it is an instant whose text cannot be read.
     #[test]
     fn what_cannot_be_read_back_is_no_end() {
         let halves = Float64Array::from(vec![-65_504.0, 1.0, 65_504.0]);

@@ -1,4 +1,4 @@
-//! Ground values as text, and their match with a column of any type.
+//! Ground values as text, and the matching of ground values with a column of any type.
 
 use super::instant::texts;
 use super::number::Number;
@@ -12,7 +12,7 @@ use arrow::row::{RowConverter, SortField};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Returns true for numbers, dates and timestamps: values of these types can be computed with.
+/// Returns true for numbers, dates and timestamps, which are the types for computation.
 pub(crate) fn has_order(data_type: &DataType) -> bool {
     let plain = plain_type(data_type);
     plain.is_numeric() || matches!(plain, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..))
@@ -61,14 +61,14 @@ pub(super) fn has_text(data_type: &DataType) -> Result<()> {
     }
 }
 
-/// Returns the values as text, such that [`parse`] reads them back.
+/// Returns the values as texts that [`parse`] reads back as the same values.
 pub(super) fn text(values: &ArrayRef) -> Result<StringArray> {
     has_text(values.data_type())?;
     texts(&plain(values)?)
 }
 
 /// Returns the values written in `texts`, as plain values of `data_type`; null where a text is not
-/// exactly such a value.
+/// exactly a value of that type.
 pub(super) fn parse(texts: &StringArray, data_type: &DataType) -> Result<ArrayRef> {
     has_text(data_type)?;
     macro_rules! integers {
@@ -113,7 +113,7 @@ pub(super) fn parse(texts: &StringArray, data_type: &DataType) -> Result<ArrayRe
                 .map(|t| t?.trim().parse::<f32>().ok().filter(|x| x.is_finite()));
             let floats: ArrayRef = Arc::new(floats.collect::<PrimitiveArray<Float32Type>>());
             let narrowed = cast(&floats, narrow)?;
-            // A value beyond the narrower type became infinite.
+            // A value beyond the range of the narrower type became infinite.
             let wide = cast(&narrowed, &DataType::Float32)?;
             let is_infinite = wide
                 .as_primitive::<Float32Type>()
@@ -133,7 +133,7 @@ pub(super) fn parse(texts: &StringArray, data_type: &DataType) -> Result<ArrayRe
 fn says_other(texts: &StringArray, values: &ArrayRef) -> Result<BooleanArray> {
     let finer: &[DataType] = match values.data_type() {
         DataType::Float16 | DataType::Float32 | DataType::Float64 => return rounds_whole(texts, values),
-        // Microseconds reach dates that nanoseconds do not.
+        // Microseconds reach dates that nanoseconds do not reach.
         DataType::Date32 | DataType::Date64 => &[
             DataType::Timestamp(TimeUnit::Nanosecond, None),
             DataType::Timestamp(TimeUnit::Microsecond, None),
@@ -148,7 +148,8 @@ fn says_other(texts: &StringArray, values: &ArrayRef) -> Result<BooleanArray> {
     let mut says_other = BooleanArray::from(vec![false; texts.len()]);
     for finer in finer {
         let (said, read) = (cast(texts, finer)?, cast(values, finer)?);
-        // A value beyond the finer type is NULL there, and NULL does not count as different.
+        // A value beyond the range of the finer type is NULL in that type, and NULL does not count
+        // as different.
         let differs = neq(&said, &read)?;
         let differs = differs.iter().map(|differs| Some(differs == Some(true)));
         says_other = or(&says_other, &differs.collect())?;
@@ -156,9 +157,9 @@ fn says_other(texts: &StringArray, values: &ArrayRef) -> Result<BooleanArray> {
     Ok(says_other)
 }
 
-/// Returns, for each text of a whole number, true if neither the float that was read from it nor
-/// the text of that float is the same number: the text of 1e23 has zeros that the float does not
-/// have.
+/// Returns, for each text, true if the text is a whole number and differs from both the float that
+/// was read from it and the text of that float. The text of the float counts too because, for
+/// example, the float 1e23 is not exactly the number that its text 1e23 states.
 fn rounds_whole(texts: &StringArray, values: &ArrayRef) -> Result<BooleanArray> {
     let (floats, written) = (cast(values, &DataType::Float64)?, self::texts(values)?);
     let both = texts
@@ -174,7 +175,7 @@ fn rounds_whole(texts: &StringArray, values: &ArrayRef) -> Result<BooleanArray> 
 }
 
 /// Parses the texts that are a whole number of units of 10^-`scale` with at most `precision`
-/// digits; null for others.
+/// digits; null for other texts.
 fn whole<T>(texts: &StringArray, scale: i32, precision: u32) -> PrimitiveArray<T>
 where
     T: ArrowPrimitiveType,
@@ -191,11 +192,11 @@ where
         .collect()
 }
 
-/// Returns, for each of `values`, its position among `listed`; null if it is not there. Both arrays
-/// have the same type. NULL matches nothing.
+/// Returns, for each value in `values`, its position in `listed`; null if it is not listed. Both
+/// arrays have the same type. NULL matches nothing.
 ///
-/// Fails with a count if two listed values are equal under this type, as `1` and `1.0` are for a
-/// number. `places` returns where two of them are written.
+/// Fails if two listed values are equal under this type, as `1` and `1.0` are for a number. The
+/// error states how often this happens. `places` returns the places of two equal values.
 pub(super) fn positions(
     listed: &ArrayRef,
     values: &ArrayRef,
@@ -226,8 +227,8 @@ pub(super) fn positions(
         .collect())
 }
 
-/// Returns the values with every floating-point -0 replaced by 0. The two are equal but sort and
-/// hash differently.
+/// Returns the values with every floating-point -0 replaced by 0. The two zeros are equal but sort
+/// and hash differently.
 pub(super) fn positive_zero(values: &ArrayRef) -> Result<ArrayRef> {
     Ok(match values.data_type() {
         DataType::Float64 => Arc::new(
@@ -248,7 +249,7 @@ pub(super) fn positive_zero(values: &ArrayRef) -> Result<ArrayRef> {
     })
 }
 
-/// Returns a function that returns true for each position of `values` that contains no NaN and no
+/// Returns a function that returns true for a position at which `values` contains neither NaN nor
 /// infinity.
 pub(super) fn finite(values: &ArrayRef) -> Result<impl Fn(usize) -> bool + use<>> {
     let plain = plain(values)?;
@@ -263,8 +264,8 @@ pub(super) fn finite(values: &ArrayRef) -> Result<impl Fn(usize) -> bool + use<>
     })
 }
 
-/// Returns the plain values as floating-point numbers if they are numbers, dates or timestamps, or
-/// else `None`.
+/// Returns the plain values as floating-point numbers if they are numbers, dates or timestamps, and
+/// `None` otherwise.
 pub(super) fn numbers(values: &ArrayRef) -> Result<Option<Vec<Option<f64>>>> {
     let integers = match values.data_type() {
         DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => cast(values, &DataType::Int64)?,

@@ -1,16 +1,17 @@
-//! Detection of a first line of a hierarchy file that names its columns.
+//! Detects whether the first line of a hierarchy file names the columns.
 
 use super::rule::TOP;
 use arrow::array::{Array, StringArray};
 
-/// Words that stand for a missing value, and are values of a hierarchy.
+/// Words that stand for a missing value. A hierarchy may list such a word as a value.
 const MISSING: [&str; 8] = ["na", "n/a", "null", "none", "nan", "?", "-", "."];
 
-/// Returns true if the first row names the columns. That is so if its labels are called `level 1`
-/// and so on. In a file of three rows or more it is also so if its last label is not the `*` of all
-/// others, or if its ground value is text above numbers. A row of a hierarchy has none of these
-/// properties. A row that shares a label of a level with another row belongs to the hierarchy,
-/// whatever its ground value, because no column has the name of one of its groups.
+/// Returns true if the first row names the columns. The first row names them if its labels are
+/// called `level 1` and so on. In a file of three rows or more, it also names them if all other
+/// rows end in `*` and the first row does not, or if its ground value is text and all other ground
+/// values are numbers. A row of a hierarchy has none of these properties. A first row that shares a
+/// label with another row at some level belongs to the hierarchy, whatever its ground value,
+/// because no column has the name of one of its groups.
 pub(super) fn is_header(ground: &StringArray, labels: &[StringArray]) -> bool {
     let shares_a_label = |level: &StringArray| level.iter().skip(1).any(|label| label == Some(level.value(0)));
     if ground.len() < 2 || labels.iter().any(shares_a_label) {
@@ -32,8 +33,8 @@ pub(super) fn is_header(ground: &StringArray, labels: &[StringArray]) -> bool {
     is_under_top || is_above_numbers
 }
 
-/// Returns true if a text has no digit. A range such as `<20` or `20-24` also stands above numbers,
-/// but is not a name.
+/// Returns true if a text has no digit. A text with digits, such as the range `<20` or `20-24`, may
+/// also stand above numbers, but it is not a name.
 fn has_no_digit(text: &str) -> bool {
     !text.contains(|c: char| c.is_ascii_digit())
 }
@@ -74,8 +75,8 @@ mod tests {
             ),
             (&[["x", "level 1", "level 2"], ["a", "A", "*"]], true),
             (&[["age", "group", "top"], ["31", "low", "*"]], false),
-            // Rows of hierarchies without a top, with a value that is missing, or with text among
-            // numbers.
+            // These first rows belong to hierarchies without a top, with a missing value, or with
+            // text among numbers.
             (&[["nurse", "a", "x"], ["cook", "b", "y"], ["pilot", "c", "y"]], false),
             (&[["?", "?", "*"], ["31", "30-34", "*"], ["34", "30-34", "*"]], false),
             (&[["NA", "x", "y"], ["31", "30-34", "y"], ["34", "30-34", "y"]], false),
@@ -85,7 +86,8 @@ mod tests {
                 false,
             ),
             (&[["nurse", "a", "*"], ["cook", "b", "*"], ["pilot", "c", "*"]], false),
-            // A code of letters above numbers, in the group of one of them.
+            // The first row has a code of letters above numbers, in the same group as one of the
+            // numbers.
             (&[["SS", "a", "x"], ["76114", "a", "y"], ["76102", "b", "y"]], false),
             (&[["SS", "a", "x"], ["76114", "b", "x"], ["76102", "b", "y"]], false),
             (&[["unknown", "a", "all"], ["31", "a", "*"], ["34", "a", "*"]], false),

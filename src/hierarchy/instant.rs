@@ -1,10 +1,11 @@
-//! The texts of values, as a release writes them.
+//! The texts of values in a release.
 //!
 //! The text of a time in a zone ends with the offset of the zone in hours and minutes. Some zones
-//! had offsets with seconds, such as Europe/Berlin before 1893 and Africa/Monrovia before 1972. A
-//! text with such an offset rounded would be another instant. So such a time is written in UTC, and
-//! every other time in its own zone. The text of a value depends on the value and its type alone,
-//! and not on other values of its column. Every reader takes it for the same instant.
+//! had offsets with seconds, such as Europe/Berlin before 1893 and Africa/Monrovia before 1972. If
+//! such an offset were rounded, the text would state another instant. So a time with such an offset
+//! is written in UTC, and every other time in its own zone. The text of a value depends only on the
+//! value and its type, not on other values in the column. Every reader reads the text as the same
+//! instant.
 
 use super::plain_type::plain_type;
 use crate::error::Result;
@@ -21,7 +22,7 @@ pub(crate) fn has_zone(data_type: &DataType) -> bool {
     matches!(plain_type(data_type), DataType::Timestamp(_, Some(_)))
 }
 
-/// Returns the values as texts, each of which reads back as its value.
+/// Returns the values as texts, each of which reads back as the same value.
 pub(crate) fn texts(values: &ArrayRef) -> Result<StringArray> {
     let plain = plain_type(values.data_type());
     let DataType::Timestamp(unit, Some(_)) = plain else {
@@ -30,7 +31,7 @@ pub(crate) fn texts(values: &ArrayRef) -> Result<StringArray> {
     let own = cast(values, plain)?;
     let utc = cast(&own, &DataType::Timestamp(*unit, Some("UTC".into())))?;
     let text = |times: &ArrayRef| cast(times, &DataType::Utf8);
-    // Both clocks show the same second exactly if the offset is whole minutes.
+    // The local clock and UTC show the same second if and only if the offset is whole minutes.
     let second = |times: &ArrayRef| date_part(times.as_ref(), DatePart::Second);
     let has_seconds = distinct(&second(&own)?, &second(&utc)?)?;
     let written = match has_seconds.true_count() {
@@ -40,8 +41,8 @@ pub(crate) fn texts(values: &ArrayRef) -> Result<StringArray> {
     Ok(written.as_string::<i32>().clone())
 }
 
-/// Returns the rows with texts in place of times in a zone, for writers that round an offset to
-/// minutes.
+/// Returns the rows with every time in a zone replaced by its text. Used for writers that round an
+/// offset to minutes.
 pub(crate) fn with_times_as_texts(rows: &RecordBatch) -> Result<RecordBatch> {
     let schema = rows.schema();
     if !schema.fields().iter().any(|field| has_zone(field.data_type())) {
@@ -58,7 +59,7 @@ pub(crate) fn with_times_as_texts(rows: &RecordBatch) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new_with_options(as_texts(&schema), columns, &options)?)
 }
 
-/// Returns the schema with texts in place of times in a zone.
+/// Returns the schema with the type of every time in a zone replaced by text.
 fn as_texts(schema: &Schema) -> SchemaRef {
     let fields = schema.fields().iter().map(|field| match has_zone(field.data_type()) {
         true => Field::new(field.name(), DataType::Utf8, field.is_nullable()),

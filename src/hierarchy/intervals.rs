@@ -1,13 +1,13 @@
-//! INTERVALS: numbers in groups of equal width, wider level by level.
+//! INTERVALS: numbers in groups of equal width, which grows from level to level.
 //!
 //! Level i puts x into the group of all values with the same floor((x - origin) / width_i). Every
-//! width is a multiple of the one before, so groups nest for any data. At every level, values below
-//! BOTTOM CODE are `<code` and values from TOP CODE on are `>=code`: at level 0 too, where all
-//! other values are themselves. The group that contains a code ends at the code. Integers get
-//! labels with both ends included (`20-24`), other numbers half-open ones (`[20.0, 25.0)`).
-//! Integers and decimals are computed exactly, floats in their shortest decimal form. NaN and
-//! infinity are in no group, and neither is a number that is too large to count, unless a code
-//! hides it.
+//! width is a multiple of the width before, so groups nest for any data. At every level, values
+//! below BOTTOM CODE have the label `<code`, and values of TOP CODE or more have the label
+//! `>=code`. This includes level 0, where the label of every other value is the value itself. The
+//! group that contains a code ends at the code. Integers get labels with both ends included
+//! (`20-24`), other numbers half-open labels (`[20.0, 25.0)`). Integers and decimals are computed
+//! exactly, floats in their shortest decimal form. NaN and infinity are in no group. A number that
+//! is too large to count is in no group either, unless a code hides it.
 //!
 //! Example: `CREATE HIERARCHY age AS INTERVALS (5, 10, 20) BOTTOM CODE 20 TOP CODE 90`.
 //!
@@ -37,8 +37,9 @@ pub struct Intervals {
 }
 
 impl Intervals {
-    /// Returns the rule with groups of `widths`, one level each, that start at `origin`. All values
-    /// below `bottom` are one group, and all values from `top` on are one group.
+    /// Returns the rule with one level per width in `widths`. Groups start at `origin` and have the
+    /// width of their level. All values below `bottom` form one group, and all values of `top` or
+    /// more form one group.
     pub fn try_new(widths: &[Number], origin: Number, bottom: Option<Number>, top: Option<Number>) -> Result<Self> {
         let all: Vec<Number> = widths
             .iter()
@@ -95,7 +96,7 @@ impl Intervals {
         }
     }
 
-    /// Returns the code that hides a value of `units`.
+    /// Returns the code that hides a value of `units` units.
     fn side(&self, units: i128) -> Option<Side> {
         if self.bottom.is_some_and(|bottom| units < bottom) {
             return Some(Side::Below);
@@ -103,8 +104,8 @@ impl Intervals {
         self.top.filter(|top| units >= *top).map(|_| Side::Above)
     }
 
-    /// Returns the label of a value of `units` in groups of `width`; `None` if the ends of the
-    /// group are too large to compute.
+    /// Returns the label of a value of `units` units in groups of width `width`; `None` if the ends
+    /// of the group are too large to compute.
     fn label(&self, units: i128, width: i128, form: Form) -> Option<String> {
         match (self.side(units), self.bottom, self.top) {
             (Some(Side::Below), Some(bottom), _) => return Some(format!("<{}", form.number(bottom))),
@@ -125,8 +126,9 @@ impl Intervals {
 }
 
 impl Intervals {
-    /// Returns true if groups of `width` have this label. The label must be the label of the group
-    /// that contains its own lower end, or of the values below BOTTOM CODE.
+    /// Returns true if some group of width `width` has this label. This is the case if the group
+    /// that contains the lower end of the label has this label, or if it is the label of the values
+    /// below BOTTOM CODE.
     fn has_label(&self, width: i128, label: &str) -> bool {
         let line = Line::read(label, |text| Number::parse(text).is_some());
         let units = line.and_then(|line| match line.low {
@@ -144,7 +146,7 @@ impl Intervals {
 enum Form {
     /// Whole numbers, both ends included.
     Inclusive,
-    /// Numbers with this scale, the upper end excluded.
+    /// Numbers with this many digits after the decimal point, the upper end excluded.
     HalfOpen(i32),
 }
 
@@ -156,7 +158,7 @@ impl Form {
         }
     }
 
-    /// Returns the label of the values from `low` to below `high`.
+    /// Returns the label of the values that are at least `low` and less than `high`.
     fn range(self, low: i128, high: i128) -> String {
         match self {
             Form::Inclusive if high - low == 1 => low.to_string(),
@@ -190,7 +192,7 @@ impl GeneralizationRule for Intervals {
             scale => Form::HalfOpen(scale),
         };
         let units = floored(&values, self.scale)?;
-        // The widest group decides whether a value is mapped, so that a value is mapped at all
+        // The widest group decides whether a value is mapped, so that each value is mapped at all
         // levels or at none.
         let widest = self.widths.last().copied().unwrap_or(1);
         let mapped: Vec<Option<i128>> = units
@@ -460,7 +462,7 @@ mod tests {
             let got = labels(&i, Int64Array::from(values.clone()));
             for (level, width) in [first, first * factor].into_iter().enumerate() {
                 for (label, &v) in got[level].iter().zip(&values) {
-                    // Brute force: walks from the origin to the group of the value.
+                    // Brute force: walks from the origin to the group that contains the value.
                     let mut low = origin;
                     while low > v { low -= width; }
                     while low + width <= v { low += width; }

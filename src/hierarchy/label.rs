@@ -9,16 +9,16 @@ use std::collections::HashMap;
 /// A released value of one column, in the ground codes of its [`Lookup`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Label {
-    /// The label of ground code `code` at `level`. If `code` is the representative of the group
-    /// ([`Label::at`]), equal labels are equal values.
+    /// The label of ground code `code` at `level`. If `code` is always the representative of the
+    /// group ([`Label::at`]), then equal labels are equal values of this enum.
     Level {
         /// The level.
         level: u8,
         /// A ground code under the label.
         code: u32,
     },
-    /// The numbers, dates or timestamps from the value of ground code `low` to that of `high`, both
-    /// included.
+    /// The numbers, dates or timestamps from the value of ground code `low` to the value of ground
+    /// code `high`, both included.
     Range {
         /// The code of the least value.
         low: u32,
@@ -26,7 +26,7 @@ pub enum Label {
         high: u32,
     },
     /// A range with both ends moved outward to round numbers, see [`Label::rounded`]. The codes are
-    /// those of the first and the last value in between.
+    /// those of the first and the last value between the ends.
     Rounded {
         /// The code of the least value.
         low: u32,
@@ -61,10 +61,10 @@ impl Label {
         Self::at(lookup, level, first)
     }
 
-    /// Returns the label of values from `low` to `high` in a column with an order: the value itself
-    /// if there is only one, or else a range. If NULL is among other values, the label is the top,
-    /// because NULL has no place in a range. A range is open at an end that lies among values that
-    /// a code hides. A range that is open at both ends is the top.
+    /// Returns the label of the values from `low` to `high` in a column with an order: the value
+    /// itself if there is only one, and otherwise a range. If NULL is among other values, the label
+    /// is the top, because NULL has no place in a range. A range is open at an end that is a value
+    /// hidden by a code. Instead of a range that is open at both ends, the label is the top.
     pub fn range(lookup: &Lookup, low: u32, high: u32) -> Self {
         let ground = lookup.level(0);
         if ground.codes[low as usize] == ground.codes[high as usize] {
@@ -78,7 +78,7 @@ impl Label {
     }
 
     /// Returns [`Label::range`] with ends that reveal no value of the group. If the column has no
-    /// round numbers, returns the lowest common ancestor of the values.
+    /// grid of round numbers, returns the lowest common ancestor of the values.
     pub fn rounded(lookup: &Lookup, low: u32, high: u32) -> Self {
         match (Self::range(lookup, low, high), lookup.grid()) {
             (Label::Range { low, high }, Some(grid)) => {
@@ -93,7 +93,8 @@ impl Label {
         }
     }
 
-    /// Returns the number of leaves under a rounded range, and the least and the greatest of them.
+    /// Returns the number of leaves under a rounded range, and the least and the greatest of these
+    /// leaves.
     fn within(lookup: &Lookup, low: u32, high: u32) -> (u64, Option<(f64, f64)>) {
         let ends = lookup.grid().map(|grid| grid.ends(low, high));
         ends.map_or((0, None), |ends| lookup.leaves_within(ends, (low, high)))
@@ -173,7 +174,7 @@ impl<'a> LabelTexts<'a> {
     }
 }
 
-/// Returns the text of a range, of which one end may be open.
+/// Returns the text of a range in which one end may be open.
 fn spelled(low: Option<&str>, high: Option<&str>) -> Option<String> {
     match (low, high) {
         (Some(low), Some(high)) => Some(format!("[{low}, {high}]")),
@@ -190,8 +191,8 @@ mod tests {
     use arrow::array::Int64Array;
     use std::sync::Arc;
 
-    /// 1 and 2 are low, 5 and 9 are high. 3 is listed as low but not in the column. NULL is in the
-    /// column.
+    /// Returns a lookup in which 1 and 2 are low, and 5 and 9 are high. 3 is listed as low but is
+    /// not in the column. NULL is in the column.
     fn lookup() -> Lookup {
         let row = |value: &str, group: &str| vec![Some(value.into()), Some(group.into()), Some("*".into())];
         let rows = [("1", "low"), ("2", "low"), ("3", "low"), ("5", "high"), ("9", "high")];

@@ -5,9 +5,9 @@ use std::fmt;
 /// The form of released labels.
 ///
 /// A form changes how labels are written, not which rows form a class: a class is chosen and
-/// checked by its labels. Two classes that are written alike are one class to a reader, and are
-/// recounted as one. The top of the hierarchy (`*`), which reveals nothing, and a suppressed row
-/// that stays are NULL in every form except TEXT.
+/// checked by its labels. If two classes are written alike, they are one class to a reader, and the
+/// recount counts them as one class. In every form except TEXT, NULL is written for the top of the
+/// hierarchy (`*`), which reveals nothing, and for a suppressed row that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LabelForm {
     /// The text of the label.
@@ -26,7 +26,7 @@ pub enum LabelForm {
 }
 
 impl LabelForm {
-    /// Every form, in the order of the language.
+    /// Every form, in the order in which the language reference lists them.
     pub const ALL: [Self; 6] = [
         Self::Text,
         Self::Bounds,
@@ -48,7 +48,7 @@ impl LabelForm {
         }
     }
 
-    /// Returns true if the form follows from the label alone, and is computed from the label's
+    /// Returns true if the form follows from the label alone: it is computed from the label's
     /// bounds.
     pub const fn is_of_label(self) -> bool {
         matches!(self, Self::Bounds | Self::Midpoint)
@@ -59,7 +59,7 @@ impl LabelForm {
         matches!(self, Self::Mean | Self::Median | Self::Mode)
     }
 
-    /// Returns true if the form is computed with numbers, dates or timestamps.
+    /// Returns true if the form can be computed only for numbers, dates or timestamps.
     pub const fn needs_order(self) -> bool {
         !matches!(self, Self::Text | Self::Mode)
     }

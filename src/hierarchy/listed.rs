@@ -1,11 +1,12 @@
-//! Hierarchies that list their ground values: the form behind FROM file, AS query and AS VALUES.
+//! Hierarchies that list their ground values. FROM file, AS query and AS VALUES make such
+//! hierarchies.
 //!
-//! One row per ground value, one label per level. Ground values are kept as text and matched as
-//! values of the column's own type: `1` and `1.0` are the same number, but two different strings,
-//! and neither is a date. A listed value that is not a value of the type matches nothing. These
-//! conditions are checked when the hierarchy is made: groups nest (every label has one label on the
-//! next level), every ground value is listed once, and no label is NULL or empty. If the last level
-//! is not single-valued, the level `*` is added.
+//! A hierarchy has one row per ground value and one label per level. Ground values are kept as text
+//! and matched as values of the column's type: `1` and `1.0` are the same number, but two different
+//! strings, and neither is a date. A listed value that is not a value of the type matches nothing.
+//! These conditions are checked when the hierarchy is made: groups nest (every label has one label
+//! on the next level), every ground value is listed only once, and no label is NULL or empty. If
+//! the last level has more than one label, the level `*` is added.
 //!
 //! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and
 //! suppression, 2002, doi:10.1142/S021848850200165X (value generalization hierarchies).
@@ -44,8 +45,8 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// Returns the rule that lists the values `ground`, with one array of labels per level from
-    /// level 1 on.
+    /// Returns the rule that lists the values `ground`. `labels` contains one array per level,
+    /// starting at level 1.
     ///
     /// Values and labels may be of any type that has a text form.
     pub(super) fn try_new(origin: Origin, ground: &ArrayRef, labels: &[ArrayRef], places: Places) -> Result<Self> {
@@ -99,7 +100,8 @@ impl Listed {
         })
     }
 
-    /// Returns the rule of rows, each a ground value and its labels; `None` is NULL.
+    /// Returns the rule that lists these rows. A row consists of a ground value and its labels;
+    /// `None` is NULL.
     pub(super) fn from_rows(origin: Origin, rows: &[Vec<Option<String>>]) -> Result<Self> {
         let width = rows.first().map_or(0, Vec::len);
         if let Some((row, number)) = rows.iter().zip(1..).find(|(row, _)| row.len() != width || width == 0) {
@@ -235,7 +237,7 @@ mod tests {
         table(rows).unwrap_err().to_string()
     }
 
-    /// Returns the labels of level 1, `-` for an unmapped value.
+    /// Returns the labels at level 1, with `-` for an unmapped value.
     fn level_1(table: &Listed, values: impl Array + 'static) -> Vec<String> {
         let values: ArrayRef = Arc::new(values);
         table.accepts(values.data_type()).unwrap();

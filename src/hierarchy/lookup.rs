@@ -12,32 +12,33 @@ use arrow::array::{Array, ArrayRef, StringArray};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
-/// One level of a lookup table: the labels, and for each ground code its label and the
-/// representative of its group.
+/// One level of a lookup table: the labels, and for each ground code the label and the
+/// representative of the group.
 #[derive(Debug, Clone)]
 pub struct Level {
-    /// The labels, ascending, NULL last. At level 0 these are the ground values, of the column's
-    /// own type. In a hierarchy with codes they are texts, and the values that a code hides share
-    /// one label.
+    /// The labels, ascending, NULL last. At level 0 the labels are the ground values, with the type
+    /// of the column. At level 0 of a hierarchy with codes, the labels are texts, and the values
+    /// that a code hides share one label.
     pub labels: ArrayRef,
     /// By ground code: the index of its label in `labels`.
     pub codes: Vec<u32>,
-    /// By ground code: the least ground code with the same label. A key of representatives is
-    /// itself a key of ground codes, so one table per level serves roll-ups from any more specific
-    /// level.
+    /// By ground code: the least ground code with the same label. A key that consists of
+    /// representatives is also a key of ground codes, so one table per level suffices for roll-ups
+    /// from any more specific level.
     pub representatives: Vec<u32>,
     /// By label: the number of leaves of the hierarchy under it (glm, infoloss). Leaves are the
-    /// listed ground values, or the distinct values of the column if the hierarchy is a rule. NULL
-    /// is one more leaf in a column that has it. If NULL or an unmapped value was raised to the
-    /// top's label below the top, all leaves are under that label.
+    /// listed ground values, or the distinct values of the column if the hierarchy computes its
+    /// labels. In a column that contains NULL, NULL is one more leaf. If NULL or an unmapped value
+    /// gets the top's label at a level below the top, all leaves are under that label.
     pub leaves: Vec<u64>,
     /// By label: the least and the greatest ground value under it, if the column contains numbers,
-    /// dates or timestamps. From infinity to minus infinity if there is none, as for NULL.
+    /// dates or timestamps. If there is no such value, as for NULL, they are infinity and minus
+    /// infinity.
     pub extents: Option<Vec<(f64, f64)>>,
 }
 
-/// The lookup table of one column: level 0 is the value itself or the code that hides it, the last
-/// level has the single value `*`.
+/// The lookup table of one column. The label at level 0 is the value itself, or the label of the
+/// code that hides the value; the last level has a single label, such as `*`.
 #[derive(Debug, Clone)]
 pub struct Lookup {
     pub(super) values: ArrayRef,
@@ -50,20 +51,19 @@ pub struct Lookup {
     /// By ground code: the code that hides the value. `None` for a hierarchy without codes.
     pub(super) hidden: Option<Vec<Option<Side>>>,
     pub(super) total_leaves: u64,
-    /// The leaves as ascending numbers, for a hierarchy that lists its values over numbers, dates
-    /// or timestamps.
+    /// The leaves as ascending numbers, for a hierarchy that lists its values, over a column of
+    /// numbers, dates or timestamps.
     pub(super) listed: Option<Vec<f64>>,
     /// The cells to which the ends of ranges are rounded; computed when first needed.
     pub(super) grid: OnceLock<Option<Grid>>,
 }
 
 impl Hierarchy {
-    /// Returns the lookup table for the distinct `values` of a column (ascending, NULL last if
-    /// there is one).
+    /// Returns the lookup table for the distinct `values` of a column, which ascend with NULL last.
     ///
-    /// Fails if the type does not fit, if there are NaN or infinite values, or if groups do not
-    /// nest. Unmapped values are marked in the lookup; [`Hierarchy::admit`] then decides by the
-    /// number of their rows.
+    /// Fails if the hierarchy does not accept the type, if there are NaN or infinite values, or if
+    /// groups do not nest. Unmapped values are marked in the lookup; [`Hierarchy::admit`] later
+    /// decides by the number of rows with unmapped values.
     pub fn bind(&self, values: ArrayRef) -> Result<Lookup> {
         let bound = || {
             self.rule().accepts(values.data_type())?;
@@ -139,35 +139,35 @@ impl Lookup {
         (self.levels.len() - 1) as u8
     }
 
-    /// Returns level `level`, from 0.
+    /// Returns the level numbered `level`, counted from 0.
     pub fn level(&self, level: u8) -> &Level {
         &self.levels[usize::from(level)]
     }
 
-    /// Returns every level, from 0.
+    /// Returns every level, starting at level 0.
     pub fn levels(&self) -> &[Level] {
         &self.levels
     }
 
     /// Returns the distinct ground values, ascending, NULL last. A ground code is an index into
-    /// them.
+    /// these values.
     pub fn values(&self) -> &ArrayRef {
         &self.values
     }
 
-    /// Returns, by ground code, the value as a number, which is both the least and the greatest, in
-    /// a column of numbers, dates or timestamps. NULL goes from infinity to minus infinity.
+    /// Returns, by ground code, the least and the greatest number, which are both the value itself,
+    /// in a column of numbers, dates or timestamps. For NULL they are infinity and minus infinity.
     pub fn extents(&self) -> Option<&[(f64, f64)]> {
         self.extents.as_deref()
     }
 
-    /// Returns true if the hierarchy has codes, so that level 0 has labels, too.
+    /// Returns true if the hierarchy has codes, so that level 0 has labels too.
     pub fn has_codes(&self) -> bool {
         self.hidden.is_some()
     }
 
-    /// Returns, for each ground code, true if another value has the same label at level 0. Values
-    /// that one code hides share such a label.
+    /// Returns, for each ground code, true if another value has the same label at level 0. This is
+    /// so for values that the same code hides.
     pub fn merged(&self) -> Vec<bool> {
         let Level { labels, codes, .. } = self.level(0);
         let mut values = vec![0u32; labels.len()];
@@ -180,8 +180,9 @@ impl Lookup {
         self.hidden.as_ref()?[code as usize]
     }
 
-    /// Returns whether a range from the value of ground code `low` to that of `high` is open below
-    /// and above, because a code hides the values there.
+    /// Returns whether a range from the value of ground code `low` to the value of ground code
+    /// `high` is open below, and whether it is open above. It is open at an end whose value a code
+    /// hides.
     pub(super) fn is_open(&self, low: u32, high: u32) -> (bool, bool) {
         (
             self.hidden(low) == Some(Side::Below),
@@ -189,8 +190,8 @@ impl Lookup {
         )
     }
 
-    /// Returns the range of ground codes from `low` to `high`, extended to all values that the same
-    /// codes hide, in a column with an order.
+    /// Returns the range of ground codes from `low` to `high` in a column with an order. If a code
+    /// hides an end, the range is extended to all values that the same code hides.
     pub(super) fn unhidden(&self, low: u32, high: u32) -> (u32, u32) {
         let (is_open, last) = (self.is_open(low, high), self.values.len() - self.values.null_count());
         (
@@ -212,9 +213,9 @@ impl Lookup {
         level.codes.iter().map(loss).collect()
     }
 
-    /// Returns the number of leaves from the value of ground code `low` to that of `high`, both
-    /// included, in a column with an order. Leaves are the listed values if the hierarchy lists
-    /// them, or else the values of the column. NULL is not between values.
+    /// Returns the number of leaves from the value of ground code `low` to the value of ground code
+    /// `high`, both included, in a column with an order. Leaves are the listed values if the
+    /// hierarchy lists values, and otherwise the values of the column. NULL is not between values.
     pub(super) fn leaves_between(&self, low: u32, high: u32) -> u64 {
         let ground = self.extents().unwrap_or_default();
         match (&self.listed, ground.get(low as usize), ground.get(high as usize)) {
@@ -226,9 +227,9 @@ impl Lookup {
         }
     }
 
-    /// Returns the number of leaves from `low` to `high`, and the least and the greatest of them,
-    /// in a column with an order. `codes` are the first and the last ground code of the column's
-    /// own values in that range.
+    /// Returns the number of leaves from `low` to `high`, and the least and the greatest of these
+    /// leaves, in a column with an order. `codes` are the first and the last ground code of the
+    /// column's own values in that range.
     pub(super) fn leaves_within(&self, (low, high): (f64, f64), codes: (u32, u32)) -> (u64, Option<(f64, f64)>) {
         if let Some(listed) = &self.listed {
             let from = listed.partition_point(|l| *l < low);
@@ -244,8 +245,8 @@ impl Lookup {
         )
     }
 
-    /// Returns true if the column contains numbers, dates or timestamps, whose codes are in the
-    /// order of the values.
+    /// Returns true if the column contains numbers, dates or timestamps. In such a column, ground
+    /// codes are in the order of the values.
     pub fn is_ordered(&self) -> bool {
         self.extents.is_some()
     }
@@ -261,7 +262,7 @@ impl Lookup {
     }
 }
 
-/// The values without a label of their own that get the top's label at one level.
+/// Which values without a label of their own get the top's label at one level.
 struct Gaps {
     null: bool,
     unmapped: bool,
@@ -277,8 +278,8 @@ impl Gaps {
     }
 }
 
-/// The leaves over which losses are counted: the listed ground values, or the column's values for a
-/// rule, and NULL if it occurs.
+/// The leaves over which losses are counted: the listed ground values, or the column's values if
+/// the hierarchy lists none, and NULL if the column contains it.
 struct Domain {
     labels: Vec<StringArray>,
     numbers: Option<Vec<Option<f64>>>,
@@ -287,7 +288,7 @@ struct Domain {
     top: String,
 }
 
-/// The extent of no value.
+/// The extent of a label that has no value under it.
 const EMPTY: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
 
 impl Domain {
@@ -313,9 +314,9 @@ impl Domain {
         Some(numbers)
     }
 
-    /// Returns the level above the ground with index `number`, for a column whose values have the
-    /// labels `own`. `null` is the position of NULL. `raised` is the position of a value that has
-    /// the top's label without being mapped to it.
+    /// Returns the level with index `number` among the levels above the ground, for a column whose
+    /// values have the labels `own`. `null` is the position of NULL. `raised` is the position of a
+    /// value that has the top's label without being mapped to it.
     fn level(&self, number: usize, own: &[Option<&str>], null: Option<usize>, raised: Option<usize>) -> Level {
         let (labels, codes) = encode(own);
         let index: HashMap<&str, usize> = labels.iter().zip(0..).filter_map(|(l, i)| Some(((*l)?, i))).collect();
@@ -337,7 +338,8 @@ impl Domain {
             leaves[codes[i] as usize] += 1;
         }
         if let Some(i) = raised {
-            // At any level, the top's label reveals only that the value is in the hierarchy.
+            // At any level, the top's label reveals only that the value is some leaf of the
+            // hierarchy.
             let code = codes[i] as usize;
             leaves[code] = self.leaves;
             if let Some(extents) = &mut extents {
@@ -381,8 +383,8 @@ fn ground_level(values: &ArrayRef, extents: Option<Vec<(f64, f64)>>) -> Level {
     }
 }
 
-/// Returns level 0 of a hierarchy with codes. The label of a value that a code hides is its label
-/// of level 1, and the label of any other value is the value itself.
+/// Returns level 0 of a hierarchy with codes. A value that a code hides has the same label as at
+/// level 1, and the label of any other value is the value itself.
 fn coded_level(
     flat: &ArrayRef,
     hidden: &[Option<Side>],
@@ -423,8 +425,8 @@ fn representatives(codes: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// Returns the labels with a single-valued top level, which is added if the rule does not end in
-/// one.
+/// Returns the labels with a single-valued top level, which is added if the last level of the rule
+/// is not single-valued.
 fn with_top(hierarchy: &Hierarchy, mut labels: Vec<StringArray>, rows: usize) -> Vec<StringArray> {
     if !hierarchy.rule().ends_in_top() {
         let top: StringArray = match labels.last() {

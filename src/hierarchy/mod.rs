@@ -2,11 +2,13 @@
 //!
 //! CREATE HIERARCHY makes a [`Hierarchy`]: a [`GeneralizationRule`], which contains the label of a
 //! ground value at each level, and the treatment of values that the rule does not map. A hierarchy
-//! that is bound to the distinct values of a column is a [`Lookup`]: per level an Arrow array of
-//! labels and a code-to-code array, so that a batch is generalized by a take.
+//! that is bound to the distinct values of a column is a [`Lookup`]. It contains, per level, an
+//! Arrow array of labels and an array that maps ground codes to label codes, so that a batch is
+//! generalized by a take.
 //!
-//! A kind of hierarchy is one file and one line in [`KINDS`]: its clause in CREATE HIERARCHY as
-//! data (see [`Clause`]), the function that makes a rule from the clause, and the rule.
+//! A kind of hierarchy is one file and one line in [`KINDS`]. The file contains the clause in
+//! CREATE HIERARCHY as data (see [`Clause`]), the function that makes a rule from the clause, and
+//! the rule.
 
 mod arguments;
 mod bounds;
@@ -76,7 +78,7 @@ pub use rule::{GeneralizationRule, LevelRule, TOP};
 pub(crate) use travel::LookupHeader;
 pub(crate) use units::Units;
 
-/// Every kind of hierarchy, in the order of the language.
+/// Every kind of hierarchy, in the order in which the language reference lists them.
 pub static KINDS: &[Kind] = &[
     file::KIND,
     query::KIND,

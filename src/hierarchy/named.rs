@@ -1,5 +1,5 @@
-//! Named hierarchies, as made by CREATE HIERARCHY: a rule, and the treatment of values that the
-//! rule does not map.
+//! Named hierarchies, which CREATE HIERARCHY makes. A named hierarchy consists of a rule and the
+//! treatment of values that the rule does not map.
 
 use super::exceptions::{OnNull, OnUnmapped};
 use super::rule::{GeneralizationRule, LevelRule, MAX_LEVELS, TOP};
@@ -50,7 +50,7 @@ impl Hierarchy {
         &self.name
     }
 
-    /// Returns the name of its kind.
+    /// Returns the name of the hierarchy's kind.
     pub fn kind(&self) -> &'static str {
         self.rule.kind()
     }
@@ -60,8 +60,8 @@ impl Hierarchy {
         self.rule.levels() == 0
     }
 
-    /// Returns true if the labels reveal no more than the intervals that they name. A hierarchy
-    /// that only suppresses has no such labels, and also returns true.
+    /// Returns true if the labels reveal no more than the intervals that they name. Returns true
+    /// also for a hierarchy that only suppresses, which has no such labels.
     pub fn is_intervals(&self) -> bool {
         self.only_suppresses() || self.rule.is_intervals()
     }
@@ -85,7 +85,7 @@ impl Hierarchy {
     }
 
     /// Returns the same hierarchy, except that rows with unknown values are suppressed if the
-    /// definition makes them an error. The definition and the digest stay the same.
+    /// definition makes these values an error. The definition and the digest do not change.
     pub fn suppressing_unknown(&self) -> Self {
         Self {
             suppresses_unknown: self.refuses_unknown(),
@@ -116,9 +116,9 @@ impl Hierarchy {
         format!("{unmapped}{null}")
     }
 
-    /// Returns the HMAC-SHA-256 of everything that the hierarchy does: the values with their labels
-    /// in the order of the values, or the rule, and the treatment of other values. The digest does
-    /// not depend on how the hierarchy was made.
+    /// Returns the HMAC-SHA-256 of everything that determines the labels: the listed values with
+    /// their labels in the order of the values, or the rule, and the treatment of other values. The
+    /// digest does not depend on how the hierarchy was made.
     pub fn digest(&self, key: &[u8]) -> Result<String> {
         let mut mac = Hmac::<Sha256>::new_from_slice(key).map_err(|_| Error::internal("a digest without a key"))?;
         let mut add = |text: &str| {
@@ -142,7 +142,7 @@ impl Hierarchy {
         Ok(hex::encode(mac.finalize().into_bytes()))
     }
 
-    /// Describes level 0, without any value of the data.
+    /// Describes level 0 without revealing any value of the data.
     pub fn ground_rule(&self) -> String {
         match self.rule.codes() {
             Some(codes) => format!("the value itself, within {codes}"),

@@ -4,8 +4,9 @@ use crate::error::Error;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Returns the first two positions at which one group (first of the pair) is in two different
-/// groups of the next level (second of the pair); `None` if all groups nest.
+/// Returns the first two positions that show that groups do not nest; `None` if all groups nest. A
+/// pair consists of a group and the group of the next level that contains it. At the two positions,
+/// the first elements are equal and the second elements differ.
 pub(super) fn torn<A: Hash + Eq, B: Eq>(pairs: impl Iterator<Item = (A, B)>) -> Option<(usize, usize)> {
     let mut parents: HashMap<A, (B, usize)> = HashMap::new();
     for (at, (below, above)) in pairs.enumerate() {
@@ -20,8 +21,8 @@ pub(super) fn torn<A: Hash + Eq, B: Eq>(pairs: impl Iterator<Item = (A, B)>) -> 
     None
 }
 
-/// Returns the error for a group of level `level` that is in more than one group of the next level.
-/// `places` names the two rows that show this.
+/// Returns the error for a group at level `level` that is in more than one group of the next level.
+/// `places` names two rows that show this.
 pub(super) fn does_not_nest(level: usize, places: Option<String>) -> Error {
     let places = places.map_or(String::new(), |places| {
         format!(": {places} have one label on level {level}")

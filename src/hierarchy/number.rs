@@ -1,11 +1,11 @@
-//! Exact decimal numbers: the widths, origins and codes of a statement, and column values floored
-//! to their scale.
+//! Exact decimal numbers. They represent the widths, origins and codes in a statement, and column
+//! values floored to the scale of those numbers.
 //!
-//! Group borders are computed in whole units of 10^-scale, where scale is that of the numbers in
-//! the statement. A value is first floored to such units, which does not change floor((x - origin)
-//! / width), because origin and width are whole units. So integers and decimals are exact, and a
-//! float belongs to the group of its shortest decimal form: 0.3 is in [0.3, 0.4), although 0.3 /
-//! 0.1 is less than 3 in binary.
+//! Group borders are computed in whole units of 10^-scale, where scale is the common scale of the
+//! numbers in the statement. A value is first floored to these units, which does not change
+//! floor((x - origin) / width), because origin and width are whole units. So integers and decimals
+//! are exact, and a float belongs to the group of its shortest decimal form: 0.3 is in [0.3, 0.4),
+//! although 0.3 / 0.1 is less than 3 in binary.
 
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, PrimitiveArray};
@@ -18,8 +18,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// The number of units of a value that is too large to count in units: more than any that can be
-/// counted.
+/// The number of units that stands for a value too large to count in units. It is greater than any
+/// number of units that can be counted.
 pub(super) const BEYOND: i128 = i128::MAX;
 
 /// The greatest number of digits after the decimal point in the numbers of a statement.
@@ -48,8 +48,8 @@ impl Number {
         Self { digits, exponent }
     }
 
-    /// Parses `text` (`12`, `-0.5`, `1e3`), ignoring spaces around it. Returns `None` if it is not
-    /// a number or has more digits than can be kept exactly.
+    /// Parses `text` (`12`, `-0.5`, `1e3`), ignoring spaces around it. Returns `None` if the text
+    /// is not a number or has more digits than can be kept exactly.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let (negative, unsigned) = match text.as_bytes().first()? {
@@ -80,8 +80,8 @@ impl Number {
         Some(Self::new(if negative { -digits } else { digits }, exponent))
     }
 
-    /// Returns the largest whole number of units of 10^-`scale` that is not above the number;
-    /// `None` if that is too large to keep.
+    /// Returns the greatest whole number of units of 10^-`scale` that is not above the number;
+    /// `None` if the result is too large to keep.
     pub fn floor_at(self, scale: i32) -> Option<i128> {
         if self.digits == 0 {
             return Some(0);
@@ -96,7 +96,7 @@ impl Number {
     }
 
     /// Returns the least whole number of units of 10^-`scale` that is not below the number; `None`
-    /// if that is too large to keep.
+    /// if the result is too large to keep.
     pub(super) fn ceil_at(self, scale: i32) -> Option<i128> {
         let floor = self.floor_at(scale)?;
         match Self::new(floor, -scale) == self {
@@ -105,7 +105,7 @@ impl Number {
         }
     }
 
-    /// Returns the number in units of 10^-`scale`; `None` if it is not a whole number of them.
+    /// Returns the number in units of 10^-`scale`; `None` if it is not a whole number of units.
     pub fn exact_at(self, scale: i32) -> Option<i128> {
         let units = self.floor_at(scale)?;
         (Self::new(units, -scale) == self).then_some(units)
@@ -115,12 +115,12 @@ impl Number {
         0.max(-self.exponent)
     }
 
-    /// Returns the order of two numbers.
+    /// Compares the number with another number.
     pub fn compared(self, other: Self) -> Ordering {
         let scale = self.scale().max(other.scale());
         match self.floor_at(scale).zip(other.floor_at(scale)) {
             Some((own, other)) => own.cmp(&other),
-            // The two numbers are too far apart in size to be kept in one unit.
+            // The two numbers differ too much in size to be kept in one common unit.
             None => {
                 let float = |n: Self| n.digits as f64 * 10f64.powi(n.exponent);
                 float(self).total_cmp(&float(other))
@@ -152,7 +152,7 @@ impl fmt::Display for Number {
     }
 }
 
-/// Returns `units` of 10^-`scale` as text, with at least `decimals` digits after the point.
+/// Returns `units` units of 10^-`scale` as text, with at least `decimals` digits after the point.
 pub(super) fn decimal(units: i128, scale: i32, decimals: usize) -> String {
     let scale = scale as usize;
     let digits = format!("{:0>width$}", units.unsigned_abs(), width = scale + 1);
@@ -164,7 +164,7 @@ pub(super) fn decimal(units: i128, scale: i32, decimals: usize) -> String {
     }
 }
 
-/// Returns the least scale in which all of `numbers` are whole units.
+/// Returns the least scale at which all of `numbers` are whole units.
 pub(super) fn common_scale(numbers: &[Number]) -> Result<i32> {
     match numbers.iter().map(|n| n.scale()).max().unwrap_or(0) {
         scale if scale > MAX_SCALE => Err(Error::usage(format!(
@@ -175,8 +175,8 @@ pub(super) fn common_scale(numbers: &[Number]) -> Result<i32> {
 }
 
 /// Returns the values of a numeric column (no dictionary) floored to whole units of 10^-`scale`;
-/// `None` for NULL, NaN and infinity. A value that is too large to count is [`BEYOND`], or the same
-/// below zero.
+/// `None` for NULL, NaN and infinity. A value that is too large to count becomes [`BEYOND`] or,
+/// below zero, the negative of [`BEYOND`].
 pub(super) fn floored(values: &ArrayRef, scale: i32) -> Result<Vec<Option<i128>>> {
     let units = |n: Number| n.floor_at(scale).unwrap_or(n.digits.signum() * BEYOND);
     let at = |digits: i128, exponent: i32| Some(units(Number { digits, exponent }));

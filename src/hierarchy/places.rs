@@ -4,9 +4,9 @@
 /// The places where the rows of a hierarchy are written.
 #[derive(Debug, Clone)]
 pub(super) enum Places {
-    /// By row: its line in a file.
+    /// By row: the number of its line in a file.
     Lines(Vec<u64>),
-    /// The rows of a statement or query, from 1.
+    /// The rows of a statement or query, counted from 1.
     Rows,
 }
 

@@ -1,25 +1,26 @@
-//! PREFIX: codes that keep fewer characters, or fewer parts, at each level.
+//! PREFIX: codes of which each level keeps fewer characters or fewer parts.
 //!
-//! The label of level i is the first n_i characters of the value (Unicode scalar values, not
-//! bytes), or with `AT` its first n_i parts. A value that is shorter is its own label, so that
-//! codes of different lengths meet in one group: with `PREFIX (3)`, `E11` and `E11.65` are both
-//! `E11`. The numbers descend. Groups nest: the label of the next level follows from a label alone.
+//! The label at level i consists of the first n_i characters of the value (Unicode scalar values,
+//! not bytes), or with `AT` of its first n_i parts. A value that is shorter is its own label, so
+//! that codes of different lengths meet in one group: with `PREFIX (3)`, the label of both `E11`
+//! and `E11.65` is `E11`. The numbers n_i descend. Groups nest, because a label alone determines
+//! the label at the next level.
 //!
 //! `MASK` replaces the part that a label leaves out with a mask character, up to the length of the
-//! longest value of the column, or to `WIDTH`. With `AT` it replaces parts: `10.0.*.*`.
+//! longest value of the column, or to `WIDTH`. With `AT`, `MASK` replaces parts: `10.0.*.*`.
 //!
-//! Integers are codes that have lost their leading zeros. They are written with zeros to `WIDTH`
-//! digits, or to the digits of the greatest value of the column. An integer that is negative, or
-//! has more digits than `WIDTH`, is unmapped.
+//! Integers are codes that have lost their leading zeros. They are padded with leading zeros to
+//! `WIDTH` digits, or to the number of digits in the greatest value of the column. An integer that
+//! is negative, or has more digits than `WIDTH`, is unmapped.
 //!
 //! Example: `CREATE HIERARCHY zip AS PREFIX (4, 3, 2)` turns 76133 into 7613, 761 and 76.
 //!
 //! `CHANGE (...) TO` gives all values that begin with one of these texts the same label at every
-//! level above 0. With `PREFIX (3) CHANGE ('036', '059') TO '000'`, 03601 and 05901-1234 are both
-//! `000`, as Safe Harbor requires for ZIP codes with few people (45 CFR 164.514(b)(2)(i)(B)). With
-//! `AT`, such a text consists of whole parts.
+//! level above 0. With `PREFIX (3) CHANGE ('036', '059') TO '000'`, the label of both 03601 and
+//! 05901-1234 is `000`, as Safe Harbor requires for ZIP codes with few people (45 CFR
+//! 164.514(b)(2)(i)(B)). With `AT`, such a text consists of whole parts.
 //!
-//! **Interpretation**: a level that keeps 0 characters has the single label `*`, and not an empty
+//! **Interpretation**: a level that keeps 0 characters has the single label `*`. It is not an empty
 //! text, which CSV files do not distinguish from NULL.
 //!
 //! Reference: Sweeney, 2002, doi:10.1142/S021848850200165X (ZIP codes).
@@ -45,9 +46,10 @@ pub struct Prefix {
     /// The separator of parts; `None` if characters are counted.
     pub(super) at: Option<String>,
     pub(super) mask: Option<char>,
-    /// The length to which masks and zeros are added; `None` for that of the longest value.
+    /// The length to which labels are padded with masks and zeros; `None` for the length of the
+    /// longest value.
     pub(super) width: Option<u32>,
-    /// The values that have one label of their own.
+    /// The values that `CHANGE` gives one common label.
     pub(super) changed: Option<Changed>,
 }
 
@@ -75,7 +77,7 @@ impl Prefix {
         })
     }
 
-    /// Counts parts between these separators instead of characters.
+    /// Makes the rule count parts between these separators instead of characters.
     fn at(self, separator: &str) -> Result<Self> {
         if separator.is_empty() {
             return Err(Error::usage(
@@ -88,8 +90,8 @@ impl Prefix {
         })
     }
 
-    /// Replaces the part that a label leaves out with `mask`, one character; with nothing if it is
-    /// empty.
+    /// Makes the rule replace what a label leaves out with `mask`, which is one character. If
+    /// `mask` is empty, nothing replaces it.
     pub(super) fn mask(self, mask: &str) -> Result<Self> {
         let mut characters = mask.chars();
         let mask = match (characters.next(), characters.next()) {
@@ -103,7 +105,8 @@ impl Prefix {
         Ok(Self { mask, ..self })
     }
 
-    /// Pads labels with the mask character, and integers with leading zeros, to this length.
+    /// Makes the rule pad labels with the mask character, and integers with leading zeros, to this
+    /// length.
     fn width(self, width: u32) -> Result<Self> {
         if !(1..=MAX_WIDTH).contains(&width) {
             return Err(Error::usage(format!("PREFIX: WIDTH must be from 1 to {MAX_WIDTH}")));
@@ -119,7 +122,7 @@ impl Prefix {
         })
     }
 
-    /// Returns the number of characters, or of parts.
+    /// Returns the number of characters in a value, or with `AT` the number of parts.
     fn length(&self, value: &str) -> usize {
         match &self.at {
             Some(separator) => value.split(separator.as_str()).count(),
@@ -127,8 +130,8 @@ impl Prefix {
         }
     }
 
-    /// Returns the label that keeps the first `kept` characters or parts of `value`, with masks to
-    /// the length `width`.
+    /// Returns the label that keeps the first `kept` characters or parts of `value`, padded with
+    /// masks to the length `width`.
     fn label(&self, value: &str, kept: u32, width: usize) -> String {
         let kept = kept as usize;
         let changed = self.changed.as_ref();
@@ -159,7 +162,8 @@ impl Prefix {
         label
     }
 
-    /// Returns the values as texts, integers with leading zeros; NULL if a value does not fit.
+    /// Returns the values as texts, with leading zeros for integers; NULL for an integer that is
+    /// negative or has too many digits.
     fn texts(&self, values: &ArrayRef) -> Result<StringArray> {
         let texts = ground::text(values)?;
         if !is_whole(values.data_type()) {

@@ -1,4 +1,4 @@
-//! The check whether a level of PREFIX can give a label.
+//! Checks whether a level of PREFIX can give a label.
 
 use super::prefix::Prefix;
 use super::rule::TOP;
@@ -6,9 +6,9 @@ use crate::error::{Error, Result};
 use arrow::array::{Array, StringArray};
 
 impl Prefix {
-    /// Returns whether a level that keeps `kept` can give this label. Returns `None` for a label
-    /// that shows less than `kept`: it can only be the label of a short code, if there is such a
-    /// code.
+    /// Returns whether a level that keeps `kept` characters or parts can give this label. Returns
+    /// `None` for a label that shows fewer: it can only be the label of a short code, and whether
+    /// the column has such a code is not known.
     pub(super) fn has_label(&self, kept: u32, label: &str) -> Option<bool> {
         let kept = kept as usize;
         if kept == 0 && self.mask.is_none() {
@@ -33,7 +33,7 @@ impl Prefix {
         let is_masked = |part: &str| part.chars().eq([mask]);
         let is_padded = self.width.is_none_or(|width| shown.len() == width as usize);
         if !is_padded || !shown.iter().skip(kept).all(|part| is_masked(part)) {
-            // Masks may be read as parts, or as separators of parts.
+            // A mask may also be a part of the value, or be part of a separator.
             let at = self.at.as_deref().unwrap_or_default();
             let is_sure = at.chars().count() <= 1 && !at.contains(mask);
             return is_sure.then_some(false);
@@ -56,7 +56,7 @@ impl Prefix {
         }
     }
 
-    /// Returns a label without the masks at its end.
+    /// Returns a label without its trailing masks.
     fn without_masks<'a>(&self, label: &'a str) -> &'a str {
         let Some(mask) = self.mask else { return label };
         let mut rest = label;
@@ -64,7 +64,7 @@ impl Prefix {
             rest = match &self.at {
                 None => shorter,
                 Some(_) if shorter.is_empty() => shorter,
-                // The end of a part that is not a mask stays.
+                // A mask character at the end of a longer part is kept.
                 Some(separator) => match shorter.strip_suffix(separator.as_str()) {
                     Some(parts) => parts,
                     None => break,
@@ -165,7 +165,7 @@ mod tests {
     }
 
     proptest! {
-        /// No label that a level gives is refused.
+        /// Checks that no label that a level gives is refused.
         #[test]
         fn labels_are_not_refused(
             values in prop::collection::vec("[0-3.*]{0,7}", 1..6),

@@ -1,4 +1,4 @@
-//! The check whether a level of QUANTILES has a label.
+//! Checks whether a level of QUANTILES has a label.
 
 use super::number::{Number, decimal};
 use super::quantiles::{Quantiles, range};
@@ -9,8 +9,8 @@ use chrono::NaiveDate;
 
 impl Quantiles {
     /// Returns whether a level with `groups` groups has this label. The type of the column is not
-    /// known, so numbers are compared as numbers. `None` if the ends are instants that may be
-    /// written in another way, such as in another zone.
+    /// known, so numbers are compared as numbers. Returns `None` if the ends are instants that may
+    /// be written in another way, such as in another zone.
     pub(super) fn has_label(&self, groups: u32, label: &str) -> Option<bool> {
         let step = (self.groups[0] / groups) as usize;
         let mut cuts: Vec<&str> = (step - 1..self.bounds.len())
@@ -22,7 +22,7 @@ impl Quantiles {
             let low = group.checked_sub(1).map(|before| cuts[before]);
             has_ends(label, low, cuts.get(group).copied())
         });
-        // Dates have one form, and so do numbers.
+        // A date can be written in only one way, and numbers are compared as numbers.
         let is_date = |text: &str| NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok();
         let is_certain = self.bare || self.bounds.iter().flatten().all(is_date) || !has_form(label);
         match is_own {
@@ -32,7 +32,7 @@ impl Quantiles {
     }
 }
 
-/// Returns true if a label is that of the values from `low` to below `high`.
+/// Returns true if `label` is the label of the values that are at least `low` and less than `high`.
 fn has_ends(label: &str, low: Option<&str>, high: Option<&str>) -> bool {
     match (low, high) {
         (None, None) => label == TOP,
@@ -50,12 +50,13 @@ fn half_open(label: &str) -> Option<(&str, &str)> {
     label.strip_prefix('[')?.strip_suffix(')')?.split_once(", ")
 }
 
-/// Returns true if a label has the form of a label in a column whose values are not whole numbers.
+/// Returns true if a label has a form that labels have in a column whose values are not whole
+/// numbers.
 fn has_form(label: &str) -> bool {
     label.starts_with('<') || label.starts_with(">=") || half_open(label).is_some()
 }
 
-/// Returns the label of the whole numbers from `low` to below `high`.
+/// Returns the label of the whole numbers that are at least `low` and less than `high`.
 fn whole(low: &str, high: &str) -> Option<String> {
     let units = |text: &str| Number::parse(text)?.exact_at(0).map(|units| decimal(units, 0, 0));
     Some(range(&units(low)?, &units(high)?, &DataType::Int64))
@@ -68,7 +69,8 @@ fn is_one_number(a: &str, b: &str) -> bool {
 
 /// Returns true if two texts are the same value, for any type of numbers.
 fn is_same(a: &str, b: &str) -> bool {
-    // A column may have fewer digits than the column from which the bounds were computed.
+    // The values of this column may have fewer digits than those of the column from which the
+    // bounds were computed.
     let is_fraction = |text: &str| text.contains(['.', 'e', 'E']);
     let narrow = |text: &str| text.trim().parse::<f32>().ok().filter(|_| is_fraction(text));
     a == b || is_one_number(a, b) || narrow(a).is_some_and(|x| Some(x) == narrow(b))
@@ -123,7 +125,7 @@ mod tests {
     }
 
     proptest! {
-        /// No label that a level gives is refused, whatever the type.
+        /// Checks that no label that a level gives is refused, whatever the type.
         #[test]
         fn labels_are_not_refused(values in prop::collection::btree_set(-300i64..300, 1..40)) {
             let whole = Int64Array::from_iter_values(values.iter().copied());

@@ -1,14 +1,15 @@
 //! QUANTILES: groups of (nearly) equal numbers of rows, computed once and stored as bounds.
 //!
-//! For n groups of N rows there are n - 1 cuts. The i-th cut is between the two neighbouring
-//! distinct values where the number of rows below comes nearest to i N / n (the lower of two
-//! equally near). So equal values stay together, and groups may be empty if one value has many
-//! rows. Each number of groups divides the one before, so the cuts of a level are among those of
-//! the level below and groups nest. Each cut is stored as the roundest value that divides the two
-//! groups. It is a value of the column only if no rounder value divides them, as between 34 and 35.
-//! The first and the last group are open (`<25`, `>=60`), so they take later values beyond the
-//! column's own, and do not reveal the extremes. Integers get labels with both ends included
-//! (`25-32`), other values half-open ones (`[24.2, 27.3)`).
+//! For n groups of N rows there are n - 1 cuts. The i-th cut lies between the two neighbouring
+//! distinct values where the number of rows below the cut is nearest to i N / n. If two places are
+//! equally near, the lower place is taken. So equal values are kept together, and groups may be
+//! empty if one value has many rows. Each number of groups divides the number before, so the cuts
+//! of a level are among the cuts of the level below, and groups nest. Each cut is stored as the
+//! roundest value that divides the two groups. This is a value of the column only if no rounder
+//! value divides the groups, as between 34 and 35. The first and the last group are open (`<25`,
+//! `>=60`), so they include later values beyond the extremes of the column, and do not reveal these
+//! extremes. Integers get labels with both ends included (`25-32`), other values half-open labels
+//! (`[24.2, 27.3)`).
 //!
 //! Example: `CREATE HIERARCHY income AS QUANTILES (16, 4) OF people.income`.
 //!
@@ -29,23 +30,23 @@ use arrow::datatypes::DataType;
 use arrow::row::{RowConverter, Rows, SortField};
 use std::sync::Arc;
 
-/// The greatest number of groups of a level.
+/// The greatest number of groups at a level.
 pub const MAX_GROUPS: u32 = 65_536;
 
 /// The rule with groups of nearly equal size.
 #[derive(Debug, Clone)]
 pub struct Quantiles {
     pub(super) groups: Vec<u32>,
-    /// The cuts of level 1 as text, ascending: one fewer than its groups, repeated if a group is
-    /// empty.
+    /// The cuts of level 1 as text, ascending. There is one cut fewer than groups; a cut is
+    /// repeated if a group is empty.
     pub(super) bounds: StringArray,
-    /// True if a bound is written as a bare number, false if as a string.
+    /// True if a bound is written as a bare number, false if it is written as a string.
     pub(super) bare: bool,
 }
 
 impl Quantiles {
     /// Returns the rule with `groups[i]` groups on level i + 1, for a column with these distinct
-    /// values, ascending, and the number of rows of each. NULL counts in no group.
+    /// values, which ascend, and these numbers of rows with each value. NULL counts in no group.
     pub fn of(groups: &[u32], values: &ArrayRef, counts: &[u64]) -> Result<Self> {
         check_groups(groups)?;
         let values = &ground::plain(values)?;
@@ -60,7 +61,7 @@ impl Quantiles {
                 "QUANTILES: the column has no values to compute groups from",
             ));
         }
-        // `below[j]`: the number of rows with a value less than the j-th.
+        // `below[j]` is the number of rows with a value less than the j-th value.
         let below: Vec<u128> = kept
             .iter()
             .scan(0, |sum, &i| {
@@ -72,7 +73,7 @@ impl Quantiles {
         let rows: u128 = kept.iter().map(|&i| u128::from(counts[i as usize])).sum();
         let n = u128::from(groups[0]);
         // A cut before the least value would only make an empty group, so it moves past that value
-        // if there is another one.
+        // if there is another value.
         let first = usize::from(kept.len() > 1);
         let cuts: Vec<usize> = (1..n)
             .map(|i| {
@@ -96,8 +97,8 @@ impl Quantiles {
         })
     }
 
-    /// Returns the rule from stored bounds: the value at which each group of level 1 except the
-    /// first begins, ascending, as text.
+    /// Returns the rule from stored bounds. `bounds` contains, as text and ascending, the value at
+    /// which each group of level 1 except the first begins.
     pub fn from_bounds(groups: &[u32], bounds: &[String]) -> Result<Self> {
         check_groups(groups)?;
         if bounds.len() != groups[0] as usize - 1 {
@@ -132,7 +133,8 @@ impl Quantiles {
         }
     }
 
-    /// Returns the labels of the groups of a level with the bounds at every `step`-th position.
+    /// Returns the groups of a level whose bounds are at every `step`-th position, with their
+    /// labels.
     fn names(&self, bounds: &ArrayRef, rows: &Rows, step: usize) -> Result<Level> {
         let mut at: Vec<usize> = (step - 1..bounds.len()).step_by(step).collect();
         at.dedup_by(|b, a| rows.row(*a) == rows.row(*b));
@@ -153,7 +155,8 @@ impl Quantiles {
     }
 }
 
-/// The groups of one level: positions of its bounds, and one more name than bounds.
+/// The groups of one level: the positions of its bounds, and the names of its groups, which are one
+/// more than the bounds.
 struct Level {
     at: Vec<usize>,
     names: Vec<String>,
@@ -296,7 +299,7 @@ pub(super) const KIND: Kind = Kind {
         syntax: "AS QUANTILES (16, 4) { OF table.column | BOUNDS (b, ...) }",
         parts: &[
             Part::First("groups", Takes::List("groups", Item::Whole, "a number of groups")),
-            // BOUNDS contains what OF computed, as SHOW HIERARCHIES prints it.
+            // SHOW HIERARCHIES prints BOUNDS with the bounds that OF computed.
             Part::OneOf(&[
                 ("OF", Takes::Column),
                 ("BOUNDS", Takes::List("bound", Item::NumberOrText, "a bound")),
@@ -426,8 +429,8 @@ mod tests {
             let q = Quantiles::of(&[6, 3], &values, &rows).unwrap();
             let got = labels(&q, &values);
             for (level, n) in [6u64, 3].into_iter().enumerate() {
-                // Brute force: for every ideal cut the value (but the least) with the nearest
-                // number of rows below.
+                // Brute force: for every ideal cut, finds the value (except the least) for which
+                // the number of rows below is nearest.
                 let cuts: BTreeSet<i64> = (1..n).map(|i| {
                     let below = |v: i64| counts.range(..v).map(|(_, c)| c).sum::<u64>();
                     let candidates = counts.keys().skip(usize::from(counts.len() > 1));

@@ -1,8 +1,8 @@
-//! AS query: the rows of a query, read once.
+//! AS query: a hierarchy that lists the rows of a query, which is read once.
 //!
-//! Column 1 is the ground value, then one column per level. The module `listed` describes the
-//! checks of the rows. After that the hierarchy contains the rows, and SHOW HIERARCHIES prints it
-//! with AS VALUES.
+//! Column 1 contains the ground value, and one column per level follows. The module `listed`
+//! describes the checks of the rows. The hierarchy then contains the rows, and SHOW HIERARCHIES
+//! prints it with AS VALUES.
 //!
 //! Example: `CREATE HIERARCHY city AS SELECT city, region, country FROM places`.
 //!

@@ -1,6 +1,6 @@
-//! The roundest value between two neighbouring values of a column, so that a bound between them is
-//! not a person's value if another value divides them as well: 50000 between 48210.50 and 51234.17,
-//! and the first day of a year between two days.
+//! The roundest value between two neighbouring values of a column. With it, a bound between the two
+//! values is not a person's value if another value divides them as well: 50000 between 48210.50 and
+//! 51234.17, or the first day of a year between two days.
 
 use super::ground;
 use super::number::{Number, decimal};
@@ -11,16 +11,18 @@ use arrow::row::{RowConverter, SortField};
 
 /// The powers of ten that a number is rounded to, the greatest first.
 const POWERS: std::ops::RangeInclusive<i32> = -18..=37;
-/// The least date and time. Its end replaces the smaller units of another one.
+/// The least date and time. The end of this text replaces the smaller units of a truncated date or
+/// time.
 const LEAST_TIME: &str = "0000-01-01T00:00:00";
-/// The lengths of such a time up to and including its year, month, day, hour, minute and second.
+/// The lengths of the text of a date and time up to and including its year, month, day, hour,
+/// minute and second.
 const UNITS: [usize; 6] = [4, 7, 10, 13, 16, 19];
-/// The position of the time of day in such a time.
+/// The position of the time of day in the text of a date and time.
 const CLOCK: usize = 11;
 
-/// Returns, for each of `values`, the roundest value that is above its neighbour in `before` and
-/// not above the value itself. If `before` is NULL, or if no rounder value is between the two, this
-/// is the value itself.
+/// Returns, for each value in `values`, the roundest value that is above its neighbour in `before`
+/// and not above the value itself. If the neighbour is NULL, or if no rounder value lies between
+/// the two, the result is the value itself.
 pub(super) fn roundest(before: &ArrayRef, values: &ArrayRef) -> Result<ArrayRef> {
     let (below, texts) = (ground::text(before)?, ground::text(values)?);
     let mut candidates: Vec<Vec<String>> = vec![];
@@ -47,7 +49,7 @@ pub(super) fn roundest(before: &ArrayRef, values: &ArrayRef) -> Result<ArrayRef>
     Ok(take(&either, &UInt32Array::from(picked), None)?)
 }
 
-/// Returns the texts of values that may be between the two, the roundest first.
+/// Returns the texts of values that may lie between the two, the roundest first.
 fn rounder(below: &str, text: &str) -> Vec<String> {
     match (Number::parse(below), Number::parse(text)) {
         (Some(below), Some(number)) => POWERS
@@ -62,7 +64,7 @@ fn rounder(below: &str, text: &str) -> Vec<String> {
     }
 }
 
-/// Returns the digits of a number; `None` if it has too many.
+/// Returns the digits of a number; `None` if there are too many.
 fn written(number: Number) -> Option<String> {
     let scale = POWERS
         .rev()

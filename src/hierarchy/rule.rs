@@ -1,4 +1,4 @@
-//! The trait of generalization rules, which every kind of hierarchy makes.
+//! The trait of the generalization rules that the kinds of hierarchies make.
 
 use super::codes::{Codes, Side};
 use crate::error::Result;
@@ -6,7 +6,8 @@ use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::DataType;
 use std::fmt;
 
-/// The label of a suppressed cell, and of the top level that is added to a rule without one.
+/// The label of a suppressed cell, and of the top level that is added to a rule without a top
+/// level.
 pub const TOP: &str = "*";
 
 /// The label of people whose value a hierarchy with ON UNMAPPED SUPPRESS does not map. No released
@@ -73,12 +74,13 @@ pub trait GeneralizationRule: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Fails if columns of this type cannot be generalized. The error names the types that can.
+    /// Fails if columns of this type cannot be generalized. The error names the types that can be
+    /// generalized.
     fn accepts(&self, data_type: &DataType) -> Result<()>;
 
-    /// Returns the labels of `values` (of an accepted type), one array per level from level 1 on.
-    /// The label of an unmapped value or of NULL is null. A value has labels either at all levels
-    /// or at none.
+    /// Returns the labels of `values`, which have an accepted type: one array per level, starting
+    /// at level 1. The label of an unmapped value or of NULL is null. A value has labels either at
+    /// all levels or at none.
     fn labels(&self, values: &ArrayRef) -> Result<Vec<StringArray>>;
 
     /// Returns the ground values of a rule that lists them, cast to `data_type` if possible; `None`
@@ -88,15 +90,15 @@ pub trait GeneralizationRule: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Returns the codes of the rule (TOP CODE, BOTTOM CODE). No label of any level distinguishes
-    /// the values beyond a code. `None` for a rule without codes.
+    /// Returns the codes of the rule (TOP CODE, BOTTOM CODE); `None` for a rule without codes. No
+    /// label at any level distinguishes the values beyond a code.
     fn codes(&self) -> Option<Codes> {
         None
     }
 
-    /// Returns, for each value (of an accepted type), the code that hides it; `None` for every
-    /// value of a rule without codes. The label of a hidden value is the same at every level, and
-    /// takes the place of the value at level 0.
+    /// Returns, for each value in `values`, the code that hides the value; `None` for every value
+    /// if the rule has no codes. The values have an accepted type. The label of a hidden value is
+    /// the same at every level, and it replaces the value at level 0.
     fn hidden(&self, values: &ArrayRef) -> Result<Vec<Option<Side>>> {
         Ok(vec![None; values.len()])
     }
@@ -104,7 +106,7 @@ pub trait GeneralizationRule: fmt::Debug + Send + Sync {
     /// Returns whether level `level` can give `label` to some value of any accepted type. `level`
     /// is from 1 to [`GeneralizationRule::levels`]. Returns `None` if the answer depends on the
     /// values of the column, or is not known. The answer for a label that the level gives is never
-    /// `Some(false)`. A rule that lists its values needs no answer of its own.
+    /// `Some(false)`. A rule that lists its values need not implement this method.
     fn is_label(&self, level: u8, label: &str) -> Option<bool> {
         let _ = (level, label);
         None
@@ -122,23 +124,25 @@ pub trait GeneralizationRule: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns true if [`GeneralizationRule::sql`] contains the whole rule and nothing that was
+    /// Returns true if [`GeneralizationRule::sql`] contains the whole rule, and nothing in it was
     /// taken from data.
     fn is_free_of_data(&self) -> bool {
         false
     }
 
     /// Returns true if the label of a value of this type depends on all values of the column, not
-    /// on the value alone. Such a rule is refused where only some of the values are seen.
+    /// on the value alone. Such a rule is refused where only some of the column's values are seen.
     fn reads_whole_column(&self, data_type: &DataType) -> bool {
         let _ = data_type;
         false
     }
 
-    /// Returns the clause of CREATE HIERARCHY that recreates the rule, from `AS` or `FROM` on.
+    /// Returns the clause of CREATE HIERARCHY that recreates the rule. The clause begins with `AS`
+    /// or `FROM`.
     fn sql(&self) -> String;
 
-    /// Describes each level from level 1 on; as many as [`GeneralizationRule::levels`].
+    /// Describes each level, starting at level 1. The number of descriptions is
+    /// [`GeneralizationRule::levels`].
     fn describe(&self) -> Vec<LevelRule>;
 }
 
@@ -151,8 +155,8 @@ pub trait GeneralizationRule: fmt::Debug + Send + Sync {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LevelRule {
-    /// The rule of the level, without any value of the data.
+    /// The rule of the level, which must not contain a value of the data.
     pub rule: String,
-    /// The number of labels of the level, if they are listed.
+    /// The number of labels at the level, if they are listed.
     pub labels: Option<u64>,
 }

@@ -1,8 +1,8 @@
 //! SUPPRESSION: the value itself, then `*`.
 //!
-//! Two levels. A quasi-identifier that names no hierarchy gets this one. It accepts columns of
-//! numbers, texts, booleans, dates and times; bytes, durations, nested values, NaN and infinity are
-//! errors.
+//! The hierarchy has these two levels. A quasi-identifier that names no hierarchy gets this
+//! hierarchy. It accepts columns of numbers, texts, booleans, dates and times; bytes, durations,
+//! nested values, NaN and infinity are errors.
 //!
 //! Example: `CREATE HIERARCHY all_or_nothing AS SUPPRESSION`.
 //!
@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub struct Suppression;
 
 impl Hierarchy {
-    /// Returns the hierarchy of a quasi-identifier that names none.
+    /// Returns the hierarchy of a quasi-identifier that names no hierarchy.
     pub fn suppression_of(column: &str) -> Result<Arc<Self>> {
         let name = format!("suppression of {column}");
         let hierarchy = Self::new(name, Arc::new(Suppression), OnUnmapped::Error, OnNull::Value)?;

@@ -1,4 +1,5 @@
-//! The contract of every kind of hierarchy, checked against plain loops over its labels.
+//! Tests that every kind of hierarchy fulfils the contract, by plain loops over the labels of the
+//! rule.
 
 use super::coverage::Coverage;
 use super::intervals::Intervals;
@@ -16,8 +17,8 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Returns a listed hierarchy of the even numbers below `n`, in tens and fifties, with a top of its
-/// own.
+/// Returns a listed hierarchy of the even numbers below `n`, in tens and fifties. Its top has a
+/// label of its own.
 fn evens(n: i64) -> Arc<dyn GeneralizationRule> {
     let row = |i: i64| {
         [
@@ -42,7 +43,7 @@ fn integers(values: &BTreeSet<i64>, null: bool) -> ArrayRef {
     )
 }
 
-/// Returns one hierarchy of every kind, with a column that it generalizes.
+/// Returns one hierarchy of every kind, each with a column that it generalizes.
 fn every_kind(values: &BTreeSet<i64>, null: bool) -> Vec<(Arc<dyn GeneralizationRule>, ArrayRef)> {
     let numbers = integers(values, null);
     let number = Number::from;
@@ -90,7 +91,7 @@ fn text(array: &ArrayRef, i: usize) -> Option<String> {
 
 /// Checks one bound hierarchy against its rule's labels, value by value.
 fn check(h: &Hierarchy, values: &ArrayRef) {
-    // One function: the properties of one hierarchy, which need the same labels.
+    // All properties are checked in one function, because they need the same labels.
     let lookup = h.bind(Arc::clone(values)).unwrap();
     let own = h.rule().labels(values).unwrap();
     let ground = h
@@ -117,7 +118,8 @@ fn check(h: &Hierarchy, values: &ArrayRef) {
             assert_eq!(zero.leaves, vec![1; n]);
         }
         Some(codes) => {
-            // Each value is its own label; values that a code hides have one label at every level.
+            // Each value is its own label, except that values that a code hides have one label at
+            // every level.
             for (i, by_code) in hidden.iter().enumerate() {
                 let label = text(&zero.labels, zero.codes[i] as usize);
                 let own = match by_code {

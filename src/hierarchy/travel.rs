@@ -22,7 +22,7 @@ pub(crate) struct LookupHeader {
 }
 
 impl Lookup {
-    /// Adds the arrays of the table to a parcel, and returns the rest.
+    /// Adds the arrays of the table to a parcel, and returns the other parts.
     pub(crate) fn pack(&self, parcel: &mut Parcel) -> LookupHeader {
         let extents = self.levels.iter().all(|level| level.extents.is_some());
         for level in &self.levels {
@@ -66,7 +66,7 @@ impl Lookup {
         }
     }
 
-    /// Restores a table.
+    /// Restores a table from a parcel and the other parts.
     pub(crate) fn unpack(header: LookupHeader, parcel: &mut Parcel) -> Result<Self> {
         let mut levels = vec![];
         for _ in 0..header.levels {
@@ -121,7 +121,7 @@ impl Lookup {
     }
 }
 
-/// The text that marks codes that are compared with years, in the array of a parcel.
+/// The text in the array of a parcel that marks codes that are compared with years.
 const YEARS: &str = "years";
 
 impl Codes {

@@ -1,21 +1,23 @@
-//! TRUNCATE: dates and timestamps to coarser units of the calendar.
+//! TRUNCATE: dates and timestamps, truncated to coarser units of the calendar.
 //!
-//! Each level is one unit. Units become coarser, and each must contain whole units of the one
-//! before. Weeks (ISO 8601) contain days, but neither months nor years contain whole weeks, so WEEK
-//! can only be last. A century is the hundred years with the same first digits (`2000-2099`), since
-//! only that contains whole decades. Timestamps with a time zone are truncated in that zone. The
-//! label of the next level follows from a label alone, so groups nest for any data.
+//! Each level is one unit. Units become coarser, and each unit must consist of whole units of the
+//! level before. Weeks (ISO 8601) contain whole days, but neither months nor years contain whole
+//! weeks, so WEEK can only be last. A century is the hundred years with the same first digits
+//! (`2000-2099`), because only such a century contains whole decades. Timestamps with a time zone
+//! are truncated in that zone. A label alone determines the label at the next level, so groups nest
+//! for any data.
 //!
 //! With FORMAT, in the syntax of `strptime`, texts are read as dates or timestamps. A text that is
-//! not in this format is unmapped, so ON UNMAPPED decides.
+//! not in this format is unmapped, and ON UNMAPPED determines its treatment.
 //!
-//! BOTTOM CODE and TOP CODE are years. At every level, dates before BOTTOM CODE are `<code` and
-//! dates from TOP CODE on are `>=code`: at level 0 too, where all other dates are themselves. A
-//! decade or a century that contains a code ends at the code (`1937-1939`). A week can lie in two
-//! years, so WEEK takes no codes.
+//! BOTTOM CODE and TOP CODE are years. At every level, dates before BOTTOM CODE have the label
+//! `<code`, and dates in or after TOP CODE have the label `>=code`. This includes level 0, where
+//! the label of every other date is the date itself. A decade or a century that contains a code
+//! ends at the code (`1937-1939`). A week can lie in two years, so WEEK takes no codes.
 //!
 //! Example: `CREATE HIERARCHY birth AS TRUNCATE (MONTH, QUARTER, YEAR)` turns 2024-05-17 into
-//! 2024-05, 2024-Q2 and 2024; with `FORMAT '%d.%m.%Y'` it does the same for the text 17.5.2024.
+//! 2024-05, 2024-Q2 and 2024. With `FORMAT '%d.%m.%Y'`, it turns the text 17.5.2024 into the same
+//! labels.
 //!
 //! Reference: ISO 8601-1:2019, sections 5.2 and 5.3 (representations of reduced precision).
 
@@ -52,7 +54,7 @@ pub enum Unit {
     Week,
     /// A month.
     Month,
-    /// Three months, from January on.
+    /// Three months. The first quarter begins in January.
     Quarter,
     /// A year.
     Year,
@@ -62,7 +64,7 @@ pub enum Unit {
     Century,
 }
 
-/// Every unit with its word, from fine to coarse.
+/// Every unit with its keyword, from fine to coarse.
 pub const UNITS: &[(Unit, &str)] = &[
     (Unit::Second, "SECOND"),
     (Unit::Minute, "MINUTE"),
@@ -177,7 +179,7 @@ impl Truncate {
         }
     }
 
-    /// Returns the instants of values; `None` for NULL and for texts that are not instants.
+    /// Returns the local times of values; `None` for NULL and for texts that are not in the format.
     fn local_times(&self, values: &ArrayRef) -> Result<Vec<Option<NaiveDateTime>>> {
         match &self.format {
             Some(format) => {
@@ -369,7 +371,7 @@ mod tests {
             );
             assert_eq!(labels("month decade", "0987-01-01", date), ["0987-01", "0980s"]);
         }
-        // ISO 8601: week 1 is the one with the year's first Thursday.
+        // ISO 8601: week 1 is the week that contains the year's first Thursday.
         assert_eq!(labels("DAY WEEK", "2024-12-30", DataType::Date32)[1], "2025-W01");
         assert_eq!(labels("WEEK", "2021-01-03", DataType::Date32), ["2020-W53"]);
     }

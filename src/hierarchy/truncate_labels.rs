@@ -1,11 +1,11 @@
-//! The check whether a unit of TRUNCATE has a label.
+//! Checks whether a unit of TRUNCATE has a label.
 
 use super::truncate::{Truncate, Unit};
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime, Weekday};
 
 impl Truncate {
-    /// Returns true if `unit` has this label. The label must be the label of its own first instant,
-    /// or of the years before BOTTOM CODE.
+    /// Returns true if `unit` has this label. This is the case if the first instant of the span
+    /// that the label names has this label, or if it is the label of the years before BOTTOM CODE.
     pub(super) fn has_label(&self, unit: Unit, label: &str) -> bool {
         let at = match (label.strip_prefix('<'), label.strip_prefix(">=")) {
             (Some(_), _) => self.years.bottom.and_then(|year| first_day(year as i32 - 1)),
@@ -20,10 +20,10 @@ fn first_day(year: i32) -> Option<NaiveDateTime> {
     Some(NaiveDate::from_ymd_opt(year, 1, 1)?.and_time(NaiveTime::MIN))
 }
 
-/// Returns the first instant of the span that a label names. Text after the parts that are read is
-/// ignored.
+/// Returns the first instant of the span that a label names. Any text after the parts that are read
+/// is ignored.
 fn first_instant(label: &str) -> Option<NaiveDateTime> {
-    // The years before 0 and those after 9999 have a sign.
+    // Years before 0 and years after 9999 are written with a sign.
     let digits = label.get(usize::from(label.starts_with(['+', '-']))..)?;
     let rest = digits.trim_start_matches(|c: char| c.is_ascii_digit());
     let year: i32 = label[..label.len() - rest.len()].parse().ok()?;
@@ -40,7 +40,7 @@ fn first_instant(label: &str) -> Option<NaiveDateTime> {
             let months_before = number(&quarter[1..])?.checked_sub(1)?.checked_mul(3)?;
             NaiveDate::from_ymd_opt(year, months_before.checked_add(1)?, 1)
         }
-        // A longer part is the last year of a century, or of years that a code cuts off.
+        // A longer part is the last year of a century, or of a span that ends at a code.
         Some(part) if part.len() == 2 => NaiveDate::from_ymd_opt(year, number(part)?, day.map_or(Some(1), number)?),
         _ => NaiveDate::from_ymd_opt(year, 1, 1),
     };
@@ -48,7 +48,7 @@ fn first_instant(label: &str) -> Option<NaiveDateTime> {
     let mut part = || parts.next().unwrap_or(Some(0));
     let (hour, minute, second) = (part()?, part()?, part()?);
     let time = match second {
-        // A leap second is the second 59 with more than a second's thousandths.
+        // A leap second is represented as second 59 with 1000 milliseconds or more.
         60 => NaiveTime::from_hms_milli_opt(hour, minute, 59, 1_000),
         second => NaiveTime::from_hms_opt(hour, minute, second),
     };
@@ -139,7 +139,8 @@ mod tests {
     }
 
     proptest! {
-        /// Every label belongs to its level, also the labels of years with a sign.
+        /// Checks that every label is recognized at its level, including the labels of years with a
+        /// sign.
         #[test]
         fn labels_are_labels(seconds in -100_000_000_000i64..400_000_000_000, is_coded in any::<bool>()) {
             let mut rule = Truncate::try_new(&ALL).unwrap();

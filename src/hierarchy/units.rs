@@ -1,4 +1,4 @@
-//! Numbers, decimals, dates and timestamps as whole numbers of units, to compute with them exactly.
+//! Integers, decimals, dates and timestamps as whole numbers of units, for exact computation.
 
 use super::ground::plain;
 use crate::error::Result;
@@ -17,7 +17,7 @@ pub(crate) struct Units {
     data_type: DataType,
     /// The number of decimal digits of a unit after the point.
     scale: i8,
-    /// The least and the greatest number of units of the type.
+    /// The least and the greatest number of units in the type.
     limits: (i128, i128),
 }
 
@@ -75,8 +75,8 @@ impl Units {
         Ok(values.as_primitive::<Decimal128Type>().clone())
     }
 
-    /// Returns numbers of units as values of the type. A number beyond the type becomes its least
-    /// or greatest value.
+    /// Returns numbers of units as values of the type. A number beyond the type becomes the least
+    /// or greatest value of the type.
     pub(crate) fn write(&self, units: impl IntoIterator<Item = Option<i128>>) -> Result<ArrayRef> {
         let (least, greatest) = self.limits;
         let units: Decimal128Array = units.into_iter().map(|n| n.map(|n| n.clamp(least, greatest))).collect();

@@ -1,7 +1,8 @@
 //! VALUES: ground values and their labels, listed in the statement.
 //!
-//! One row per ground value: the value, then one label per level. The module `listed` describes the
-//! checks of the rows, and how they are matched with the values of a column.
+//! The clause has one row per ground value: the value, then one label per level. The module
+//! `listed` describes the checks of the rows, and how ground values are matched with the values of
+//! a column.
 //!
 //! Example: `CREATE HIERARCHY sex AS VALUES ('female', 'any'), ('male', 'any')`.
 //!
@@ -15,8 +16,8 @@ use crate::catalogue::{Info, Value};
 use crate::error::Result;
 use std::sync::Arc;
 
-/// Returns the rule of these rows, each a ground value and its labels; `None` is NULL. Fails if the
-/// rows are not a hierarchy.
+/// Returns the rule that lists these rows. A row consists of a ground value and its labels; `None`
+/// is NULL. Fails if the rows are not a hierarchy.
 pub fn listed(rows: &[Vec<Option<String>>]) -> Result<Listed> {
     let origin = Origin {
         kind: KIND.info.name,

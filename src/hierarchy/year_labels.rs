@@ -1,4 +1,4 @@
-//! The years that the labels of dates span, read from their texts.
+//! The years that the labels of dates span, read from the texts of the labels.
 
 use super::date_format::DateFormat;
 use super::line::Line;
@@ -8,7 +8,7 @@ use chrono::Datelike;
 /// An end of a label, and whether it is included; `None` for an open end.
 type End = Option<(Number, bool)>;
 
-/// Reads the first and the last year of a label, of a date that is written in `format`, or of the
+/// Reads the first and the last year of a text. The text is a label, a date in `format`, or the
 /// text of bounds, in which an open end is empty.
 pub(super) fn ends(text: &str, format: Option<&DateFormat>) -> Option<(End, End)> {
     let span = |text: &str| span(text, format);
@@ -22,7 +22,7 @@ pub(super) fn ends(text: &str, format: Option<&DateFormat>) -> Option<(End, End)
         return end(low, |span| span.0).zip(end(high, |span| span.1));
     }
     let line = Line::read(text, |text| span(text).is_some())?;
-    // An end that is not included leaves out a year only if the end is a whole year.
+    // An excluded end excludes a year only if the end is a whole year.
     let is_whole = |text: &str| text.len() == 4;
     let low = line.low.map(|(text, with)| {
         let (first, last) = span(text)?;

@@ -1,5 +1,5 @@
-//! Codes of dates: the years before BOTTOM CODE are one group to a reader, and so are the years
-//! from TOP CODE on.
+//! TOP CODE and BOTTOM CODE for dates. The years before BOTTOM CODE are one group to a reader, and
+//! so are TOP CODE and the years after it.
 
 use super::codes::Side;
 use crate::error::{Error, Result};
@@ -12,7 +12,8 @@ pub(super) struct Years {
 }
 
 impl Years {
-    /// Returns the codes. Fails unless they are years of four digits, in order.
+    /// Returns the codes. Fails unless they are years from 1 to 9999 and BOTTOM CODE is less than
+    /// TOP CODE.
     pub(super) fn try_new(bottom: Option<u32>, top: Option<u32>) -> Result<Self> {
         if let Some(code) = bottom.iter().chain(&top).find(|code| !(1..=9999).contains(*code)) {
             return Err(Error::usage(format!(
@@ -42,8 +43,8 @@ impl Years {
         }
     }
 
-    /// Returns the label of `year`, which lies in the unit from `first` to `last`, if a code
-    /// determines it.
+    /// Returns the label of `year` if a code determines the label. The unit that contains `year`
+    /// goes from `first` to `last`.
     pub(super) fn label(self, year: i32, (first, last): (i32, i32)) -> Option<String> {
         match (self.side(year), self.bottom, self.top) {
             (Some(Side::Below), Some(bottom), _) => return Some(format!("<{bottom:04}")),

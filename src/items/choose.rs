@@ -8,7 +8,7 @@ use super::request::Request;
 use super::tree::Cut;
 use crate::error::Result;
 
-/// A cut that holds every promise.
+/// A cut that satisfies every bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen {
     /// The cut.

@@ -17,7 +17,7 @@ use crate::pool::check_cancelled;
 use hashbrown::HashMap;
 use std::rc::Rc;
 
-/// Returns a cut that holds every bound; `None` if the algorithm finds none.
+/// Returns a cut that satisfies every bound; `None` if the algorithm finds none.
 pub(super) fn mend(request: &Request, reserve: Reserve) -> Result<Option<Cut>> {
     let mut mending = Mending::new(request);
     for bound in request.bounds {
@@ -47,7 +47,7 @@ struct Mending<'a> {
     reduced: u64,
     weights: Vec<u64>,
     postings: Vec<Vec<u32>>,
-    /// The sets with an item of a node, for the nodes that were needed so far.
+    /// By node: the sets with an item under the node, for the nodes that were needed so far.
     known: HashMap<(u8, u32), Rc<Vec<u32>>>,
 }
 
@@ -94,8 +94,8 @@ impl<'a> Mending<'a> {
         Ok(rare.into_iter().map(items).collect())
     }
 
-    /// Mends the combination of the labels of these items, unless an earlier one has mended it.
-    /// Returns false if nothing mends it.
+    /// Mends the combination of the labels of these items, unless mending an earlier combination
+    /// has already mended it. Returns false if nothing mends it.
     fn raise(&mut self, items: &[u32], k: u64) -> bool {
         let tree = self.request.tree;
         let own: Option<Vec<(u8, u32)>> = items.iter().map(|item| tree.node(&self.cut, *item)).collect();
@@ -151,7 +151,7 @@ impl<'a> Mending<'a> {
         false
     }
 
-    /// Returns the nodes of these items that are under no other of them, each once.
+    /// Returns the nodes of these items that are not under another of these nodes, each once.
     fn outermost(&self, items: &[u32], nodes: &[(u8, u32)]) -> Vec<(u8, u32)> {
         let tree = self.request.tree;
         let covers = |i: usize, j: usize| {
@@ -191,7 +191,8 @@ impl<'a> Mending<'a> {
         })
     }
 
-    /// Returns the numbers of the sets with an item of a node that is not removed, ascending.
+    /// Returns, in ascending order, the numbers of the sets with an item under the node. Removed
+    /// items do not count.
     fn sets_of(&mut self, node: (u8, u32)) -> Rc<Vec<u32>> {
         if let Some(known) = self.known.get(&node) {
             return Rc::clone(known);

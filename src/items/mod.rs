@@ -1,5 +1,5 @@
-//! Sets of items: finds a cut of an item hierarchy with which a few known items never identify only
-//! a few rows.
+//! Sets of items: finds a cut of an item hierarchy such that knowing a few items of a person never
+//! narrows the rows down to only a few.
 //!
 //! A row has a set of items (the purchases of a person, the diagnoses of a stay). Anyone who knows
 //! up to m items of a person must find at least k rows that have all of these items: k^m-anonymity.

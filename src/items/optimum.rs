@@ -11,7 +11,7 @@ const MOST_CUTS: u64 = 4096;
 /// The largest number of combinations that are counted, over all cuts.
 const MOST_COUNTED: u64 = 50_000_000;
 
-/// Returns the cut of least loss that holds every bound; `Some(None)` if no cut does. Returns
+/// Returns the cut of least loss that satisfies every bound; `Some(None)` if no cut does. Returns
 /// `None` if trying all cuts would take long.
 pub(super) fn optimum(request: &Request, reserve: Reserve) -> Result<Option<Option<Cut>>> {
     let tree = request.tree;

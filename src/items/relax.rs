@@ -10,8 +10,9 @@ use crate::pool::check_cancelled;
 use hashbrown::HashSet;
 use std::collections::BTreeSet;
 
-/// Returns the cut with nodes replaced by their children, the node of the greatest loss first. A
-/// node that fails is not tried again: more specific labels elsewhere only leave it fewer rows.
+/// Returns the cut with nodes replaced by their children, beginning with the node of the greatest
+/// loss. A node whose replacement breaks a promise is not tried again: more specific labels
+/// elsewhere can only leave fewer rows for it.
 pub(super) fn relax(request: &Request, mut cut: Cut, reserve: Reserve) -> Result<Cut> {
     let tree = request.tree;
     let (weights, postings) = (request.sets.weights(tree.items()), request.sets.postings(tree.items()));

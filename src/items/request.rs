@@ -1,10 +1,10 @@
-//! The requirements of a cut.
+//! The requirements that a cut must satisfy.
 
 use super::ItemBound;
 use super::sets::ItemSets;
 use super::tree::ItemTree;
 
-/// The requirements of a cut, and the rows that they are about.
+/// The requirements that a cut must satisfy, and the rows to which they apply.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     /// The item hierarchy.

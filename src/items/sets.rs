@@ -9,8 +9,8 @@ use hashbrown::{HashMap, HashSet};
 /// The bytes of one counted combination, with the free space of a hash table.
 const BYTES: usize = 2 * (size_of::<(u128, u64)>() + 1);
 
-/// The distinct sets of items, each ascending and without duplicates, with the number of rows that
-/// have it.
+/// The distinct sets of items, each with the number of rows that have the set. The items of a set
+/// are ascending and without duplicates.
 #[derive(Debug, Default)]
 pub struct ItemSets(Vec<(Vec<u32>, u64)>);
 
@@ -88,7 +88,7 @@ impl ItemSets {
     }
 }
 
-/// Returns the sets of labels of these sets under a cut.
+/// Returns the sets of labels that these sets of items become under a cut.
 pub(super) fn released<'a>(tree: &ItemTree, cut: &Cut, sets: impl Iterator<Item = &'a (Vec<u32>, u64)>) -> ItemSets {
     let one = |(set, rows): &(Vec<u32>, u64)| {
         let mut labels: Vec<u32> = set.iter().filter_map(|item| tree.label(cut, *item)).collect();
@@ -99,8 +99,8 @@ pub(super) fn released<'a>(tree: &ItemTree, cut: &Cut, sets: impl Iterator<Item 
     ItemSets::new(sets.map(one).collect())
 }
 
-/// Returns the number of rows of every combination of `size` labels that a row has, packed. With
-/// `among`, only combinations with one of these labels are counted.
+/// Returns the number of rows of every combination of `size` labels that occurs in a row, packed.
+/// With `among`, only combinations with one of these labels are counted.
 pub(super) fn supports(
     sets: &ItemSets,
     size: usize,
@@ -131,7 +131,7 @@ pub(super) fn supports(
     Ok(counts)
 }
 
-/// Calls `each` with every combination of `size` labels that has a wanted label, packed behind the
+/// Calls `each` with every combination of `size` labels that has a wanted label, packed after the
 /// labels of `before`. The flag beside `before` is true if `before` has a wanted label already.
 /// Stops and returns false once `each` returns false.
 fn combinations(

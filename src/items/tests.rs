@@ -87,7 +87,7 @@ impl Table {
             .collect()
     }
 
-    /// Returns true if every bound holds, by counting the rows of every subset of the labels.
+    /// Returns true if every bound holds. Counts the rows of every subset of the labels.
     fn holds(&self, released: &[BTreeSet<String>]) -> bool {
         let labels: Vec<&String> = released.iter().flatten().collect::<BTreeSet<_>>().into_iter().collect();
         (1u32..1 << labels.len()).all(|mask| {
@@ -158,7 +158,8 @@ proptest! {
             prop_assert!((tree.mean_loss(cut, &weights) - table.loss(&tree, cut)).abs() < 1e-12);
         }
         prop_assert!(loss(&relaxed) <= loss(&mended) && loss(&chosen) <= loss(&relaxed));
-        // If the cut with every item at the top holds, a cut is found whose loss is no greater.
+        // If the cut with every item at the top satisfies the bounds, a cut is found whose loss is
+        // no greater.
         let top = Cut(vec![Some(tree.top()); tree.items()]);
         if table.holds(&table.released(&tree, &top)) {
             prop_assert!(loss(&chosen) <= tree.loss(&top, &weights));
@@ -173,7 +174,8 @@ proptest! {
         let request = Request { tree: &tree, sets: &sets, bounds: &table.bounds, removable: 0 };
         let all = every(&tree);
         prop_assert!(all.iter().all(|cut| is_consistent(&tree, cut)));
-        // Every consistent assignment of levels is among the cuts, up to levels of the same labels.
+        // Every consistent assignment of levels is among the cuts, up to levels with the same
+        // labels.
         let weights = sets.weights(tree.items());
         let mut best: Option<u128> = None;
         let choices = 4usize.pow(tree.items() as u32);
@@ -199,7 +201,8 @@ proptest! {
     }
 }
 
-/// The ratio of the losses is printed for the book: `cargo test --lib items::tests -- --nocapture`.
+/// Tests how close the loss of the cut found is to the optimum. Prints the ratio of the losses for
+/// the book: `cargo test --lib items::tests -- --nocapture`.
 #[test]
 fn what_is_found_is_close_to_the_optimum() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();

@@ -134,8 +134,8 @@ impl ItemTree {
         }
     }
 
-    /// Returns the sum of the losses of all items of all rows, exactly. `weights` are the rows of
-    /// each item.
+    /// Returns the exact sum of the losses of all items of all rows. `weights` is the number of
+    /// rows that have each item.
     pub(super) fn loss(&self, cut: &Cut, weights: &[u64]) -> u128 {
         let items = (0..).zip(weights);
         items

@@ -11,7 +11,7 @@ use crate::search::Search;
 pub enum Choice {
     /// A search chooses a node.
     Search {
-        /// The search in the words of the statement.
+        /// The search as the statement writes it.
         call: Call,
         /// The search algorithm.
         search: Box<dyn Search>,
@@ -27,7 +27,7 @@ pub enum Choice {
 /// An algorithm of local recoding.
 #[derive(Debug)]
 pub struct Candidate {
-    /// The algorithm in the words of a statement.
+    /// The algorithm as a statement writes it.
     pub call: Call,
     /// The partitioning algorithm.
     pub partitioner: Box<dyn Partitioner>,
@@ -51,7 +51,7 @@ impl Choice {
         Ok(Self::Partition(candidates.collect::<Result<_>>()?))
     }
 
-    /// Returns the choice in the words of the statement; `None` if the node is given.
+    /// Returns the choice as the statement writes it; `None` if the node is given.
     pub fn name(&self) -> Option<String> {
         match self {
             Choice::Search { call, .. } => Some(call.to_string()),

@@ -8,7 +8,7 @@ use crate::model::PrivacyModel;
 /// A requested privacy model, with the columns that it is about.
 #[derive(Debug)]
 pub struct Constraint {
-    /// The model in the words of the statement.
+    /// The model as the statement writes it.
     pub call: Call,
     /// The privacy model.
     pub model: Box<dyn PrivacyModel>,
@@ -33,11 +33,11 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The most subsets of a scope, each of which costs one GROUP BY per node.
+    /// The largest number of subsets in a scope. Each subset costs one GROUP BY per node.
     const MOST: usize = 1000;
 
     /// Returns the positions of each subset of `columns` quasi-identifiers, in lexicographic order.
-    /// Fails as a usage error if there are none or too many.
+    /// Fails with a usage error if there are no subsets or too many.
     pub fn subsets(&self, columns: usize) -> Result<Vec<Vec<usize>>> {
         let size = match self {
             Self::All => return Ok(vec![(0..columns).collect()]),
@@ -51,7 +51,7 @@ impl Scope {
         }
         let mut subsets: Vec<Vec<usize>> = vec![vec![]];
         for chosen in 1..=size {
-            // The last column of a subset leaves enough columns behind it.
+            // After the last column of a subset, enough columns are left to complete the subset.
             let longer = |subset: Vec<usize>| {
                 let next = subset.last().map_or(0, |last| last + 1);
                 (next..=columns - (size - chosen) - 1).map(move |i| [&subset[..], &[i]].concat())
@@ -70,7 +70,7 @@ impl Scope {
 }
 
 impl Constraint {
-    /// Returns the model in the words of the statement, with its attribute and columns:
+    /// Returns the model as the statement writes it, with its attribute and columns:
     /// `l_diversity(3) ON diagnosis`.
     pub fn describe(&self, quasi_identifiers: &[QuasiIdentifier]) -> String {
         let mut text = self.call.to_string();

@@ -56,7 +56,7 @@ pub struct Job {
     pub sensitive: Vec<Sensitive>,
     /// The column of the class label.
     pub class_label: Option<String>,
-    /// The columns that no model protects. A column without a mask is released as it is.
+    /// The columns that no model protects. A column without a mask is released unchanged.
     pub keep: Vec<String>,
     /// The column whose distinct values are counted instead of rows.
     pub entity: Option<String>,
@@ -68,10 +68,10 @@ pub struct Job {
     pub standards: Vec<&'static Standard>,
     /// The most rows that may be suppressed.
     pub suppression: SuppressionLimit,
-    /// Whether suppressed rows stay, with `*` in every quasi-identifier and NULL in every sensitive
-    /// column.
+    /// Whether suppressed rows are kept, with `*` in every quasi-identifier and NULL in every
+    /// sensitive column.
     pub starred: bool,
-    /// The name of the metric to minimise, in the words of the statement.
+    /// The name of the metric to minimise, as the statement writes it.
     pub metric_name: String,
     /// The metric to minimise.
     pub metric: Box<dyn Metric>,
@@ -85,7 +85,7 @@ pub struct Job {
     pub time_limit: Option<Duration>,
     /// The most nodes that the search may assess.
     pub node_limit: Option<u64>,
-    /// The folder of the release; `None` if its rows are handed out.
+    /// The folder of the release; `None` if the statement returns the rows.
     pub target: Option<Target>,
     /// The file for the report of the release.
     pub report: Option<ReportFile>,
@@ -176,7 +176,7 @@ impl Job {
         }
     }
 
-    /// Returns true if the job is under a policy, and a release is not under the same policy by its
+    /// Returns true if the job is under a policy, and a release is not under a policy with the same
     /// digest. `standing` is the policy of the release.
     pub(crate) fn is_under_another_policy(&self, standing: Option<&PolicySummary>) -> bool {
         let own = self.policy.as_ref().map(|policy| &policy.sha256);

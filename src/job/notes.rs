@@ -6,7 +6,7 @@ use crate::hierarchy::{LabelForm, plain_type};
 use crate::masks::Reads;
 
 impl Job {
-    /// Returns the notes about the request. They contain names and numbers of the statement alone.
+    /// Returns the notes about the request. They contain only names and numbers from the statement.
     pub fn notes(&self) -> Vec<String> {
         let models = self.constraints.iter().filter_map(|c| c.model.note());
         let rows = self.source.rows.schema();

@@ -12,13 +12,13 @@ pub struct Replay {
     pub levels: Option<Vec<u8>>,
     /// The response to drift.
     pub on_drift: OnDrift,
-    /// The search that replaces a node which does not hold any more (ON DRIFT SEARCH).
+    /// The search that replaces a node at which the models no longer hold (ON DRIFT SEARCH).
     pub instead: Option<(Call, Box<dyn Search>)>,
-    /// The checksum that the earlier manifest has of itself.
+    /// The checksum of the earlier manifest, which that manifest contains.
     pub manifest: String,
     /// Whether the earlier release suppressed rows, if its manifest says so.
     pub suppressed_rows: Option<bool>,
-    /// Whether the earlier manifest has the columns of its source, so that they were compared.
+    /// Whether the earlier manifest lists the columns of its source, so that they were compared.
     pub schema_compared: bool,
     /// The drift that is known before any row is read.
     pub drift: Vec<Drift>,

@@ -17,7 +17,7 @@ pub struct ReportFile {
     format: Format,
     /// Whether a file that no statement wrote is replaced.
     overwrite: bool,
-    /// The clause that names the file, in errors.
+    /// The clause that errors name for the file.
     clause: &'static str,
     /// The secrets that the report may not show.
     secrets: Secrets,
@@ -42,17 +42,18 @@ impl ReportFile {
         })
     }
 
-    /// Returns the file. If `overwrite`, it replaces a file that no statement wrote.
+    /// Returns this report file. If `overwrite` is true, it may replace a file that no statement
+    /// wrote.
     pub fn replacing(self, overwrite: bool) -> Self {
         Self { overwrite, ..self }
     }
 
-    /// Returns the file, for which errors name this clause.
+    /// Returns this report file, for which errors name `clause`.
     pub(crate) fn called(self, clause: &'static str) -> Self {
         Self { clause, ..self }
     }
 
-    /// Returns the clause that names the file, in errors.
+    /// Returns the clause that errors name for the file.
     pub(crate) fn clause(&self) -> &'static str {
         self.clause
     }
@@ -62,7 +63,7 @@ impl ReportFile {
         self.overwrite
     }
 
-    /// Returns the file of a report that hides these secrets.
+    /// Returns this report file with the secrets that the report may not show.
     pub fn hiding(self, secrets: &Secrets) -> Self {
         Self {
             secrets: secrets.clone(),

@@ -21,7 +21,7 @@ pub struct MaskOf {
 }
 
 impl MaskOf {
-    /// Returns the mask with its secret, which is read from its place.
+    /// Reads the secret from its place, and returns the mask with the secret.
     pub fn with_secret(&self) -> Result<Masking> {
         Masking::new(self.clause.clone(), Arc::clone(&self.mask))
     }
@@ -43,9 +43,9 @@ pub struct QuasiIdentifier {
 }
 
 impl QuasiIdentifier {
-    /// Returns where local recoding takes the labels of an ordered column from. `asked` is whether
+    /// Returns where local recoding takes the labels of an ordered column from. `asked` is true if
     /// an option asks for ranges. With LEVELS, and with labels that say more than an interval, the
-    /// labels are those of the hierarchy.
+    /// labels come from the hierarchy.
     pub fn numbers(&self, asked: bool) -> Numbers {
         let is_free = asked || self.labels != LabelForm::Text || self.hierarchy.is_intervals();
         match self.levels {
@@ -57,8 +57,8 @@ impl QuasiIdentifier {
     }
 }
 
-/// A quasi-identifier whose rows have sets of items: a column of lists. It is in no class; models
-/// ON the column judge it.
+/// A quasi-identifier whose values are sets of items: a column of lists. The column forms no
+/// classes; models ON the column judge it.
 #[derive(Debug, Clone)]
 pub struct ItemSet {
     /// The name of the column.
@@ -89,7 +89,7 @@ pub struct Sensitive {
     pub randomization: Option<Randomization>,
 }
 
-/// The rows that a sensitive column is permuted among.
+/// The rows among which a sensitive column is permuted.
 #[derive(Clone)]
 pub enum Randomization {
     /// Permuted among all released rows.

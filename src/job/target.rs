@@ -18,7 +18,7 @@ pub enum Format {
     Parquet,
     /// Comma-separated values with a header.
     Csv,
-    /// A table of this format: Parquet files that its log names.
+    /// A table of this format: Parquet files that the table's log names.
     Table(&'static Entry),
 }
 
@@ -51,7 +51,7 @@ pub enum Existing {
 pub struct Target {
     /// The path of the folder, or its URL in an object store.
     pub path: PathBuf,
-    /// Where the target is if it is in an object store, or a Delta table.
+    /// The place of the target if it is in an object store or is a Delta table.
     pub stored: Option<Stored>,
     /// The format of the files.
     pub format: Format,
@@ -61,7 +61,7 @@ pub struct Target {
     pub existing: Existing,
     /// The release that the rows are added to (APPEND), as it stood when the request was bound.
     pub grows: Option<Arc<Manifest>>,
-    /// Whether files may be read again that an earlier batch of the release read (APPEND).
+    /// Whether files that an earlier batch of the release read may be read again (APPEND).
     pub read_again: bool,
     /// The place of rows that wait (APPEND), if the statement names one.
     pub waiting: Option<Waiting>,
@@ -82,9 +82,9 @@ pub struct Target {
 pub struct Stored {
     /// The prefix.
     pub(crate) prefix: Prefix,
-    /// How the files lie under it.
+    /// How the files lie under the prefix.
     pub(crate) layout: Layout,
-    /// The release that stood there when the request was bound: only this one may be replaced.
+    /// The release that stood there when the request was bound: only this release may be replaced.
     pub(crate) standing: Option<Arc<Standing>>,
 }
 
@@ -94,8 +94,8 @@ impl Target {
         self.existing == Existing::Overwrite && self.exists()
     }
 
-    /// Returns the error of a run that lost to a faster run. Its kind and its advice depend on the
-    /// clause.
+    /// Returns the error of a run that lost to a faster run. The kind and the advice of the error
+    /// depend on the clause.
     pub(crate) fn late(&self) -> Error {
         let (kind, advice) = match self.existing {
             Existing::Fail => (
@@ -133,7 +133,7 @@ impl Target {
         }
     }
 
-    /// Returns the manifest of the release that is there, if there is one.
+    /// Returns the manifest of the release in the target, if there is one.
     pub(crate) fn manifest(&self) -> Result<Option<Manifest>> {
         match &self.stored {
             Some(stored) => Ok(stored.standing.as_ref().map(|standing| standing.manifest.clone())),

@@ -84,8 +84,8 @@ pub(crate) fn constraint(name: &str, bound: i64, attribute: Option<&str>) -> Con
     }
 }
 
-/// Returns a job over the people by decade: two classes of four and two rows, with three and two
-/// illnesses.
+/// Returns a job that generalizes the people's ages to decades. It forms one class of four rows
+/// with three illnesses, and one class of two rows with two illnesses.
 pub(crate) fn job() -> Job {
     let ages: &[&[&str]] = &[
         &["31", "30s", "*"],

@@ -1,17 +1,18 @@
-//! Rows that wait (APPEND), kept in a folder that the statement names, so that the next batch takes
+//! Keeps rows that wait (APPEND) in a folder that the statement names, so that the next batch takes
 //! them.
 //!
-//! They are rows of the source with all their columns, so the folder is beside the source, and
-//! never in the release or in a folder that the source reads. Each state of the release has a file
-//! of its own there, which is named after the checksum of the release's manifest:
+//! Rows that wait are rows of the source with all their columns, so the folder is beside the
+//! source, and never in the release or in a folder that the source reads. Each state of the release
+//! has its own file in the folder, named after the checksum of the release's manifest:
 //!
 //! - A run reads the file of the existing release, and adds its rows to those of the source.
-//! - Before a run commits, it puts the file of the new release. That file counts from the commit
-//!   on, and not before. A run that is killed or loses leaves a file that belongs to no release.
-//! - If no row can be added, the release stays as it is, and so does the name of the file. The file
-//!   is replaced with a single put.
+//! - Before a run commits, it puts the file of the new release. The file counts only from the
+//!   commit on. A run that is killed, or loses to another run, leaves a file that belongs to no
+//!   release.
+//! - If no row can be added, the release is unchanged, and so is the name of the file. The file is
+//!   replaced with a single put.
 //! - After the commit, the files that were there before are deleted. A run that put one of them
-//!   began before the commit, and cannot commit any more.
+//!   began before the commit, and can no longer commit.
 
 use crate::error::{Error, Result};
 use crate::folder::{Manifest, check_folder, create_private, sha256};
@@ -47,7 +48,7 @@ pub struct Waiting {
     place: Place,
     /// The start of the names of the files of this release.
     start: String,
-    /// The names that were there when the request was bound.
+    /// The names of the files that were there when the request was bound.
     names: Vec<String>,
     /// The rows that wait for the existing release.
     pub(crate) rows: Option<Arc<WaitingRows>>,
@@ -58,16 +59,16 @@ pub struct Waiting {
 pub(crate) struct WaitingRows {
     pub(crate) schema: SchemaRef,
     pub(crate) batches: Vec<RecordBatch>,
-    /// The batches without an added row since the release was last changed.
+    /// The batches since the last change of the release, of which no row was added.
     pub(crate) taken: Taken,
 }
 
-/// Batches without a row in the release, which its manifest therefore does not name.
+/// Batches without a row in the release, which the manifest therefore does not name.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Taken {
     /// The identity of the content of each of their files.
     pub(crate) inputs: Vec<String>,
-    /// The checksums of their statements with the files that they read.
+    /// The checksums of their statements together with the files that the statements read.
     pub(crate) sources: Vec<String>,
 }
 
@@ -158,7 +159,7 @@ impl Waiting {
         blocking("reading rows that wait", read).await
     }
 
-    /// Puts the rows that wait for the release whose manifest has this checksum.
+    /// Stores the rows that wait for the release whose manifest has this checksum.
     pub(crate) async fn put(&self, manifest: &str, rows: WaitingRows) -> Result<()> {
         let (place, name) = (self.place.clone(), self.name(manifest));
         let write = move || {

@@ -11,7 +11,7 @@ struct Field {
     bits: u32,
 }
 
-/// Neighbouring columns of one word, whose codes are looked up together in one table.
+/// Neighbouring columns within one word, whose codes are looked up together in one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chunk {
     word: usize,
@@ -71,7 +71,7 @@ impl PackedLayout {
         let (mut word, mut shift) = (0, 0);
         let mut fields = Vec::with_capacity(bits.len());
         for &bits in bits {
-            // A column of one code has no bits, and no place after a full word either.
+            // A column with one code has no bits, but cannot be placed after a full word either.
             if shift + bits > 64 || shift == 64 {
                 (word, shift) = (word + 1, 0);
             }

@@ -63,8 +63,8 @@ impl KeySchema {
         &self.lookups
     }
 
-    /// Returns `keys` of the node `from`, generalized to the node `to`, which must not be below
-    /// `from` in any column.
+    /// Returns the `keys` of node `from`, generalized to node `to`, which must not be below `from`
+    /// in any column.
     pub fn generalize(&self, keys: &[u64], from: &Node, to: &Node) -> Vec<u64> {
         let words = self.layout.words();
         if words == 1 {
@@ -92,16 +92,16 @@ impl KeySchema {
         generalize_words(keys, kept, &mapped)
     }
 
-    /// Returns the mask of a word's bits that stay the same from one node to another, and the
-    /// tables of the other bits. Columns at their top are in neither: their code is 0, the least
-    /// code of the only group.
+    /// Returns the mask of a word's bits that are the same at both nodes, and the tables of the
+    /// other bits. Columns at their top are in neither the mask nor the tables: their code is 0,
+    /// the least code of the only group.
     fn changes(&self, word: usize, from: &Node, to: &Node) -> (u64, Vec<ChunkTable<'_>>) {
         let (mut kept, mut mapped) = (0, vec![]);
         let chunks = self.layout.chunks().iter().enumerate();
         for (index, chunk) in chunks.filter(|(_, chunk)| chunk.word() == word) {
             let columns = chunk.columns();
-            // Values that a code hides have one label at level 0 too, and ground codes of their
-            // own.
+            // Values that a TOP CODE or BOTTOM CODE hides share one label even at level 0, but have
+            // ground codes of their own.
             let is_coded = |c: usize| to.level(c) == 0 && self.lookups[c].has_codes();
             let is_same = from.levels()[columns.clone()] == to.levels()[columns.clone()];
             if is_same && !columns.clone().any(is_coded) {
@@ -113,8 +113,8 @@ impl KeySchema {
         (kept, mapped)
     }
 
-    /// Returns the table of chunk `index` at these levels. It maps packed codes to packed
-    /// representatives, shifted to their position.
+    /// Returns the table of chunk `index` at these levels. The table maps packed codes to packed
+    /// representatives, shifted to the chunk's position.
     fn table(&self, index: usize, levels: &[u8]) -> Arc<Vec<u64>> {
         let key = (index, Box::from(levels));
         if let Some(table) = self.tables.read().get(&key) {

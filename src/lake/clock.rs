@@ -15,7 +15,7 @@ impl Prefix {
         let put = self.store().put(&path, Vec::new().into()).await;
         put.map_err(|e| self.failed("cannot write to", &e))?;
         let found = self.store().head(&path).await;
-        // An empty object that stays does no harm.
+        // An empty object that is left behind does no harm.
         let _ = self.store().delete(&path).await;
         let found = found.map_err(|e| self.failed("cannot read", &e))?;
         Ok(found.last_modified)

@@ -21,8 +21,8 @@ impl Run {
         self.put_manifests(manifest, standing, late).await
     }
 
-    /// Makes the files of the run the content of the table at the prefix, as the next version
-    /// after the one of `standing`. Fails with `late` if another commit came first.
+    /// Makes the files of the run the content of the table at the prefix, as the version after that
+    /// of `standing`. Fails with `late` if another commit came first.
     pub(crate) async fn commit_to_log(
         self,
         manifest: &str,

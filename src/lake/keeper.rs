@@ -20,8 +20,8 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 /// How often a lease is renewed.
 pub(super) const RENEWAL: Duration = Duration::from_secs(20);
 
-/// The number of runs that have ended and are not cleaned up yet: of all runs of a session, whose
-/// configuration holds the keeper, or of a single run.
+/// The number of runs that have ended and are not cleaned up yet. It counts either all runs of a
+/// session, whose configuration contains the keeper, or a single run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Keeper(Arc<watch::Sender<usize>>);
 
@@ -49,7 +49,7 @@ impl Keeper {
     }
 }
 
-/// A run that has ended and is not cleaned up yet, with everything that counts it.
+/// A run that has ended and is not cleaned up yet, with the keepers that count it.
 #[derive(Debug)]
 pub(super) struct Ending([Keeper; 2]);
 
@@ -114,7 +114,7 @@ pub(super) async fn keep(
             shared.record.iter().for_each(Record::end);
             Ok(())
         };
-        // An empty folder that stays does no harm.
+        // An empty folder that is left behind does no harm.
         let _ = blocking("removing empty folders", remove).await;
     }
     if let (true, Some(lease)) = (is_clean, &lease) {

@@ -1,7 +1,7 @@
 //! Files that workers of a cluster write into the folder of a run.
 //!
 //! The name of a file contains a part of its checksum. If a file is written a second time because
-//! the first was considered lost, it has the same bytes and the same name. Files that were not
+//! the first copy was considered lost, it has the same bytes and the same name. Files that were not
 //! accepted are deleted when the run ends.
 
 use super::names::Layout;
@@ -101,7 +101,7 @@ async fn found(prefix: &Prefix, path: &Path) -> Result<Option<ObjectMeta>> {
 
 impl Run {
     /// Returns the folder of the run for other machines to write into; `None` if the run has no
-    /// folder, or its store is not reached by other machines.
+    /// folder, or if other machines do not reach its store.
     pub(crate) fn landing(&self) -> Option<Landing> {
         let shared = &self.shared;
         if shared.layout != Layout::Runs || shared.prefix.is_local() {
@@ -114,8 +114,8 @@ impl Run {
         })
     }
 
-    /// Returns true if a file that a worker wrote is in the store as the worker reported it, and
-    /// has these rows.
+    /// Returns true if a file that a worker wrote is in the store as the worker reported it, with
+    /// the reported number of rows.
     pub(crate) async fn has_landed(&self, file: &FileSummary) -> Result<bool> {
         let prefix = &self.shared.prefix;
         let path = prefix.file(&file.name)?;

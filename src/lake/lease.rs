@@ -69,7 +69,8 @@ impl Lease {
         lease.put(PutMode::Create).await.map_err(|e| lease.not_taken(&e))?;
         let heeds = lease.heeds_conditions().await;
         if !matches!(heeds, Ok(true)) {
-            // If this fails, it leaves a lease that is deleted like that of a killed run.
+            // If this fails, the lease is left behind, and is deleted like the lease of a killed
+            // run.
             let _ = prefix.store().delete(&lease.path).await;
         }
         match heeds {
@@ -116,7 +117,7 @@ impl Lease {
     }
 
     /// Records that the run commits. From then on, no other process can take the lease away. Fails
-    /// with `ErrorKind::Unavailable` if another process already has.
+    /// with `ErrorKind::Unavailable` if another process has already taken it.
     pub(super) async fn seal(&mut self) -> Result<()> {
         self.text.state = State::Sealed;
         self.text.renewed = Utc::now();
@@ -165,7 +166,8 @@ impl Lease {
         self.changed
     }
 
-    /// Takes the lease away from its owner. Returns false if the owner changed it in the meantime.
+    /// Takes the lease away from its owner. Returns false if the owner changed the lease in the
+    /// meantime.
     pub(super) async fn abandon(&mut self) -> Result<bool> {
         self.text.state = State::Abandoned;
         match self.put(PutMode::Update(self.version.clone())).await {
@@ -190,7 +192,7 @@ impl Lease {
         Ok(())
     }
 
-    /// Returns the version of the lease in the store if its content is the one of this lease.
+    /// Returns the version of the lease in the store if its content equals that of this lease.
     async fn own(&self) -> Option<UpdateVersion> {
         let found = read_small(self.prefix.store().as_ref(), &self.path, LARGEST, "lease").await;
         let found = found.ok().flatten()?;
@@ -221,7 +223,7 @@ pub(super) fn is_condition(error: &object_store::Error) -> bool {
     )
 }
 
-/// Returns whether a put was refused because of its condition. Fails if it failed for another
+/// Returns true if a put was refused because of its condition. Fails if the put failed for another
 /// reason.
 fn is_refused(put: object_store::Result<PutResult>) -> object_store::Result<bool> {
     match put {

@@ -20,12 +20,12 @@
 //!    release are refused;
 //! 2. takes a lease by a put that fails if the object exists, and uses the lease to find out
 //!    whether the store obeys conditions: a second put of that kind must fail, and so must a put on
-//!    condition of an outdated e_tag. A store that ignores them is refused. From then on the run
-//!    renews its lease, on condition that no other process has changed it;
+//!    condition of an outdated e_tag. A store that ignores conditions is refused. From then on the
+//!    run renews its lease, on condition that no other process has changed it;
 //! 3. writes its files under names that no other run has, recounts them, and puts its own manifest;
 //! 4. *seals* its lease, again by a conditional put, and puts the manifest of the prefix: on
-//!    condition that there is none, or with OVERWRITE that it is the one of step 1. If the
-//!    condition fails, another run committed first, and this one fails;
+//!    condition that there is none, or with OVERWRITE that it is the manifest of step 1. If the
+//!    condition fails, another run committed first, and this run fails;
 //! 5. deletes its lease. A run that fails or is cancelled deletes its files first.
 //!
 //! A run with APPEND writes a manifest that names the files of the release of step 1 before its

@@ -38,8 +38,8 @@ pub(super) fn new_run(now: DateTime<Utc>) -> String {
     format!("{}{:08x}", now.format(TIME), rand::random::<u32>())
 }
 
-/// Returns the folder of the manifest of a run, relative to the prefix of a Delta table. Tools of
-/// Delta delete files that no entry of the log names from all folders that are not hidden. This
+/// Returns the folder of the manifest of a run, relative to the prefix of a Delta table. In all
+/// folders that are not hidden, tools of Delta delete files that no entry of the log names. This
 /// folder is hidden, and the folder of the run is not.
 pub(super) fn beside_table(run: &str) -> String {
     format!("{OWN}/manifests/{run}/")
@@ -81,7 +81,7 @@ impl Layout {
     }
 }
 
-/// Returns true if a name is that of the folder of a run.
+/// Returns true if a name is the name of a run's folder.
 pub(crate) fn is_folder_of_run(name: &str) -> bool {
     name.strip_prefix(RUN).is_some_and(is_run)
 }

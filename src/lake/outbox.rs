@@ -23,7 +23,8 @@ pub(crate) struct Outbox {
     pub(super) _busy: mpsc::Sender<()>,
 }
 
-/// A file that is being uploaded. If this value is dropped, the upload goes on until the run ends.
+/// A file that is being uploaded. If this value is dropped, the upload continues until the run
+/// ends.
 #[derive(Debug)]
 pub(crate) struct OnWay(JoinHandle<Result<FileSummary>>);
 

@@ -31,9 +31,9 @@ pub(crate) struct Standing {
     pub(crate) manifest: Manifest,
     /// Whether the manifest is unchanged since it was written.
     pub(crate) is_sealed: bool,
-    /// The object or table version that makes it the current release.
+    /// The object or table version that makes this release the current one.
     pub(super) version: Version,
-    /// The time when it was put.
+    /// The time when that object or version was put.
     pub(super) since: DateTime<Utc>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Standing {
 pub(super) enum Version {
     /// The manifest of the prefix, in this version.
     Object(UpdateVersion),
-    /// This version of a Delta table, which has its files.
+    /// This version of a Delta table, which has the files of the release.
     Table(Arc<dyn LoggedTable>),
 }
 
@@ -157,7 +157,8 @@ impl Prefix {
             .map_err(|_| Error::data(format!("{name:?} is not the name of a file under {}", self.place.url)))
     }
 
-    /// Returns the name of an object relative to the prefix; `None` if it is not under it.
+    /// Returns the name of an object relative to the prefix; `None` if the object is not under the
+    /// prefix.
     pub(super) fn name<'a>(&self, object: &'a Path) -> Option<&'a str> {
         let rest = object.as_ref().strip_prefix(self.place.path.as_ref())?;
         match self.place.path.as_ref() {

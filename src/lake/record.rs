@@ -3,9 +3,9 @@
 //!
 //! Until it commits, a run has its files in `_anonsql/runs/<run>`. Readers of tables ignore this
 //! folder, and the run holds a lock on it. Before an entry of the log names the files, they are
-//! moved to `run=<run>` beside the log in one step. The folder stays until the run has ended, so a
-//! folder without a lock belongs to a run that was killed. The files of such a run are deleted.
-//! Those beside the log are deleted only if no entry of the log names them.
+//! moved to `run=<run>` beside the log in one step. The folder is kept until the run has ended, so
+//! a folder without a lock belongs to a run that was killed. The files of such a run are deleted.
+//! Files beside the log are deleted only if no entry of the log names them.
 
 use super::names::{OWN, RUN, RUNS, beside_table, is_run};
 use super::prefix::Prefix;
@@ -36,7 +36,7 @@ impl Record {
     /// Begins a run for the table in a local folder, and deletes the files of killed runs there.
     pub(super) fn begin(table: PathBuf, run: &str) -> Result<Self> {
         let failed = |e| Error::io(format!("cannot write to {}", table.display()), e);
-        // The files of another user stay. They are hidden.
+        // The files of another user are kept. They are hidden.
         let _ = sweep(&table);
         let is_new = !table.exists();
         fs::create_dir_all(table.join(RUNS)).map_err(failed)?;
@@ -63,7 +63,7 @@ impl Record {
         })
     }
 
-    /// Moves the files beside the log, and returns their new paths.
+    /// Moves the files to a folder beside the log, and returns their new paths.
     pub(super) fn show(&self, prefix: &Prefix, written: &BTreeSet<ObjectPath>) -> Result<BTreeSet<ObjectPath>> {
         let name = format!("{RUN}{}", self.run);
         let to = self.table.join(&name);
@@ -76,7 +76,7 @@ impl Record {
 
     /// Ends the run, whose files were deleted or committed.
     pub(super) fn end(&self) {
-        // A folder that stays is found by the next run.
+        // A folder that is left behind is found by the next run.
         let _ = fs::remove_dir_all(&self.folder);
         remove_if_empty(&self.table);
         if self.is_new {

@@ -42,7 +42,7 @@ impl Release {
         &self.standing.manifest
     }
 
-    /// Returns whether the manifest is unchanged since it was written.
+    /// Returns true if the manifest is unchanged since it was written.
     pub(crate) fn is_sealed(&self) -> bool {
         self.standing.is_sealed
     }
@@ -52,15 +52,16 @@ impl Release {
         self.prefix.url()
     }
 
-    /// Returns the URLs of the folders with the files, each of which ends in a slash: one for each
-    /// run, in the order of the manifest.
+    /// Returns the URLs of the folders with the files, one for each run, in the order of the
+    /// manifest. Each URL ends in a slash.
     pub(crate) fn folders(&self) -> Vec<String> {
         let runs = self.runs().into_iter();
         runs.map(|folder| format!("{}{folder}", self.prefix.url())).collect()
     }
 
     /// Returns the locations from which a table of DataFusion reads the release: its files, or its
-    /// folder if folders in it are columns. Fails with a usage error if several folders are.
+    /// folder if it is partitioned. Fails with a usage error if a partitioned release has several
+    /// folders.
     pub(crate) fn locations(&self) -> Result<Vec<String>> {
         if self.manifest().partitioned_by.is_empty() {
             let files = self.manifest().output.iter();

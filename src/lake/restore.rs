@@ -26,10 +26,10 @@ pub(crate) struct Restored {
 }
 
 impl Prefix {
-    /// Puts the manifest of the release that is a version of the Delta table at the prefix back in
-    /// its place. Fails with `ErrorKind::Usage` if there is no such release, and with
-    /// `ErrorKind::Data` if the log does not have the manifest any more, or if the files of the
-    /// version are not those that the manifest names.
+    /// Restores the manifest of the release that is a version of the Delta table at the prefix.
+    /// Fails with `ErrorKind::Usage` if there is no such release, and with `ErrorKind::Data` if the
+    /// log no longer has the manifest, or if the files of the version are not those that the
+    /// manifest names.
     pub(crate) async fn restore_manifest(&self, at: &At) -> Result<Restored> {
         let url = self.url();
         let table = find(self.place(), at).await?;

@@ -15,19 +15,20 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot, watch};
 
-/// A run for a prefix. Dropping it ends it: its files are deleted unless they were committed.
+/// A run for a prefix. Dropping this value ends the run: its files are deleted unless they were
+/// committed.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(super) shared: Arc<Shared>,
-    /// `None` for a Delta table in a local folder: a file system has no put on condition of an
-    /// e_tag.
+    /// The lease; `None` for a Delta table in a local folder, because a file system has no put on
+    /// condition of an e_tag.
     pub(super) lease: Option<Arc<tokio::sync::Mutex<Lease>>>,
     end: Option<oneshot::Sender<Ending>>,
     /// Counts this run from its end until it is cleaned up.
     own: Keeper,
-    /// Counts all such runs of the session.
+    /// Counts all runs of the session that have ended and are not cleaned up yet.
     session: Keeper,
-    /// Dropping it stops the uploads.
+    /// Dropping this sender stops the uploads.
     stop: watch::Sender<()>,
     busy: mpsc::Sender<()>,
 }

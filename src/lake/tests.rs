@@ -109,8 +109,8 @@ async fn a_run_waits_for_its_own_cleaning_alone() {
     assert!(is_clean(&keeper) && names(&stuck).await.is_empty());
 }
 
-/// One of several runs at the same time wins, for an empty prefix and for a prefix with a release,
-/// and the others leave nothing behind.
+/// Exactly one of several simultaneous runs wins, for an empty prefix and for a prefix with a
+/// release, and the other runs leave nothing behind.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn one_of_many_runs_wins() {
     let prefix = prefix(Arc::new(InMemory::new()));
@@ -239,8 +239,8 @@ async fn a_store_without_conditions_is_refused() {
     }
 }
 
-/// Whichever request fails, before or after the store did it, the run ends with a whole release or
-/// with none, and every file that a manifest names exists.
+/// Whichever request fails, before or after the store executed it, the run ends with a whole
+/// release or with none, and every file that a manifest names exists.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_that_fails_publishes_nothing_by_halves() {
     for is_done in [false, true] {

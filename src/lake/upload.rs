@@ -1,4 +1,4 @@
-//! Uploading one staged file: as a whole if it is small, and otherwise in parts. Parts of an upload
+//! Uploading one staged file: in one put if it is small, and otherwise in parts. Parts of an upload
 //! that is never completed cost money for ever, so an upload that fails or is stopped deletes them.
 
 use crate::error::{Error, ErrorKind, Result};
@@ -14,17 +14,18 @@ use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// The least bytes of a part, and the most bytes of an object that is put as a whole.
+/// The least bytes of a part, and the most bytes of an object that is put in one request.
 const PART: u64 = 8 << 20;
 /// The most parts of an object; stores allow 10,000.
 const PARTS: u64 = 9_000;
 /// The number of parts that are uploaded at the same time.
 const AT_ONCE: usize = 4;
 
-/// Notifies an upload, when its sender is dropped, that its result is not needed any more.
+/// Tells an upload, when the sender of this receiver is dropped, that its result is no longer
+/// needed.
 pub(super) type Stopped = watch::Receiver<()>;
 
-/// Waits until the run does not need its uploads any more.
+/// Waits until the run no longer needs its uploads.
 pub(super) async fn stopped(stop: &mut Stopped) {
     while stop.changed().await.is_ok() {}
 }
@@ -52,7 +53,7 @@ pub(super) async fn upload(
         () = stopped(stop) => Err(interrupted()),
     };
     if sent.is_err() {
-        // Parts that stay after this are removed by a life-cycle rule of the bucket.
+        // Parts that remain after this are removed by a life-cycle rule of the bucket.
         let _ = parts.abort().await;
     }
     sent

@@ -1,4 +1,4 @@
-//! The files under a prefix that no manifest names: those of killed runs, and of releases that were
+//! The files under a prefix that no manifest names: files of killed runs, and of releases that were
 //! replaced.
 
 use super::lease::{Lease, State};
@@ -14,7 +14,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
-/// The time for which such files are kept if the statement does not set another.
+/// The time for which files that no manifest names are kept, if the statement does not set another
+/// time.
 pub(crate) const RETAIN: Duration = Duration::from_secs(24 * 60 * 60);
 /// A run that renewed its lease within this time is alive. A run renews its lease several times
 /// within it.
@@ -24,7 +25,7 @@ const COMMITTING: Duration = Duration::from_secs(60 * 60);
 /// The number of objects that are deleted at the same time.
 const AT_ONCE: usize = 16;
 
-/// Why the files of a run are not needed any more.
+/// Why the files of a run are no longer needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Why {
     /// The run ended without a release.
@@ -71,8 +72,8 @@ struct Found {
     has_lease: bool,
 }
 
-/// Finds the files that can be deleted: those that have not been needed for `retain`, of runs that
-/// have not renewed their lease for `alive`.
+/// Finds the files that can be deleted: files that have not been needed for `retain`, and whose
+/// runs have not renewed their lease for `alive`.
 pub(crate) async fn left(prefix: &Prefix, retain: Duration, alive: Duration) -> Result<Vec<Left>> {
     let listed = prefix.store().list(Some(prefix.path())).try_collect::<Vec<_>>().await;
     let listed = listed.map_err(|e| prefix.failed("cannot list", &e))?;
@@ -157,7 +158,7 @@ async fn of_run(
     if (now - since).to_std().unwrap_or_default() < least {
         return Ok(None);
     }
-    // If the run is that of the current release, only its lease is left over.
+    // If the run made the current release, only its lease is left over.
     let files: &[ObjectMeta] = if is_named { &[] } else { &found.files };
     Ok(Some(Left {
         run: run.clone(),

@@ -20,7 +20,8 @@ impl Prefix {
             ));
         }
         if let Some(table) = standing.table() {
-            // The manifest names the files of the log: they were compared when it was read.
+            // The manifest names the files of the log: they were compared when the manifest was
+            // read.
             return match table.files().await {
                 Err(e) if e.kind() == ErrorKind::Data => Err(not_whole(self.url(), e.message())),
                 listed => listed.map(drop),

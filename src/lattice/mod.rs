@@ -1,7 +1,7 @@
-//! The generalization lattice: nodes, their order, their neighbours.
+//! The generalization lattice: nodes, their order and their neighbours.
 //!
-//! A node is one level per quasi-identifier; a lattice is every node between a bottom and a top
-//! vector. This module does not depend on data: it is plain arithmetic on small vectors.
+//! A node is one level per quasi-identifier. A lattice consists of every node between a bottom and
+//! a top vector. This module does not depend on data: it is plain arithmetic on small vectors.
 
 mod node;
 mod tags;
@@ -13,7 +13,7 @@ use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 use std::iter::repeat_n;
 
-/// Every node between `bottom` and `top`, both included.
+/// The lattice of every node between `bottom` and `top`, both included.
 ///
 /// ```
 /// use anonsql::extend::search::{Lattice, Node};
@@ -78,8 +78,8 @@ impl Lattice {
             .zip(self.top.levels().iter().copied())
     }
 
-    /// Returns the node at `index` of the mixed-radix numbering (first position slowest),
-    /// `index < size()`.
+    /// Returns the node at `index` in the mixed-radix numbering, where the first position varies
+    /// slowest. `index` must be less than `size()`.
     pub(crate) fn node_at(&self, mut index: u128) -> Node {
         let mut levels = vec![0; self.width()];
         for (i, (a, b)) in self.spans().enumerate().collect::<Vec<_>>().into_iter().rev() {
@@ -117,7 +117,7 @@ impl Lattice {
         })
     }
 
-    /// Returns every node of one height (sum of levels), in the order of the levels.
+    /// Returns every node whose height (sum of levels) is `height`, in the order of the levels.
     pub(crate) fn at_height(&self, height: u32) -> impl Iterator<Item = Node> + '_ {
         let mut next = self.least_of_height(height);
         std::iter::from_fn(move || {
@@ -127,16 +127,16 @@ impl Lattice {
         })
     }
 
-    /// Returns the first node of a height in the order of the levels: the rise above the bottom is
-    /// as far right as possible.
+    /// Returns the first node of a height in the order of the levels: the levels that are raised
+    /// above the bottom are as far right as possible.
     fn least_of_height(&self, height: u32) -> Option<Node> {
         let left = height.checked_sub(self.bottom.height())?;
         let mut levels = self.bottom.levels().to_vec();
         (self.fill_right(&mut levels, 0, left) == 0).then(|| Node::new(levels))
     }
 
-    /// Returns the next node of the same height: the rightmost level that can rise does so by one,
-    /// and the levels to its right fall.
+    /// Returns the next node of the same height: the rightmost level that can be raised is raised
+    /// by one, and the levels to its right are lowered by one in total.
     fn next_of_height(&self, node: &Node) -> Option<Node> {
         let mut levels = node.levels().to_vec();
         let mut spare = 0;
@@ -187,7 +187,7 @@ impl Lattice {
         })
     }
 
-    /// Returns a chain of neighbours from the bottom to the top; the order of its steps is drawn.
+    /// Returns a chain of neighbours from the bottom to the top. The order of the steps is random.
     pub(crate) fn chain(&self, rng: &mut impl Rng) -> Vec<Node> {
         let steps = self.spans().enumerate();
         let mut steps: Vec<usize> = steps.flat_map(|(i, (a, b))| repeat_n(i, usize::from(b - a))).collect();
@@ -200,20 +200,21 @@ impl Lattice {
         chain
     }
 
-    /// Returns a node drawn uniformly.
+    /// Returns a uniformly random node.
     #[doc(hidden)]
     pub fn sample(&self, rng: &mut impl Rng) -> Node {
         Node::new(self.spans().map(|(a, b)| rng.random_range(a..=b)).collect())
     }
 }
 
-/// Returns the number of nodes over columns with these numbers of levels; `u128::MAX` if there are
-/// as many or more.
+/// Returns the number of nodes of a lattice over columns with these numbers of levels; `u128::MAX`
+/// if there are as many or more.
 pub fn nodes(levels: impl Iterator<Item = u128>) -> u128 {
     levels.fold(1, u128::saturating_mul)
 }
 
-/// Returns a number of nodes in decimal digits, or a lower bound if it is too great to be counted.
+/// Returns a number of nodes in decimal digits, or a lower bound if the number is too great to be
+/// counted.
 pub fn said(nodes: u128) -> String {
     match nodes {
         u128::MAX => "over 3.4e38".into(),

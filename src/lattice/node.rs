@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt;
 
-/// One level per quasi-identifier, in the order in which the columns are named.
+/// A node: one level per quasi-identifier, in the order in which the columns are named.
 ///
-/// The order of nodes breaks ties: less height first, then the levels from left to right.
+/// The order of nodes breaks ties: a lower height comes first, then the levels are compared from
+/// left to right.
 ///
 /// ```
 /// use anonsql::extend::search::Node;
@@ -29,7 +30,7 @@ impl Node {
         &self.0
     }
 
-    /// Returns the level of position `i`.
+    /// Returns the level at position `i`.
     pub fn level(&self, i: usize) -> u8 {
         self.0[i]
     }
@@ -46,19 +47,21 @@ impl Node {
         self.0.iter().map(|&l| u32::from(l)).sum()
     }
 
-    /// Returns true if every level is at most the other's: this node is at least as specific as
-    /// `other`.
+    /// Returns true if every level is at most the level of `other` at the same position: this node
+    /// is at least as specific as `other`.
     pub fn is_below_or_equal(&self, other: &Self) -> bool {
         self.0.iter().zip(other.0.iter()).all(|(a, b)| a <= b)
     }
 
-    /// Returns the most general node below both (least levels).
+    /// Returns the most general node below both nodes: at each position, the lower of the two
+    /// levels.
     #[cfg(test)]
     pub(crate) fn meet(&self, other: &Self) -> Self {
         Self(self.0.iter().zip(other.0.iter()).map(|(a, b)| *a.min(b)).collect())
     }
 
-    /// Returns the most specific node above both (greatest levels).
+    /// Returns the most specific node above both nodes: at each position, the higher of the two
+    /// levels.
     #[cfg(test)]
     pub(crate) fn join(&self, other: &Self) -> Self {
         Self(self.0.iter().zip(other.0.iter()).map(|(a, b)| *a.max(b)).collect())

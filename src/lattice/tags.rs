@@ -1,10 +1,10 @@
-//! Anonymity of nodes that follows from other nodes.
+//! Tags: nodes whose anonymity is known or follows from that of other nodes.
 
 use super::Node;
 
 /// The nodes that are known to be anonymous, or known not to be, under a monotone predicate. Only
-/// the two frontiers are stored: a node above an anonymous node is anonymous, and a node below one
-/// that is not anonymous is not anonymous.
+/// the two frontiers are stored: a node above an anonymous node is anonymous, and a node below a
+/// node that is not anonymous is not anonymous.
 #[derive(Debug, Default, Clone)]
 pub struct Tags {
     lowest_anonymous: Vec<Node>,
@@ -12,13 +12,13 @@ pub struct Tags {
 }
 
 impl Tags {
-    /// Returns tags for which nothing is known.
+    /// Returns tags that know nothing about any node.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Returns `Some(true)` if `node` is known to be anonymous, `Some(false)` if it is known not to
-    /// be, `None` if unknown.
+    /// be anonymous, and `None` if neither is known.
     pub fn get(&self, node: &Node) -> Option<bool> {
         if self.lowest_anonymous.iter().any(|n| n.is_below_or_equal(node)) {
             Some(true)

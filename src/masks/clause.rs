@@ -51,12 +51,13 @@ pub enum Item {
     /// One of these words, in any case.
     Word(&'static [&'static str]),
     /// One of these texts in quotes, in any case. The first one is the default, so a clause that
-    /// gives it equals the clause without it.
+    /// gives the default equals a clause that leaves it out.
     OneOf(&'static [&'static str]),
 }
 
 impl Item {
-    /// Returns one of the texts of [`Item::OneOf`] as it is listed; `None` if this is none of them.
+    /// Returns the listed spelling of `given`, or `None` if `given` is none of the texts of
+    /// [`Item::OneOf`].
     pub(crate) fn listed(texts: &[&'static str], given: &str) -> Option<&'static str> {
         texts.iter().find(|text| text.eq_ignore_ascii_case(given)).copied()
     }
@@ -115,7 +116,7 @@ pub enum Reads {
     /// The values of the whole column (see [`Survey`](super::Survey)), and the rank of the row by all
     /// its columns.
     Column,
-    /// The same, with the rank of the row by its value.
+    /// Like `Column`, but the row is ranked by its value.
     Ranks,
 }
 
@@ -158,14 +159,15 @@ impl PartialEq for MaskKind {
 impl Eq for MaskKind {}
 
 impl MaskKind {
-    /// Returns true if a mask is a code or a text that is made from an identifier, and not from a
-    /// value that may be released unchanged.
+    /// Returns true if a mask is a code or a text that is made from an identifier, not from a value
+    /// that may be released unchanged.
     pub(crate) fn is_code(&self) -> bool {
         self.places.contains(&Place::Identifiers) || self.reads == Reads::Identifiers
     }
 
-    /// Returns true if a mask changes all values of a person alike, and its clause names the
-    /// person. One value and its mask then reveal how the others were changed.
+    /// Returns true if a mask changes all values of a person alike, and its clause names the column
+    /// of the person. One value and its mask then reveal how the person's other values were
+    /// changed.
     pub(crate) fn is_of_person(&self) -> bool {
         self.reads == Reads::Named
     }
@@ -211,14 +213,14 @@ impl MaskClause {
         }
     }
 
-    /// Returns a share of the clause, or `usual` if it was not given.
+    /// Returns a share of the clause, or `usual` if the share was not given.
     pub(super) fn share(&self, name: &str, usual: Option<f64>) -> Result<f64> {
         let given = self.maybe(name).and_then(|text| text.parse().ok());
         given.or(usual).ok_or_else(|| self.missing(name))
     }
 
-    /// Returns how many of `rows` a share of the clause is, rounded down. The share is read digit
-    /// by digit and not as a float, so 29 percent of 100 is 29.
+    /// Applies a share of the clause to `rows`, and returns the number of rows, rounded down. The
+    /// share is read digit by digit and not as a float, so 29 percent of 100 is 29.
     pub(super) fn share_of(&self, name: &str, rows: u32) -> Result<u32> {
         let text = self.text(name)?;
         let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
@@ -238,7 +240,8 @@ impl MaskClause {
         })
     }
 
-    /// Returns the column that determines the mask of a row together with its value.
+    /// Returns the column whose value, together with the value to mask, determines the mask of a
+    /// row.
     pub(crate) fn entity(&self) -> Option<&str> {
         self.kind.clause.parts.iter().find_map(|part| match part {
             Part::Value(name, Item::Column, _) => self.maybe(name),

@@ -26,7 +26,7 @@ impl Draws {
     }
 }
 
-/// Random numbers in order.
+/// The random numbers of one row, one after another.
 pub(super) struct Numbers(ChaCha12Rng);
 
 impl Numbers {
@@ -64,7 +64,7 @@ mod tests {
         }
     }
 
-    /// The first moments of 100,000 numbers, within five standard errors of those of the
+    /// The first moments of 100,000 numbers are within five standard errors of those of the
     /// distribution.
     #[test]
     fn numbers_have_the_moments_of_their_distributions() {

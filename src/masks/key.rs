@@ -41,7 +41,7 @@ impl Key {
         Ok(mac.finalize().into_bytes().into())
     }
 
-    /// Returns the key for another purpose of the secret.
+    /// Returns the key that is derived from the secret for another purpose.
     pub(super) fn key_for(&self, purpose: &str) -> Result<Self> {
         Self::new(&self.bytes_for(purpose)?)
     }

@@ -2,15 +2,14 @@
 //!
 //! In the format, `X` hides a letter or digit, `#` keeps one, and any other character stands for
 //! itself. `MASK 'XXX-XX-####'` turns `123-45-6789` into `XXX-XX-6789`, as truncated social
-//! security numbers are commonly written, and as the directive `mask-number` of CDAP Wrangler has
-//! it.
+//! security numbers are commonly written, and like the directive `mask-number` of CDAP Wrangler.
 //!
-//! A value fits the format if it has as many characters, letters or digits where the format has `X`
-//! and `#`, and the format's other characters in their places. Any other value becomes the format
-//! with every `#` as `X`, so that neither its characters nor its length are revealed. The same
-//! happens to a value with a character that is a part of a letter, such as a combining accent, a
-//! vowel sign of Devanagari or a jamo of Hangul. A whole number is masked as its digits, without
-//! leading zeros. NULL stays NULL.
+//! A value fits the format if it has the same number of characters, has letters or digits where the
+//! format has `X` and `#`, and has the format's other characters in their places. Any other value
+//! becomes the format with every `#` replaced by `X`, so that neither the characters nor the length
+//! of the value are revealed. The same happens to a value with a character that is a part of a
+//! letter, such as a combining accent, a vowel sign of Devanagari or a jamo of Hangul. A whole
+//! number is masked as its digits, without leading zeros. NULL stays NULL.
 //!
 //! A mask has no secret. Values with the same kept characters have the same mask.
 //!
@@ -27,7 +26,7 @@ use arrow::datatypes::DataType;
 use regex::Regex;
 use std::sync::Arc;
 
-/// The character of a format that hides a character of the value, and stands in its place.
+/// The character of a format that hides a character of the value, and replaces it in the mask.
 const HIDDEN: char = 'X';
 /// The character of a format that keeps a character of the value.
 const KEPT: char = '#';
@@ -103,8 +102,9 @@ impl Format {
         self.fitted(value).unwrap_or_else(|| self.hidden.clone())
     }
 
-    /// Returns the mask of a value that fits. A character that is a part of a letter would reveal
-    /// something about a hidden one, so no value with such parts fits.
+    /// Returns the mask of a value that fits; `None` if it does not fit. A character that is a part
+    /// of a letter would reveal something about a hidden character, so no value with such parts
+    /// fits.
     fn fitted(&self, value: &str) -> Option<String> {
         if !value.is_ascii() && self.parts.is_match(value) {
             return None;

@@ -18,13 +18,13 @@ pub struct Masking {
     clause: MaskClause,
     mask: Arc<dyn Mask>,
     key: Option<Key>,
-    /// The columns that determine the mask of a row together with its value.
+    /// The columns whose values, together with the value to mask, determine the mask of a row.
     beside: Vec<String>,
 }
 
 impl Masking {
-    /// Reads the secret of a mask from its place. Fails if there is none, or if it could be
-    /// guessed.
+    /// Reads the secret of a mask from its place. Fails if there is no secret, or if the secret
+    /// could be guessed.
     pub fn new(clause: MaskClause, mask: Arc<dyn Mask>) -> Result<Self> {
         let noun = clause.kind.noun;
         Self::with_key(clause, mask, |place| place.read(noun))
@@ -61,7 +61,8 @@ impl Masking {
             None => None,
             Some(place) => {
                 let key = Key::new(&read(&place)?)?;
-                // On another machine, a file is read wherever the command runs.
+                // The path of a file becomes absolute, because the command may run in another
+                // folder on another machine.
                 let given = clause.given.iter_mut().filter(|(name, _)| name == SECRET);
                 given.for_each(|(_, given)| *given = Given::Text(place.place()));
                 Some(key)
@@ -104,13 +105,13 @@ impl Masking {
         self.key.as_ref().map(|key| key.mark(once))
     }
 
-    /// Returns the type of the masks of values of a type.
+    /// Returns the type of the masks for values of this type.
     pub fn data_type(&self, values: &DataType) -> Result<DataType> {
         self.mask.data_type(values)
     }
 
-    /// Returns the columns that determine the mask of a row together with its value: the one that
-    /// the clause names, the ranks of the rows, or the identifiers.
+    /// Returns the columns whose values, together with the value to mask, determine the mask of a
+    /// row: the column that the clause names, the ranks of the rows, or the identifiers.
     pub fn beside(&self) -> &[String] {
         &self.beside
     }

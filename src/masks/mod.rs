@@ -1,10 +1,10 @@
-//! The masks of values: they replace the values of a column of IDENTIFIERS that is not dropped, or
-//! of a column of SENSITIVE or KEEP that is not released unchanged.
+//! The masks of values: they replace the values of a column in IDENTIFIERS that is not dropped, or
+//! of a column in SENSITIVE or KEEP that is not released unchanged.
 //!
 //! A masked column is released, and no model counts it. Each mask states what it does not promise.
 //!
 //! A new mask is one file and one line in [`MASKS`]: its clause as data (see [`Clause`]), the words
-//! that EXPLAIN, warnings and the report have for it, and the [`Mask`] that masks an array.
+//! that EXPLAIN, warnings and the report use for it, and the [`Mask`] that masks an array.
 //!
 //! Most masks depend on the value alone. NOISE, RANK SWAP and PRAM are drawn: a row's mask follows
 //! from the values of the whole column ([`Survey`]), the secret, and the rank of the row by its

@@ -1,19 +1,20 @@
 //! NOISE: a number with a random number added to it.
 //!
-//! `NOISE (0.1)` adds to each value a number of the normal distribution with mean 0 and a standard
-//! deviation of 0.1 times that of the column: the square root of the sum of (x - mean)^2 divided by
-//! n - 1, over all n values of the source. So the mean of the released column is about that of the
-//! source, and its variance is about (1 + 0.1^2) times that.
+//! `NOISE (0.1)` adds to each value a number from the normal distribution with mean 0 and a
+//! standard deviation of 0.1 times that of the column: the square root of the sum of (x - mean)^2
+//! divided by n - 1, over all n values of the source. So the mean of the released column is about
+//! the mean of the source, and its variance is about (1 + 0.1^2) times that of the source.
 //!
-//! A whole number gets a whole number added, and a decimal number one with as many decimals, so the
-//! random number is rounded to the nearest one. A share whose noise would mostly be rounded to 0 is
-//! an error. A sum that the type of the column does not have becomes the nearest one that it has: a
-//! column of unsigned numbers has no values below 0. NULL stays NULL. A column with NaN or
-//! infinity, or with one value in all rows, has no standard deviation to draw by, and is an error.
+//! A whole number gets a whole number added, and a decimal number gets a number with as many
+//! decimals, so the random number is rounded to the nearest such number. A share whose noise would
+//! mostly be rounded to 0 is an error. A sum outside the range of the column's type becomes the
+//! nearest value of the type: a column of unsigned numbers has no values below 0. NULL stays NULL.
+//! A column with NaN or infinity, or with one value in all rows, has no standard deviation to draw
+//! by, and is an error.
 //!
 //! Anyone with the secret can compute the random numbers. With one secret, a table has the same
-//! noise in each release. With two secrets, or if the table has other rows, the mean of both
-//! releases is nearer to the value.
+//! noise in each release. With two secrets, or if the table has other rows, the mean of a value in
+//! both releases is nearer to the original value.
 //!
 //! Example: `KEEP (income NOISE (0.1) WITH SECRET 'env:ANONSQL_SECRET')`
 //!
@@ -146,7 +147,7 @@ impl Mask for Noise {
         let drawn = self.drawn.as_ref();
         let drawn = drawn.ok_or_else(|| Error::internal("noise without the column's standard deviation"))?;
         let (values, ranks) = (unmasked.values, unmasked.ranks()?);
-        // A sum that a type does not have becomes its greatest or least value, never NULL.
+        // A sum outside the range of a type becomes its greatest or least value, never NULL.
         match values.data_type() {
             DataType::Decimal32(digits, scale)
             | DataType::Decimal64(digits, scale)
@@ -173,7 +174,7 @@ impl Mask for Noise {
     }
 }
 
-/// Returns the least difference of two values of a type; 0 of floating-point numbers.
+/// Returns the least difference between two values of a type; 0 for floating-point numbers.
 fn unit(of: &DataType) -> f64 {
     match plain(of) {
         DataType::Decimal32(_, scale) | DataType::Decimal64(_, scale) | DataType::Decimal128(_, scale) => {
@@ -210,7 +211,7 @@ fn ends(of: &DataType) -> (i128, i128) {
     }
 }
 
-/// Returns the sums in the type of the values. Decimals of this precision and scale hold the
+/// Returns the sums in the type of the values. Decimals of this precision and scale represent the
 /// numbers exactly.
 fn exact(
     values: &ArrayRef,
@@ -335,8 +336,8 @@ mod tests {
     }
 
     proptest! {
-        /// The noise of a row is what its rank draws, times the share and the standard deviation, in
-        /// floating point and rounded in whole numbers.
+        /// The noise of a row is the number that its rank draws, times the share and the standard
+        /// deviation. It is rounded for whole numbers, and not for floating-point numbers.
         #[test]
         fn noise_is_as_defined(values in prop::collection::vec(-1_000i64..1_000, 2..40), share in 0.01f64..3.0) {
             let mut sorted = values.clone();

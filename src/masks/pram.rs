@@ -1,10 +1,11 @@
 //! PRAM: a category, or by chance another one of its column (post randomization).
 //!
 //! `PRAM (0.8)` draws for each of the L categories of the column a probability from 0.8 to 1, with
-//! which a first matrix P keeps it; each other category is as likely as any other. P and the shares
-//! p of the categories in the source give the matrix Q of going back, Q(k, j) = P(j, k) p(j) / sum
+//! which a first matrix P keeps the category; all other categories are equally likely. P and the
+//! shares p of the categories in the source give the reverse matrix Q, Q(k, j) = P(j, k) p(j) / sum
 //! over i of P(i, k) p(i). The matrix of transitions is R = ALPHA PQ + (1 - ALPHA) I, with ALPHA
-//! 0.5 if it is not given. Each row draws its released category by the row of R of its own one.
+//! 0.5 if it is not given. Each row draws its released category by the row of R that belongs to its
+//! own category.
 //!
 //! R is invariant: p R = p. So the expected number of rows of each category is that of the source,
 //! and tables of the released column alone need no correction. NULL stays NULL, and is no category.
@@ -33,7 +34,8 @@ use arrow::row::{RowConverter, SortField};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The most categories. The matrix has the square of this number of cells.
+/// The most categories. The number of cells of the matrix is the square of the number of
+/// categories.
 const MOST: usize = 1_000;
 /// The value of ALPHA if none is given.
 const ALPHA: f64 = 0.5;
@@ -197,7 +199,7 @@ fn sums(probabilities: Vec<f64>) -> Vec<f64> {
     sums.collect()
 }
 
-/// Returns the probability of each category to become each category: the sum of a row is 1.
+/// Returns the probability that each category becomes each category: the sum of a row is 1.
 fn transitions(counts: &[u64], least: f64, alpha: f64, draws: &Draws) -> Vec<Vec<f64>> {
     let (categories, mut numbers) = (counts.len(), draws.of(0));
     let rows = counts.iter().sum::<u64>() as f64;
@@ -234,8 +236,8 @@ mod tests {
     }
 
     proptest! {
-        /// Rows add up to 1, the numbers of the categories are expected to stay, and each category is
-        /// kept at least as often as the first matrix and ALPHA say.
+        /// Rows add up to 1, the expected number of rows of each category does not change, and each
+        /// category is kept at least as often as the first matrix and ALPHA require.
         #[test]
         fn the_matrix_is_invariant(counts in prop::collection::vec(1u64..1_000, 2..12), least in 0.0f64..0.99, alpha in 0.01f64..1.0) {
             let matrix = transitions(&counts, least, alpha, &draws());
@@ -277,8 +279,8 @@ mod tests {
         }
     }
 
-    /// Of 60,000 rows, those of each category and their transitions are within five standard errors
-    /// of what the matrix expects.
+    /// Of 60,000 rows, the rows of each category and their transitions are within five standard
+    /// errors of what the matrix predicts.
     #[test]
     fn rows_change_as_the_matrix_says() {
         let counts = vec![30_000_u64, 20_000, 10_000];

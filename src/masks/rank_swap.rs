@@ -1,13 +1,13 @@
 //! RANK SWAP: the value of another row whose rank is near.
 //!
-//! The rows are ranked by their values. `RANK SWAP (5 PERCENT)` goes through the ranks from the
-//! least on. For a rank i that has no partner yet, it draws a rank from i + 1 to i + d, where d is
-//! 5 percent of the n rows with a value, rounded down. If that rank has a partner, it takes the
-//! nearest one without a partner on the way back to i, or else on the way to i + d. The two rows
-//! swap their values. A row without a partner keeps its value.
+//! The rows are ranked by their values. `RANK SWAP (5 PERCENT)` goes through the ranks in ascending
+//! order. For a rank i that has no partner yet, it draws a rank from i + 1 to i + d, where d is 5
+//! percent of the n rows with a value, rounded down. If the drawn rank has a partner already, the
+//! nearest rank without a partner is taken on the way back to i, or else on the way to i + d. The
+//! two rows swap their values. A row without a partner keeps its value.
 //!
 //! So the released column has the values of the source, each as often as there, and no value comes
-//! from a row more than d ranks away. NULL stays NULL, and has no rank.
+//! from a row more than d ranks away. NULL stays NULL, and a row with NULL has no rank.
 //!
 //! Anyone with the secret can undo the swaps.
 //!
@@ -84,7 +84,7 @@ pub(super) const KIND: MaskKind = MaskKind {
 /// Swapped values.
 #[derive(Debug)]
 struct RankSwap {
-    /// The clause, with the greatest distance of two ranks as a share of all.
+    /// The clause, which gives the greatest distance between two ranks as a share of all ranks.
     clause: MaskClause,
     drawn: Option<Drawn>,
 }
@@ -160,7 +160,7 @@ fn partners(rows: u32, most: u32, numbers: &mut Numbers) -> Vec<u32> {
         if partners[rank as usize] != NONE {
             continue;
         }
-        // All are below 2^32, so their sums fit.
+        // All ranks are below 2^32, so their sums fit.
         let last = (u64::from(rank) + u64::from(most)).min(u64::from(rows) - 1) as u32;
         let step = (f64::from(most) * numbers.uniform()) as u64;
         let drawn = (u64::from(rank) + 1 + step).min(u64::from(rows) - 1) as u32;
@@ -268,7 +268,7 @@ mod tests {
             }
         }
 
-        /// The values are those of the source, each as often, and NULL stays in its row.
+        /// The values are those of the source, each as often as there, and NULL stays in its row.
         #[test]
         fn values_are_swapped(texts in prop::collection::vec(prop::option::of("[a-d]"), 2..60)) {
             let mut texts = texts;

@@ -1,10 +1,10 @@
-//! REDACTED: a free text without what looks like an identifier in it.
+//! REDACTED: a free text in which everything that looks like an identifier is replaced.
 //!
 //! In the text, `[mail]` stands for a mail address, `[link]` for a web address, `[date]` for a
 //! date, `[number]` for six digits or more with or without separators (telephone numbers, accounts,
-//! national numbers), `[code]` for a word of six characters or more with letters and digits, such
-//! as an IBAN, and `[name]` for each word that one of the row's own identifiers has, whatever its
-//! case. A word of one letter, or of one or two digits, is no name. NULL stays NULL.
+//! national numbers), and `[code]` for a word of six characters or more with letters and digits,
+//! such as an IBAN. `[name]` stands for each word that is also in one of the row's own identifiers,
+//! in any case. A word of one letter, or of one or two digits, is no name. NULL stays NULL.
 //!
 //! **No guarantee**: a text can name a person in words that no form and no identifier of the row
 //! shows, such as a nickname, a relative, an employer, or an illness that only one person has.

@@ -1,8 +1,8 @@
-//! SHIFT BY: a date or time that is moved by a number of days of its person.
+//! SHIFT BY: a date or time, moved by a number of days that depends on its person.
 //!
 //! `SHIFT BY patient 365 DAYS WITH SECRET` moves all values in the rows of a patient by the same
-//! number of days: between 365 days back and 365 days on, and never by 0. So the time between two
-//! values of a patient is that of the source, in all columns and tables with the same number of
+//! number of days: at most 365 days back or forward, and never by 0. So the time between two values
+//! of a patient is the same as in the source, in all columns and tables with the same number of
 //! days and the same secret. The offset is computed by HMAC-SHA-256 from the number of days and the
 //! patient's value, and is written nowhere.
 //!
@@ -12,13 +12,13 @@
 //! patient becomes NULL, and NULL stays NULL. A date outside the years 1 to 9999, before or after
 //! the shift, is an error.
 //!
-//! The column after BY is an identifier or the entity, which `SHIFT BY ENTITY` names, too. The
-//! offset follows from the raw value of this column, so an offset by a quasi-identifier would
-//! distinguish the rows of a class.
+//! The column after BY is an identifier or the entity; `SHIFT BY ENTITY` is another way to name the
+//! entity. The offset follows from the raw value of this column, so an offset by a quasi-identifier
+//! would distinguish the rows of a class.
 //!
 //! **Interpretation**: published sets of health records move all dates of a patient by one random
-//! offset; here it follows from the secret, so that the next release has the same. An offset of no
-//! days is left out, as it would release the value itself.
+//! offset; here the offset follows from the secret, so that the next release has the same one. An
+//! offset of 0 days is excluded, because it would release the value itself.
 //!
 //! Example: `IDENTIFIERS (admitted SHIFT BY patient 365 DAYS WITH SECRET 'env:ANONSQL_SECRET')`
 //!
@@ -102,14 +102,14 @@ pub(super) const KIND: MaskKind = MaskKind {
     },
 };
 
-/// The mask that moves dates by at most so many days.
+/// The mask that moves dates by at most `days` days.
 #[derive(Debug)]
 struct Shift {
     days: u32,
 }
 
 impl Shift {
-    /// Returns the days by which the values of a person are moved, which are never 0.
+    /// Returns the number of days by which the values of a person are moved. It is never 0.
     fn offset(&self, key: &Key, person: &str) -> i64 {
         let [a, b, c, d, e, f, g, h, ..] = key.digest(format!("{} {person}", self.days).as_bytes());
         let (drawn, days) = (u64::from_be_bytes([a, b, c, d, e, f, g, h]), i64::from(self.days));
@@ -172,8 +172,8 @@ impl Mask for Shift {
     }
 }
 
-/// Moves timestamps of `second` units a second by the days of their rows. The local time in the
-/// zone stays the same.
+/// Moves timestamps by the days of their rows. The local time in the zone stays the same. A second
+/// has `second` units.
 fn at_local_time<T>(
     values: &ArrayRef,
     second: i64,
@@ -203,12 +203,12 @@ fn shown(zone: Tz, local: NaiveDateTime) -> Option<DateTime<Tz>> {
     (0..=24 * 60).find_map(|minutes| zone.from_local_datetime(&later(minutes)?).earliest())
 }
 
-/// The days from 1970-01-01 to the first day of the year 1 and to the first one after the year
+/// The days from 1970-01-01 to the first day of the year 1, and to the first day after the year
 /// 9999.
 const YEARS: Range<i64> = -719_162..2_932_897;
 
 /// Returns the result of `to` for each value and the days of its row; NULL for a row without days.
-/// `day` is the number of units of a day.
+/// A day has `day` units.
 fn moved<T>(
     values: &ArrayRef,
     day: i64,
@@ -305,7 +305,7 @@ mod tests {
                 .hour()
         });
         assert!(hours.into_iter().all(|hour| hour == 8));
-        // 2000-03-26 has no half past two; the clock goes on at three.
+        // 2000-03-26 has no half past two; the clock jumps to three.
         let zone: Tz = "Europe/Berlin".parse().unwrap();
         let skipped = NaiveDate::from_ymd_opt(2000, 3, 26)
             .unwrap()
@@ -318,7 +318,8 @@ mod tests {
     }
 
     proptest! {
-        /// Intervals of a person are those of the source, and every date is changed.
+        /// The intervals between a person's dates are those of the source, and every date is
+        /// changed.
         #[test]
         fn intervals_stay(days in 1u32..=MOST, one in -100_000i32..100_000, other in -100_000i32..100_000) {
             let people = vec![Some("a"), Some("a"), Some("b")];

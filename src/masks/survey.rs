@@ -25,7 +25,7 @@ impl Survey {
         self.counts.iter().sum()
     }
 
-    /// Returns a data error for the column. `why` is the reason, with what to do.
+    /// Returns a data error for the column. `why` is the reason, and says what to do.
     pub(super) fn unfit(&self, why: &str) -> Error {
         Error::data(format!("column {}: {why}", self.column))
     }

@@ -42,7 +42,7 @@ fn clauses(kind: &'static MaskKind) -> Vec<MaskClause> {
     all.into_iter().map(|given| MaskClause { kind, given }).collect()
 }
 
-/// Every mask of a value alone with its clause.
+/// Returns every mask that depends on the value alone, with its clause.
 fn masks() -> Vec<(MaskClause, Arc<dyn Mask>)> {
     let alone = MASKS
         .iter()
@@ -62,7 +62,7 @@ fn masked(mask: &dyn Mask, values: &ArrayRef, secret: &[u8]) -> Result<ArrayRef>
     })
 }
 
-/// Values of every type, the third of which is NULL.
+/// Returns arrays of every type. The third value of each array is NULL.
 fn arrays() -> Vec<ArrayRef> {
     let texts = vec![Some("12-34"), Some("Ann"), None, Some("12-34"), Some("")];
     let keys = arrow::array::Int8Array::from(vec![Some(0), Some(1), None, Some(0), Some(1)]);
@@ -157,7 +157,7 @@ fn masks_are_as_they_say() {
                     assert_ne!(Some(mask), text(&values, row), "{what}");
                 }
             }
-            // Rows 0 and 3 are of one person and have one value.
+            // Rows 0 and 3 belong to one person and have the same value.
             assert_eq!(text(&made, 0), text(&made, 3), "{what}");
             assert_eq!(&masked(mask.as_ref(), &values, ONE).unwrap(), &made, "{what}");
             if clause.place().is_some() {
@@ -189,7 +189,7 @@ proptest! {
     fn a_mask_depends_on_its_row_alone(texts in prop::collection::vec(prop::option::of("[a-z0-9äß-]{0,6}"), 1..12), at in any::<prop::sample::Index>()) {
         let values: ArrayRef = Arc::new(StringArray::from(texts));
         let row = at.index(values.len());
-        // Rows that are three apart are of one person.
+        // Rows that are three apart belong to one person.
         let alone = take(&values, &arrow::array::UInt32Array::from(vec![row as u32]), None).unwrap();
         let before = values.slice(0, row % 3);
         let alone = concat(&[&before, &alone]).unwrap();

@@ -138,7 +138,7 @@ mod tests {
     use arrow::array::AsArray;
     use proptest::prelude::*;
 
-    /// The first test vector of RFC 5297, A.1, with the key as the cipher has it.
+    /// The first test vector of RFC 5297, A.1, with the key in the form that the cipher takes.
     #[test]
     fn rfc_5297_a_1() {
         use aes_siv::siv::Aes128Siv;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 /// A mask without its secret. NULL stays NULL, and the same value and secret have the same mask.
 pub trait Mask: fmt::Debug + Send + Sync {
-    /// Returns the type of the masks of values of a type. Fails with a usage error that says what
-    /// to write if the mask does not take them.
+    /// Returns the type of the masks for values of this type. If the mask does not take such
+    /// values, fails with a usage error that says what to write.
     fn data_type(&self, values: &DataType) -> Result<DataType>;
 
     /// Returns a regular expression that matches the whole text of every mask, for VERIFY; `None`
@@ -46,9 +46,9 @@ impl Unmasked<'_> {
         self.key.ok_or_else(|| Error::internal("a mask without its secret"))
     }
 
-    /// Returns the result of `place` for each row and its rank; NULL for a row without a value.
-    /// Fails with `ErrorKind::Data` if there is no result for a value, because the survey did not
-    /// have it.
+    /// Calls `place` with each row and its rank, and returns the results; NULL for a row without a
+    /// value. Fails with `ErrorKind::Data` if there is no result for a value, because the survey
+    /// did not contain the value.
     pub(super) fn places(&self, place: impl Fn(usize, u64) -> Option<u32>) -> Result<UInt32Array> {
         let nulls = self.values.logical_nulls();
         let is_null = |row: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));

@@ -1,11 +1,11 @@
-//! Brute-force twins of the metrics: their definitions by plain loops over rows and cells. They
-//! share no code with the metrics.
+//! Brute-force twins of the metrics: the definitions of the metrics as plain loops over rows and
+//! cells. The twins share no code with the metrics.
 
 use crate::frequency::testing::{Groups, Row, Table};
 use crate::lattice::Node;
 use std::collections::BTreeMap;
 
-/// A release: a node and the classes that are kept.
+/// A release: a node, and the classes that are kept.
 pub(super) struct Brute<'a> {
     pub(super) table: &'a Table,
     pub(super) node: &'a Node,
@@ -34,8 +34,8 @@ impl Brute<'_> {
         all.any(|v| v.is_none())
     }
 
-    /// Returns the listed values under the released value, and the number of leaves under it, NULL
-    /// included.
+    /// Returns the listed values under the released value, and the number of leaves under the
+    /// released value, NULL included.
     fn under(&self, i: usize, level: u8, value: Option<i64>) -> (Vec<i64>, f64) {
         let groups: &Groups = &self.table.groups[i];
         let label = groups.label(level, value);
@@ -108,7 +108,7 @@ impl Brute<'_> {
         counts.into_values().collect()
     }
 
-    /// Returns the value of a metric, as defined.
+    /// Returns the value of a metric by its definition.
     pub(super) fn value(&self, metric: &str) -> f64 {
         let squares = |counts: Vec<f64>| counts.iter().map(|n| n * n).sum::<f64>();
         let sizes = || self.kept.iter().map(|c| c.len() as f64).collect::<Vec<f64>>();

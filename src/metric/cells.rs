@@ -3,8 +3,8 @@
 //!
 //! Losses are stored as whole multiples of a unit, so that sums are exact and the same in any
 //! order. If all losses are fractions with a small least common denominator (glm), the unit is one
-//! over that denominator and the sum is the exact rational number. Otherwise a loss is rounded to
-//! 2^-40, an error below 10^-12 per cell.
+//! over that denominator and the sum is the exact rational number. Otherwise a loss is rounded to a
+//! multiple of 2^-40, with an error below 10^-12 per cell.
 
 use super::measure::{Measure, Reads, Subject, View};
 use crate::arithmetic::common_multiple;
@@ -15,7 +15,8 @@ use crate::partition::Partition;
 use std::fmt;
 use std::sync::Arc;
 
-/// The number of units in a loss of 1: converts losses to whole multiples of a unit.
+/// A unit of loss, stored as the number of units in a loss of 1. It converts losses to whole
+/// multiples of the unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unit(f64);
 
@@ -60,7 +61,7 @@ pub const READS: Reads = Reads {
 };
 
 /// The mean of a sum over cells: the sum divided by rows times the sum of the weights. If higher is
-/// better, 1 minus this mean. The mean is 0 if the divisor is 0.
+/// better, the value is 1 minus this mean. The mean is 0 if the divisor is 0.
 #[derive(Debug)]
 pub struct CellMean {
     cells: CellSum,
@@ -70,7 +71,7 @@ pub struct CellMean {
 }
 
 impl CellMean {
-    /// Returns the mean of `cells`, of which lower is better.
+    /// Returns the mean of `cells`, for which lower is better.
     pub fn loss(subject: &Subject, cells: CellSum) -> Self {
         let rows = subject.base.rows;
         let mut mean = Self {
@@ -83,7 +84,7 @@ impl CellMean {
         mean
     }
 
-    /// Returns 1 minus the mean of `cells`, of which higher is better.
+    /// Returns 1 minus the mean of `cells`, for which higher is better.
     pub fn left(subject: &Subject, cells: CellSum) -> Self {
         Self {
             higher_is_better: true,
@@ -140,7 +141,7 @@ pub struct CellSum {
     losses: Vec<Vec<Vec<u64>>>,
     /// The units of a suppressed row.
     suppressed_row: u64,
-    /// By column and level: the units over all rows of the table if none is suppressed.
+    /// By column and level: the units over all rows of the table if no row is suppressed.
     totals: Vec<Vec<u128>>,
     /// By column and level: the greatest number of units of a cell.
     most: Vec<Vec<u64>>,
@@ -149,7 +150,8 @@ pub struct CellSum {
 impl CellSum {
     /// Prepares a sum over cells. A cell of `column` that is released as a label loses
     /// `loss(column, lookup, label)`. A suppressed cell loses `suppressed(column)`, which must not
-    /// be less. Both are multiplied by the weight of the column.
+    /// be less than any loss of a label in the column. Both losses are multiplied by the weight of
+    /// the column.
     pub fn new(
         subject: &Subject,
         unit: Unit,
@@ -199,7 +201,7 @@ impl CellSum {
         }
     }
 
-    /// Returns the units of one row of each class.
+    /// Returns, for each class, the units of one row.
     fn units(&self, view: &View) -> Vec<u64> {
         match view.partition {
             None => self.key_schema.sum_by_key(view.set.keys(), |column, code| {
@@ -238,8 +240,8 @@ impl CellSum {
     }
 
     /// Returns a lower bound on [`CellSum::sum`] of a node where at least `suppressed` rows are
-    /// suppressed. The bound is the sum over all rows if none is suppressed, plus, for each
-    /// suppressed row, the least excess of a suppressed row over a kept row.
+    /// suppressed. The bound is the sum over all rows if no row is suppressed, plus, for each
+    /// suppressed row, the least additional loss of a suppressed row compared to a kept row.
     pub fn bound(&self, node: &Node, suppressed: u64) -> f64 {
         let levels = || node.levels().iter().map(|l| usize::from(*l)).enumerate();
         let total: u128 = levels().map(|(column, level)| self.totals[column][level]).sum();

@@ -1,11 +1,13 @@
 //! Classification metric: rows that a classifier trained on the release would get wrong.
 //!
 //! The share of rows that are suppressed or whose class label is not the majority label of their
-//! equivalence class. Of equally frequent labels the smallest is the majority, which does not
-//! change the number of other rows. The label is the column named in CLASS; NULL is a label.
+//! equivalence class. Of equally frequent labels, the smallest counts as the majority label. The
+//! choice does not change the number of rows outside the majority. The label is the column named in
+//! CLASS; NULL is a label.
 //!
 //! Along generalization the number of rows outside the majority never falls, whatever is
-//! suppressed, because a suppressed row counts too. So it bounds every node above.
+//! suppressed, because a suppressed row counts too. So the number at a node is a bound for every
+//! node above.
 //!
 //! Example: `CLASS (outcome) ... MINIMIZING cm`.
 //!
@@ -46,7 +48,8 @@ impl Metric for Cm {
     }
 }
 
-/// Returns the rows of the class at index `class` that do not have its most frequent label.
+/// Returns the number of rows of the class at index `class` that do not have its most frequent
+/// label.
 fn outvoted(set: &FrequencySet, label: usize, class: usize) -> u64 {
     let majority = set.details()[label].class(class).map(|(_, n)| n).max().unwrap_or(0);
     set.counts()[class] - majority
@@ -57,7 +60,7 @@ struct Prepared {
     label: usize,
     rows: u64,
     unmapped: u64,
-    /// Rows that count at the bottom of the lattice, and so at every node.
+    /// The number of rows that count at the bottom of the lattice, and so at every node.
     least: u64,
 }
 

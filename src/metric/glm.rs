@@ -1,12 +1,13 @@
 //! General loss metric: the share of its hierarchy that each released value spans.
 //!
 //! The sum over cells of (leaves under v - 1) / (leaves of the hierarchy - 1), divided by rows
-//! times quasi-identifiers. A suppressed row costs 1 per quasi-identifier. The value is from 0
-//! (nothing lost) to 1. A column with a single ground value costs 0; with POPULATION, the values of
-//! the population are ground values too. WEIGHT multiplies the cells of a column; the divisor is
+//! times quasi-identifiers. A suppressed row costs 1 per quasi-identifier. The value is between 0
+//! (nothing lost) and 1. A column with a single ground value costs 0; with POPULATION, the values
+//! of the population are ground values too. WEIGHT multiplies the cells of a column; the divisor is
 //! then rows times the sum of the weights.
 //!
-//! The metric never falls along generalization without suppression, so it bounds every node above.
+//! Without suppression the metric never falls along generalization, so its value is a bound for
+//! every node above.
 //!
 //! Iyengar, Transforming data to satisfy privacy constraints, KDD 2002, doi:10.1145/775047.775089.
 
@@ -34,7 +35,7 @@ impl Metric for Glm {
                 label.leaves(lookup).saturating_sub(1) as f64 / spans as f64
             },
             // A column with a single ground value loses nothing, but a suppressed row still loses
-            // its cell.
+            // its cell in this column.
             |_| 1.0,
         );
         Ok(Box::new(CellMean::loss(subject, cells)))

@@ -4,10 +4,11 @@
 //! ILeft(v) = 1 - (leaves under v - 1) / (leaves of the hierarchy); the metric is the mean over
 //! rows and quasi-identifiers. **Interpretation**: the paper's tuples have the sensitive attribute
 //! as one more dimension. A release keeps it unchanged, so only quasi-identifiers are counted. A
-//! suppressed cell is shown as the top, and keeps as much as the top, 1 / leaves. WEIGHT multiplies
-//! the cells of a column; the divisor is then rows times the sum of the weights.
+//! suppressed cell is released as the top, and keeps as much information as the top: 1 / leaves.
+//! WEIGHT multiplies the cells of a column; the divisor is then rows times the sum of the weights.
 //!
-//! The metric never rises along generalization without suppression, so it bounds every node above.
+//! Without suppression the metric never rises along generalization, so its value is a bound for
+//! every node above.
 //!
 //! Example: `MINIMIZING ileft` looks for the node with the most information left.
 //!

@@ -1,15 +1,16 @@
 //! Information loss of the MADARS paper: the share of its column's range that each released value
 //! covers.
 //!
-//! The sum over quasi-identifiers of their weight (weights scaled to add up to 1) times the mean
+//! The sum over quasi-identifiers of the weight (weights are scaled to add up to 1) times the mean
 //! over rows of
 //! - (upper - lower) / range in a column of numbers, dates or timestamps, from the least to the
 //!   greatest ground value under the released value;
 //! - (leaves under v - 1) / (leaves - 1) in any other column.
 //!
-//! From 0 to 1. **Interpretation**: a suppressed row covers all of every column and costs 1; NULL
-//! has no extent; a column without a range costs 0 where it is kept. The metric never falls along
-//! generalization without suppression, so it bounds every node above.
+//! The value is between 0 and 1. **Interpretation**: a suppressed row covers the whole of every
+//! column and costs 1; NULL has no extent; a column without a range costs 0 in kept rows. Without
+//! suppression the metric never falls along generalization, so its value is a bound for every node
+//! above.
 //!
 //! Example: `MINIMIZING infoloss`.
 //!

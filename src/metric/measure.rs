@@ -62,7 +62,7 @@ pub struct View<'a> {
     pub(crate) partition: Option<&'a Partition>,
     /// The classes; an entry with a count of 0 is no class.
     pub(crate) set: &'a FrequencySet,
-    /// For each entry of `set`: true if the entry is a class that is kept.
+    /// For each entry of `set`: whether the entry is a class that is kept.
     pub(crate) kept: &'a [bool],
     /// The sizes of the classes that a reader can tell apart, if several kept classes are released
     /// with the same labels.
@@ -81,8 +81,8 @@ impl View<'_> {
         self.released + self.suppressed
     }
 
-    /// Returns the number of rows of each class that is released. Kept classes that are written
-    /// alike are one.
+    /// Returns the number of rows of each released class. Kept classes that are released with the
+    /// same labels count as one class.
     pub fn class_sizes(&self) -> impl Iterator<Item = u64> {
         let is_kept = |(_, kept): &(&u64, &bool)| **kept;
         let kept = || {
@@ -131,8 +131,8 @@ impl View<'_> {
 pub struct Reads {
     /// True if the metric reads the class label column (CLASS).
     pub class_label: bool,
-    /// True if the metric reads the sensitive attribute (the first of SENSITIVE). Its values are
-    /// counted by rows, also under ENTITY.
+    /// True if the metric reads the sensitive attribute (the first of SENSITIVE). The values of the
+    /// attribute are counted by rows, also under ENTITY.
     pub attribute: bool,
     /// True if the metric reads the weights of quasi-identifiers (WEIGHT).
     pub weights: bool,
@@ -211,30 +211,32 @@ pub trait Metric: Debug + Send + Sync {
 /// }
 /// ```
 pub trait Measure: Debug + Send + Sync {
-    /// Returns the value of a node, as defined.
+    /// Returns the value of a node by the definition of the metric.
     fn value(&self, view: &View) -> f64;
 
-    /// Returns a lower bound on the cost of every anonymous node at or above this one. The cost is
-    /// the value, negated if higher is better. The bound may use the whole frequency set.
+    /// Returns a lower bound on the cost of every anonymous node at or above the node of `view`.
+    /// The cost is the value, negated if higher is better. The bound may use the whole frequency
+    /// set.
     fn floor(&self, view: &View) -> f64 {
         self.bound(view.node, 0)
     }
 
     /// Returns a lower bound on the cost of `node` if at least `suppressed` rows are suppressed
-    /// there. The bound uses only what is known of the table without an evaluation of the node.
-    /// With `suppressed = 0` it never falls along generalization.
+    /// there. The bound uses only what is known about the table without evaluating the node. With
+    /// `suppressed = 0` it never falls along generalization.
     fn bound(&self, node: &Node, suppressed: u64) -> f64 {
         let _ = (node, suppressed);
         f64::NEG_INFINITY
     }
 
     /// Returns true if cost - floor never falls as nodes get more specific, provided that
-    /// suppressed rows stay suppressed below; see [`crate::search::Oracle::excess_is_monotone`].
+    /// suppressed rows are also suppressed at the more specific nodes; see
+    /// [`crate::search::Oracle::excess_is_monotone`].
     fn excess_is_monotone(&self) -> bool {
         false
     }
 
-    /// Returns the ideal and the worst value on this table. Every value lies between them; a
+    /// Returns the ideal and the worst value on this table. Every value lies between these two. A
     /// weighted sum scales them to 0 and 1.
     fn range(&self) -> (f64, f64);
 }

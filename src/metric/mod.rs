@@ -1,5 +1,5 @@
-//! Quality metrics: the loss of a release. Each file states its definition and where that was
-//! published.
+//! Quality metrics: the loss of a release. Each file states the definition of its metric and where
+//! the definition was published.
 //!
 //! A metric is prepared once per request, and then measures nodes from their classes. Sums are
 //! exact integers (or fixed point, see [`cells`]). So a value depends neither on the order of the
@@ -31,7 +31,7 @@ pub use weighted::Weighted;
 use crate::catalogue::{self, Arguments, Call, Entry};
 use crate::error::Result;
 
-/// The name of the metric to minimise if a statement names none.
+/// The name of the metric to minimise if a statement names no metric.
 pub const DEFAULT: &str = glm::ENTRY.info.name;
 
 /// Every built-in metric, in the order of help.

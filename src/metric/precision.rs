@@ -1,8 +1,9 @@
 //! Precision: how low in their hierarchies the released cells are. Higher is better.
 //!
-//! 1 - the sum over cells of level / highest level, divided by rows times quasi-identifiers.
-//! **Interpretation**: a suppressed cell is shown as the top, and counts as one. WEIGHT multiplies
-//! the cells of a column; the divisor is then rows times the sum of the weights.
+//! 1 - (the sum over cells of level / highest level) / (rows times quasi-identifiers).
+//! **Interpretation**: a suppressed cell is released as the top, and counts as a cell at the top
+//! level. WEIGHT multiplies the cells of a column; the divisor is then rows times the sum of the
+//! weights.
 //!
 //! Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, IJUFKS
 //! 2002, doi:10.1142/S021848850200165X.

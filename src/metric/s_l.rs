@@ -3,13 +3,13 @@
 //!
 //! **Interpretation**: the paper does not say which direction is better, so the direction is a
 //! parameter. With `minimize`, the default, a row is better hidden the rarer its value is in its
-//! class; `maximize` is the other direction. A suppressed row is in no class and adds nothing; rows
-//! are counted, also under ENTITY. The attribute is the first of SENSITIVE.
+//! class; `maximize` is the opposite direction. A suppressed row is in no class and adds nothing;
+//! rows are counted, also under ENTITY. The attribute is the first of SENSITIVE.
 //!
-//! When classes merge the sum only grows, but suppressed rows reduce it. So the least sum at or
-//! above a node is the sum of all its classes minus the most that the suppression limit can remove:
-//! the rows of the classes with the most per row. The greatest sum is that of one class with every
-//! row.
+//! When classes merge, the sum only grows, but suppressed rows reduce it. So the least possible sum
+//! at or above a node is the sum over all its classes minus the greatest amount that rows within
+//! the suppression limit can contribute: the rows of the classes with the greatest sum per row. The
+//! greatest sum is that of one class with all rows.
 //!
 //! Example: `MINIMIZING 0.7 * glm + 0.3 * s_l`.
 //!
@@ -55,7 +55,8 @@ impl Metric for SL {
     }
 }
 
-/// Returns the sum over the rows of the class at index `class`: the sum of squared counts.
+/// Returns the sum over the rows of the class at index `class`: the sum of the squared counts of
+/// its values.
 fn squares(set: &FrequencySet, attribute: usize, class: usize) -> u128 {
     let counts = set.details()[attribute].class(class);
     counts.map(|(_, n)| u128::from(n) * u128::from(n)).sum()
@@ -88,8 +89,8 @@ impl Measure for Prepared {
         if self.removable == 0 {
             return total as f64;
         }
-        // Classes with the most per row come first; of the last class only as many rows as are
-        // left.
+        // Classes with the greatest sum per row are removed first. Of the last class, only as many
+        // rows are removed as the limit still allows.
         classes.sort_unstable_by(|a, b| (b.0 * u128::from(a.1)).cmp(&(a.0 * u128::from(b.1))));
         let (mut removed, mut left) = (0, self.removable);
         for (sum, rows) in classes {

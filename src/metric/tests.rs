@@ -1,5 +1,5 @@
-//! Every metric against brute force, and its floors, bounds and range against the values of whole
-//! lattices.
+//! Tests of every metric against brute force, and of its floors, bounds and range against the
+//! values of all nodes of a lattice.
 
 use super::brute::Brute;
 use super::*;
@@ -11,8 +11,8 @@ use crate::lattice::Node;
 use crate::partition::Partition;
 use proptest::prelude::*;
 
-/// A request over a random table. Class size decides which classes are kept, and chance too if
-/// `chance` is given.
+/// A request over a random table. Class size decides which classes are kept. If `chance` is given,
+/// chance decides too.
 #[derive(Debug)]
 struct Request {
     table: Table,
@@ -44,7 +44,7 @@ fn request() -> impl Strategy<Value = Request> {
         })
 }
 
-/// Every metric of the registry in every direction, and weighted sums of them.
+/// Returns every metric of the registry in every direction, and weighted sums of metrics.
 fn metrics() -> Vec<(String, Box<dyn Metric>)> {
     let single = |name: &str| build(&Call::bare(name)).unwrap();
     let mut metrics: Vec<(String, Box<dyn Metric>)> = METRICS
@@ -144,7 +144,8 @@ impl Request {
     }
 }
 
-/// The classes of a node as the groups of a partition: the same labels, listed group by group.
+/// Returns the classes of a node as the groups of a partition: the same labels, listed group by
+/// group.
 fn as_partition(base: &Base, node: &Node) -> Partition {
     let (set, groups) = base.held().unwrap().roll_up(&base.key_schema, node);
     let label = |class: usize, column: usize| {

@@ -2,9 +2,9 @@
 //!
 //! Each metric is scaled from 0, its ideal value on this table, to 1, its worst value
 //! ([`super::Measure::range`]). So lower is better for every term, whatever the direction and unit
-//! of its metric. The value is the sum of weight times term. The weighted sum of the scaled floors
-//! and bounds of the terms is a floor and a bound of the sum, so the sum is as monotone as its
-//! terms.
+//! of its metric. The value is the sum of weight times term. The weighted sum of the terms' scaled
+//! floors is a floor of the sum, and the weighted sum of their scaled bounds is a bound of the sum.
+//! So the sum is as monotone as its terms.
 
 use super::measure::{Measure, Metric, Reads, Subject, View};
 use crate::error::{Error, Result};
@@ -17,8 +17,8 @@ pub struct Weighted {
 }
 
 impl Weighted {
-    /// Returns the sum of `terms`, each a weight and a metric. Fails if there is no term or a
-    /// weight is not a finite number above 0.
+    /// Creates the weighted sum of `terms`, each a weight and a metric. Fails if there is no term,
+    /// or if a weight is not a finite number above 0.
     pub fn try_new(terms: Vec<(f64, Box<dyn Metric>)>) -> Result<Self> {
         if terms.is_empty() {
             return Err(Error::usage("a weighted sum needs at least one metric"));
@@ -70,7 +70,8 @@ struct Term {
 }
 
 impl Term {
-    /// Returns the weight times `value` on the scale from 0 (ideal) to 1 (worst).
+    /// Returns the weight of the term times `value`, scaled to the range from 0 (ideal) to 1
+    /// (worst).
     fn scaled(&self, value: f64) -> f64 {
         let (ideal, worst) = self.range;
         if ideal == worst {

@@ -2,11 +2,11 @@
 //!
 //! Holds if and only if every released equivalence class has at least k rows and no sensitive value
 //! has more than the share alpha of them. Shares are compared as exact fractions.
-//! **Interpretation**: under ENTITY the share of a value is the share of the class's persons that
-//! have it, so the shares of a class add up to more than 1 if a person has several values. A check
-//! has two numbers: the greatest share is `reached`, and the size of the smallest class is a check
-//! of its own. Monotone if nothing may be suppressed: the size only grows, and the share in a
-//! mixture is at most the greatest share in its parts.
+//! **Interpretation**: under ENTITY the share of a value is the share of the class's persons who
+//! have the value, so the shares in a class add up to more than 1 if a person has several values. A
+//! check has two numbers: the greatest share is `reached`, and the size of the smallest class is
+//! checked separately. Monotone if nothing may be suppressed: the size only grows, and the share of
+//! a value in a mixture is at most the greatest share in the parts.
 //!
 //! Example: `alpha_k(0.4, 5) ON diagnosis`.
 //!

@@ -1,8 +1,9 @@
 //! Guarantees as SQL over released rows, for verification.
 //!
 //! Every statement first renames the columns that it reads: `g0`, `g1`, ... are the
-//! quasi-identifiers, `v` is the sensitive attribute, `e` is the entity. So no column of a user's
-//! table can be mistaken for another. Groups are compared so that NULL equals NULL, as in GROUP BY.
+//! quasi-identifiers, `v` is the sensitive attribute, `e` is the entity. So no column in a user's
+//! table can be mistaken for another column. When groups are compared, NULL equals NULL, as in
+//! GROUP BY.
 
 /// The names of tables and columns that an audit uses, all quoted as SQL identifiers.
 ///
@@ -16,7 +17,7 @@
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Relation {
-    /// The released rows, without suppressed ones.
+    /// The released rows, without suppressed rows.
     pub released: String,
     /// The quasi-identifiers, which define the classes.
     pub group: Vec<String>,
@@ -32,10 +33,11 @@ pub struct Relation {
     /// The rows of the population. The quasi-identifiers are generalized as in the release, and
     /// have the names in `group`.
     pub population: Option<String>,
-    /// The number of leaves under the labels of each quasi-identifier in `group`, for a model that
-    /// reads them.
+    /// For each quasi-identifier in `group`, the number of leaves under its labels. Only for a
+    /// model that reads these numbers.
     pub(crate) labels: Vec<LabelSpans>,
-    /// The more general labels of each quasi-identifier in `group`, for a model that reads them.
+    /// For each quasi-identifier in `group`, the more general labels. Only for a model that reads
+    /// them.
     pub(crate) ladders: Vec<Ladder>,
 }
 
@@ -46,8 +48,8 @@ pub struct Ladder {
     pub value: String,
     /// A relation with the columns `value` and `label`, the released label of the value as a text.
     pub labels: String,
-    /// A relation with the columns `label`, `level` and `above`: the released label, a level (the
-    /// released level or a more general one), and the label at this level that contains the
+    /// A relation with the columns `label`, `level` and `above`: the released label, a level that
+    /// is the released level or a more general level, and the label at that level that contains the
     /// released label. Both labels are texts.
     pub above: String,
 }
@@ -62,7 +64,8 @@ pub enum LabelSpans {
         /// The number of all leaves of the hierarchy.
         of: u64,
     },
-    /// A relation with the columns `label`, a text, and `leaves`, the number of leaves under it.
+    /// A relation with the columns `label`, a text, and `leaves`, the number of leaves under the
+    /// label.
     Listed {
         /// The name of the relation.
         relation: String,
@@ -76,11 +79,11 @@ pub enum LabelSpans {
 pub struct Tree {
     /// The name of the relation.
     pub relation: String,
-    /// The column with the ground value, of the type of the sensitive attribute.
+    /// The column with the ground value, which has the type of the sensitive attribute.
     pub value: String,
     /// The columns with the labels, from level 1 to the top, which has a single label.
     pub levels: Vec<String>,
-    /// The columns with the number of leaves under the label of each level.
+    /// The columns with the number of leaves under the label at each level.
     pub leaves: Vec<String>,
 }
 
@@ -102,8 +105,8 @@ impl Relation {
         names.join(", ")
     }
 
-    /// Returns a SELECT of the quasi-identifiers of `relation` under the names of
-    /// [`Relation::keys`], with the columns `more`.
+    /// Returns a SELECT from `relation` of the quasi-identifiers, under the names that
+    /// [`Relation::keys`] returns, and of the columns `more`.
     pub(super) fn renamed(&self, relation: &str, more: &[(Option<&String>, &str)]) -> String {
         let group = self.group.iter().enumerate().map(|(i, g)| format!("{g} AS g{i}"));
         let more = more
@@ -119,7 +122,7 @@ impl Relation {
     }
 
     /// Returns `WITH audit_rows(g.., v, e), audit_values(g.., v, n, s)`: the count n of each
-    /// sensitive value in each class, and the sum s of the counts of the class.
+    /// sensitive value in each class, and the sum s of the counts in the class.
     pub fn values(&self) -> String {
         let (keys, size) = (self.keys(), self.renamed_size());
         let rows = self.renamed(
@@ -139,7 +142,7 @@ impl Relation {
         let missing = String::from("audit_rows");
         let (whole, attribute, entity) = match &self.whole {
             Some(whole) => (whole, self.attribute.clone(), self.entity.clone()),
-            // Without a source, the release is all that is known of the table.
+            // Without a source, only the release is known of the whole table.
             None => (&missing, Some("v".into()), self.entity.as_ref().map(|_| "e".into())),
         };
         let attribute = attribute.unwrap_or_else(|| "NULL".into());
@@ -212,13 +215,13 @@ pub struct Audit {
     pub comparison: Comparison,
 }
 
-/// Rounding allowance: SQL computes in floating point, and a class that reaches exactly the bound
-/// must not fail.
+/// The allowance for rounding: SQL computes in floating point, and a class that reaches exactly the
+/// bound must not fail.
 const TOLERANCE: f64 = 1e-12;
 
 impl Audit {
-    /// Returns true if a release that reaches `one` is farther from the requirement than one that
-    /// reaches `other`. A release without a class is better than any number.
+    /// Returns true if a release that reaches `one` is worse under the requirement than a release
+    /// that reaches `other`. `None`, a release without a class, is better than any number.
     pub(crate) fn is_worse(&self, one: Option<f64>, other: Option<f64>) -> bool {
         match (one, other) {
             (Some(one), Some(other)) => match self.comparison {

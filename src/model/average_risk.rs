@@ -1,10 +1,10 @@
-//! Average re-identification risk (marketer), of the release as a whole.
+//! Average re-identification risk (marketer) over the entire release.
 //!
 //! Holds if and only if classes / released rows <= r. The quotient is the mean of 1 / f over
-//! released rows; a release without rows holds. Under ENTITY the denominator is the sum of the
-//! sizes of the classes. Compared as exact fractions. Monotone if nothing may be suppressed:
-//! classes only merge, and the rows stay the same. If another model suppresses classes, a merge can
-//! release rows in small classes and so raise the mean.
+//! released rows; a release without rows satisfies the model. Under ENTITY the denominator is the
+//! sum of the sizes of the classes. The comparison uses exact fractions. Monotone if nothing may be
+//! suppressed: classes only merge, and the number of rows does not change. If another model
+//! suppresses classes, a merge can release rows in small classes and so raise the mean.
 //!
 //! Example: `average_risk(0.05)`.
 //!

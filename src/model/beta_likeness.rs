@@ -2,9 +2,9 @@
 //!
 //! Holds if and only if (p - q) / q <= b for every released equivalence class and every sensitive
 //! value with p > q, where p is the share of the value in the class and q its share in the whole
-//! table, suppressed rows included. Compared as exact fractions. Monotone if nothing may be
-//! suppressed: the model bounds p by (1 + b) q, and p of a mixture is at most the greatest p of its
-//! parts.
+//! table, suppressed rows included. The comparison uses exact fractions. Monotone if nothing may be
+//! suppressed: the model bounds p by (1 + b) q, and the p of a mixture is at most the greatest p of
+//! its parts.
 //!
 //! Example: `beta_likeness(2) ON diagnosis`.
 //!
@@ -28,7 +28,7 @@ pub(super) struct BetaLikeness {
     pub(super) enhanced: bool,
 }
 
-/// The greatest b.
+/// The greatest allowed value of the parameter b.
 const LARGEST: f64 = 1e15;
 
 /// The rounding error allowed in a gain that is compared with a logarithm.
@@ -102,7 +102,7 @@ impl Predicate for Prepared {
     }
 }
 
-/// The parameter of the basic and the enhanced form.
+/// The parameter of the basic and the enhanced model.
 pub(super) const PARAMS: &[Param] = &[Param {
     name: "b",
     summary: "the greatest relative gain of a value's share",

@@ -1,11 +1,11 @@
-//! Brute-force twins of the models: their definitions by plain loops over the rows of a class. They
-//! share no code with the models.
+//! Brute-force twins of the models. They follow the definitions by plain loops over the rows of a
+//! class, and share no code with the models.
 
 use crate::frequency::testing::{Row, Table};
 use crate::lattice::Node;
 use std::collections::BTreeSet;
 
-/// A sensitive value; NULL comes after all others.
+/// A sensitive value; NULL sorts after all other values.
 type Value = (bool, Option<i64>);
 
 /// The classes of a release by their keys.
@@ -24,7 +24,7 @@ fn value(row: &Row) -> Value {
 }
 
 impl Brute<'_> {
-    /// Returns the number of rows, or of distinct entities.
+    /// Returns the number of rows, or under ENTITY the number of distinct entities.
     fn size<'b>(&self, rows: impl Iterator<Item = &'b Row>) -> f64 {
         match self.table.per_entity {
             true => rows.map(|r| r.entity).collect::<BTreeSet<_>>().len() as f64,
@@ -72,7 +72,7 @@ impl Brute<'_> {
     fn hierarchical(&self) -> f64 {
         let tree = &self.table.tree;
         let extra = |values: &[Value]| values.iter().map(|v| self.p(*v) - self.q(*v)).sum::<f64>();
-        // The nodes of a level, each as the values under its label.
+        // The nodes at a level, each as the list of values under its label.
         let nodes = |level: u8| -> Vec<Vec<Value>> {
             let labels: BTreeSet<_> = self.values().iter().map(|v| tree.label(level, v.1)).collect();
             let under = |l| {
@@ -107,9 +107,10 @@ impl Brute<'_> {
     }
 
     /// Returns the value that the class reaches under a model with parameters `a`, and whether the
-    /// model holds. Ties within 1e-12 hold.
+    /// class satisfies the model. A difference of up to 1e-12 counts as a tie, which satisfies the
+    /// model.
     pub(super) fn judge(&self, model: &str, a: &[f64], word: &str) -> (f64, bool) {
-        // One function: a list of models with their formulas.
+        // All models are in one function, which lists them with their formulas.
         let (least, most) = (|x: f64| (x, x >= a[0] - 1e-12), |x: f64| (x, x <= a[0] + 1e-12));
         let below = |x: f64| (x, x < a[0] - 1e-12);
         let distinct = self.values().into_iter().filter(|v| self.count(*v) > 0.0).count() as f64;
@@ -141,7 +142,7 @@ impl Brute<'_> {
             ("beta_likeness", _) => most(self.gains().map(|(gain, _)| gain).fold(0.0, f64::max)),
             ("enhanced_beta_likeness", _) => {
                 let holds = self.gains().all(|(gain, q)| gain <= a[0].min(-q.ln()) + 1e-12);
-                // The reached value is the least b that holds.
+                // The reached value is the least b with which the class satisfies the model.
                 let least = |(gain, q): (f64, f64)| if gain <= -q.ln() + 1e-12 { gain } else { f64::INFINITY };
                 (self.gains().map(least).fold(0.0, f64::max), holds)
             }
@@ -178,9 +179,9 @@ impl Brute<'_> {
     }
 }
 
-/// Returns the least k for (epsilon, delta, beta): for every class size n, the probability that k
-/// or more rows are drawn, and more than gamma n, is at most delta. Classes of 400 rows or
-/// more have no such draws.
+/// Returns the least k for (epsilon, delta, beta) such that, for every class size n, the
+/// probability of drawing at least k and more than gamma n rows is at most delta. For classes of
+/// 400 rows or more, this probability is taken as 0.
 fn least_drawn(a: &[f64]) -> usize {
     let (epsilon, delta, beta) = (a[0], a[1], a[2]);
     let gamma = 1.0 - (1.0 - beta) * (-epsilon).exp();
@@ -205,8 +206,8 @@ fn least_drawn(a: &[f64]) -> usize {
     (1..).find(|k| !too_many(*k)).unwrap_or(usize::MAX)
 }
 
-/// Returns the value that the release of some classes of a node reaches under a model of the whole
-/// release, and whether the model holds. Any other model holds.
+/// Returns the value that a release of some classes of a node reaches under a model that judges the
+/// whole release, and whether the release satisfies the model. Any other model counts as satisfied.
 pub(super) fn overall(table: &Table, node: &Node, released: &Released, (model, a): &(&str, &[f64])) -> (f64, bool) {
     let size = |rows: &[&Row]| {
         let brute = Brute {
@@ -249,8 +250,8 @@ pub(super) fn overall(table: &Table, node: &Node, released: &Released, (model, a
     }
 }
 
-/// Returns the number of leaves under a label of a quasi-identifier: the listed values, and NULL if
-/// a row of the table or of the population has it.
+/// Returns the number of leaves under a label of a quasi-identifier. Leaves are the listed values,
+/// and NULL if a row of the table or of the population has NULL.
 pub(super) fn leaves(table: &Table, column: usize, level: u8, label: &Option<String>) -> u64 {
     let groups = &table.groups[column];
     let listed = groups

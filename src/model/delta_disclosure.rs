@@ -4,15 +4,15 @@
 //! value of the table, where p is the share of the value in the class and q its share in the whole
 //! table, suppressed rows included. A class that lacks a value fails. If d is a whole number, p / q
 //! is compared exactly with 2^d. Any other d is compared in floating point without a tolerance,
-//! because 2^d is then irrational and no class reaches it. Monotone if nothing may be suppressed: p
-//! / q of a mixture lies between those of its parts.
+//! because 2^d is then irrational and no class reaches it. Monotone if nothing may be suppressed:
+//! the p / q of a mixture lies between the values of p / q of its parts.
 //!
 //! **Interpretation**: the paper writes log without a base. The base is 2 here, as in ARX, so d
-//! counts bits: d = 1 allows half to twice the share. The values are those of the whole table. A
-//! value that a class lacks has p = 0, whose logarithm is minus infinity, so the class fails for
-//! every d, and `reached` is infinite. ARX and pycanon leave such a value out:
-//! `delta_disclosure(d, present)` is their model. It is not monotone. pycanon prints the natural
-//! logarithm, which is 0.6931 times the bits.
+//! counts bits: d = 1 allows half to twice the share. The values are those of the whole table. If a
+//! class lacks a value, p = 0 and its logarithm is minus infinity, so the class fails for every d,
+//! and `reached` is infinite. ARX and pycanon ignore values that a class lacks:
+//! `delta_disclosure(d, present)` is their model. That model is not monotone. pycanon prints the
+//! natural logarithm, which is 0.6931 times the number of bits.
 //!
 //! Example: `delta_disclosure(2) ON diagnosis`.
 //!
@@ -34,7 +34,7 @@ struct DeltaDisclosure {
     absent_fails: bool,
 }
 
-/// The greatest d.
+/// The greatest allowed value of the parameter d.
 const LARGEST: f64 = 1e6;
 
 const ALL: &str = "all";
@@ -48,8 +48,9 @@ impl PrivacyModel for DeltaDisclosure {
         Reads::WHOLE
     }
 
-    /// If absent values do not count, a class without a value and a class with the table's share of
-    /// it both hold, but together they have half of that share.
+    /// If absent values do not count, a class without a value satisfies the model, and so does a
+    /// class with the table's share of the value. Merged, the two classes may have only half of
+    /// that share.
     fn monotonicity(&self) -> Monotonicity {
         match self.absent_fails {
             true => Monotonicity::WithoutSuppression,

@@ -1,16 +1,16 @@
-//! Delta-presence: the presence of a person of a population in the table stays uncertain within
+//! Delta-presence: whether a person from a population is in the table remains uncertain within
 //! bounds.
 //!
 //! Holds if and only if for every class of the population table, generalized as the release is, min
 //! <= n / N <= max, where N is the number of its rows in the population and n the number of its
 //! released rows (distinct entities under ENTITY, where a row of the population is one person). n /
-//! N is the probability with which someone who knows the population believes that a person of the
-//! class is in the table. **Interpretation**: the paper asks this of every person of the
-//! population. So a class of the population without a released row has n / N = 0 and breaks any min
-//! above 0, even if its rows were suppressed. So does a person whose value the hierarchy does not
-//! map. Compared as exact fractions. A check has two numbers: the greatest share is `reached`, and
-//! the least share is a check of its own. Monotone if nothing may be suppressed: n / N of a merged
-//! class lies between those of its parts.
+//! N is the probability with which someone who knows the population believes that a person in the
+//! class is in the table. **Interpretation**: the paper requires this for every person in the
+//! population. So a class of the population without a released row has n / N = 0 and violates any
+//! min above 0, even if its rows were suppressed. A person whose value the hierarchy does not map
+//! also violates any min above 0. The comparison uses exact fractions. A check has two numbers: the
+//! greatest share is `reached`, and the least share is checked separately. Monotone if nothing may
+//! be suppressed: the n / N of a merged class lies between the values of n / N of its parts.
 //!
 //! Example: `delta_presence(0.05, 0.5)`.
 //!
@@ -96,7 +96,8 @@ impl PrivacyModel for DeltaPresence {
     }
 }
 
-/// Returns a query of the released share of each class of the population; it ends in GROUP BY.
+/// Returns a query that computes the released share of each class of the population. The query ends
+/// in GROUP BY.
 fn shares(relation: &Relation) -> String {
     let keys = relation.keys();
     let rows = relation.renamed(&relation.released, &[(relation.entity.as_ref(), "e")]);
@@ -124,7 +125,8 @@ impl Predicate for Prepared {
         self.min.compared_with(n, people) != Ordering::Less && self.max.compared_with(n, people) != Ordering::Greater
     }
 
-    /// Every person outside the released classes is present with probability 0.
+    /// Returns false if a person is outside the released classes and min is above 0, because such a
+    /// person is present with probability 0.
     fn holds_overall(&self, release: &Overall) -> bool {
         release.outside == 0 || self.min.compared_with(0, 1) != Ordering::Less
     }

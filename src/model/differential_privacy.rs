@@ -3,13 +3,15 @@
 //! Holds if and only if each row of the source was drawn independently with probability beta, each
 //! drawn row was generalized independently of the others, and every released class has at least the
 //! k drawn rows that follow from epsilon, delta and beta (`crate::model::sampling`). Then for any
-//! two tables of which one has one row more, and any set of releases, the probability that the
-//! release of one is in the set is at most e^epsilon times that of the other plus delta.
+//! two tables that differ in that one of them has one row more, and for any set of releases, the
+//! probability that the release of one table is in the set is at most e^epsilon times the
+//! probability for the other table, plus delta.
 //!
 //! The sample is drawn before any check. Everything that is decided, measured, written and reported
-//! later follows from its released classes alone. A recount finds the size of the smallest class;
-//! it cannot find how the rows were drawn. **Interpretation**: the levels are given by the
-//! statement. SafePub also finds them, by an exponential mechanism with a part of the budget.
+//! later follows from the released classes of the sample alone. A recount finds the size of the
+//! smallest class, but not how the rows were drawn. **Interpretation**: the statement gives the
+//! levels. SafePub also chooses the levels, by an exponential mechanism that uses a part of the
+//! budget.
 //!
 //! Example: `differential_privacy(1, 0.000001)`.
 //!
@@ -69,7 +71,7 @@ impl Predicate for DifferentialPrivacy {
     }
 }
 
-/// Returns the model of a sampling, which may have a key of its own.
+/// Returns the model for a sampling, which may have any key.
 #[cfg(test)]
 pub(crate) fn of(sampling: Sampling) -> Box<dyn PrivacyModel> {
     Box::new(DifferentialPrivacy { sampling })

@@ -1,7 +1,7 @@
 //! Earth mover's distances between the distribution p of a class and the distribution q of the
 //! table, as exact fractions.
 //!
-//! If a value has n of the s rows of a class and c of the N rows of the table, then p - q = (n N -
+//! If n of the s rows in a class and c of the N rows in the table have a value, then p - q = (n N -
 //! c s) / (s N). So all sums are whole numbers over the denominator s N. Only the values that occur
 //! in the class are visited.
 
@@ -16,7 +16,7 @@ pub(super) struct Fraction {
     pub(super) denominator: u128,
 }
 
-/// A ground distance, with the figures of the table that it needs.
+/// A ground distance, with the figures about the table that its computation needs.
 #[derive(Debug)]
 pub(super) enum Distance {
     /// All values are equally far apart.
@@ -84,9 +84,9 @@ impl Ranks {
     /// Returns the mean of |running sum of p - running sum of q| over the steps between
     /// neighbouring values.
     ///
-    /// Between two values of the class, the running sum of p is constant and that of q rises. So p
-    /// leads in the first part of each such stretch and q leads in the second part, and the sum
-    /// over each part is a difference of prefix sums.
+    /// Between two neighbouring values of the class, the running sum of p is constant and the
+    /// running sum of q rises. So p leads in the first part of each such stretch and q leads in the
+    /// second part, and the sum over each part is a difference of prefix sums.
     fn distance(&self, histogram: &[(u32, u64)]) -> Fraction {
         let (size, steps) = (total(histogram), self.running.len().saturating_sub(2));
         let mut sum = 0;
@@ -120,14 +120,15 @@ impl Ranks {
     }
 }
 
-/// The hierarchy of the sensitive attribute with q at every node, for the hierarchical distance.
+/// The hierarchy of the sensitive attribute, with q for every node; used for the hierarchical
+/// distance.
 #[derive(Debug)]
 pub(super) struct Tree {
     all: u64,
-    /// By level from 0, by ground code: the node of the value, identified by the least ground code
-    /// under the node.
+    /// By level from 0 and by ground code: the node that contains the value, identified by the
+    /// least ground code under the node.
     nodes: Vec<Vec<u32>>,
-    /// By level from 0, by node: the number of rows of the table under the node.
+    /// By level from 0 and by node: the number of rows in the table under the node.
     counts: Vec<Vec<u64>>,
 }
 
@@ -141,7 +142,8 @@ impl Tree {
                 table.counts.len()
             )));
         }
-        // The values themselves are released, even if a code of the hierarchy hides some of them.
+        // The sensitive values themselves are released, even if a code of the hierarchy hides some
+        // of them.
         let values = (0..hierarchy.values().len() as u32).collect();
         let above = hierarchy.levels().iter().skip(1).map(|l| l.representatives.clone());
         let nodes: Vec<Vec<u32>> = std::iter::once(values).chain(above).collect();
@@ -163,8 +165,8 @@ impl Tree {
     /// Returns the sum over inner nodes of level / height times the smaller of the total surplus
     /// and the total deficit of the node's children.
     ///
-    /// The children of a node add up to the node, so the deficit is the surplus minus the node's
-    /// own p - q. So only the children that occur in the class are visited. A node that does not
+    /// The p - q of a node is the sum over its children, so the deficit is the surplus minus the
+    /// node's p - q. So only the children that occur in the class are visited. A node that does not
     /// occur in the class has no surplus.
     fn distance(&self, histogram: &[(u32, u64)]) -> Fraction {
         let (size, height) = (total(histogram), self.nodes.len() - 1);

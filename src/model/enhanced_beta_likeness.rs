@@ -6,10 +6,10 @@
 //! [`super::beta_likeness`].
 //!
 //! **Interpretation**: each value has its own bound, but a check has one required number and one
-//! reached number. `reached` is the least b with which the release holds: the greatest gain, or
-//! infinite if a gain is above its -ln q, because then no b holds. pycanon 1.3 prints another
-//! number: the greatest over all values of min(g, -ln q), where g is the greatest gain of any
-//! value.
+//! reached number. `reached` is the least b with which the release satisfies the model. This is the
+//! greatest gain, or infinity if the gain of a value is above its -ln q, because then no b
+//! suffices. pycanon 1.3 prints another number: the greatest min(g, -ln q) over all values, where g
+//! is the greatest gain of any value.
 //!
 //! Example: `enhanced_beta_likeness(2) ON diagnosis`.
 //!

@@ -3,9 +3,10 @@
 //! Holds if and only if exp(H) >= l for every released equivalence class, where H is the
 //! natural-log entropy of its sensitive values. l need not be a whole number. H is compared with ln
 //! l within 1e-12, because a uniform class reaches the bound exactly but its logarithms do not.
-//! Monotone if nothing may be suppressed: entropy is concave, so the model holds for a mixture of
-//! distributions if it holds for each. A merge of a class that holds with a class that would be
-//! suppressed need not hold, nor need a merge of classes that share an entity.
+//! Monotone if nothing may be suppressed: entropy is concave, so a mixture of distributions
+//! satisfies the model if each distribution satisfies it. If a class that satisfies the model is
+//! merged with a class that would be suppressed, the merged class need not satisfy the model. The
+//! same is true if the merged classes share an entity.
 //!
 //! Example: `entropy_l_diversity(3) ON diagnosis`.
 //!
@@ -27,8 +28,8 @@ struct EntropyLDiversity {
 const TOLERANCE: f64 = 1e-12;
 
 impl EntropyLDiversity {
-    /// Returns the least number of distinct values that a class must have for the model to hold:
-    /// exp(H) is at most the number of distinct values.
+    /// Returns the least number of distinct values that a class must have to satisfy the model. The
+    /// number follows because exp(H) is at most the number of distinct values.
     fn least_values(&self) -> u64 {
         (self.l - TOLERANCE).ceil() as u64
     }

@@ -2,8 +2,8 @@
 //!
 //! A parameter is the decimal or the fraction that the user wrote: `t_closeness(0.2)` means one
 //! fifth, not the nearest binary number, and `max_risk(1/11)` means one eleventh, which is not a
-//! decimal. So a class that reaches exactly the bound is judged by the definition, at any table
-//! size.
+//! decimal. So a class that reaches exactly the bound is judged as the definition says, whatever
+//! the size of the table.
 
 use crate::catalogue::Arguments;
 use crate::error::Result;
@@ -15,7 +15,7 @@ use std::fmt;
 pub(super) struct Bound {
     /// The nearest floating-point number.
     pub(super) value: f64,
-    /// The numerator and the denominator, if it was written as a fraction.
+    /// The numerator and the denominator, if the number was written as a fraction.
     fraction: Option<(u32, u32)>,
 }
 
@@ -28,12 +28,12 @@ impl Bound {
         })
     }
 
-    /// Returns the bound that is the decimal `value`.
+    /// Returns the bound that was written as the decimal `value`.
     pub(super) fn of(value: f64) -> Self {
         Self { value, fraction: None }
     }
 
-    /// Returns the number exactly.
+    /// Returns the exact number as a fraction.
     pub(super) fn exact(self) -> Decimal {
         match self.fraction {
             Some((over, under)) => Decimal {
@@ -104,7 +104,7 @@ impl Decimal {
         }
     }
 
-    /// Returns a whole number.
+    /// Returns the whole number `number` as a fraction.
     pub(super) fn whole(number: u128) -> Self {
         Self {
             numerator: number,

@@ -1,17 +1,17 @@
-//! The individual risk of every row, by sampling weights.
+//! The individual risk of every row, estimated from sampling weights.
 //!
 //! Holds if and only if for every released equivalence class the individual risk of its rows is at
 //! most r. The class has f rows in the table, which is a sample, and the weights of its rows, in
 //! the column after ON, sum to F: about F people of the population share its labels. The risk is
 //! the mean of 1 / size, where the size in the population has a negative binomial distribution with
-//! f successes and the success probability p = f / F. It is the `individual_risk` that
+//! f successes and the success probability p = f / F. This risk is the `individual_risk` that
 //! `RISK OF ... WEIGHT (weight) PER ROW` returns, not sdcMicro's default approximation for f > 2.
-//! If F = f, the risk is 1 / f. Monotone: a weight must be at least 1, and one more row with such a
-//! weight never raises the risk of a class.
+//! If F = f, the risk is 1 / f. Monotone: a weight must be at least 1, and one more row with a
+//! weight of at least 1 never raises the risk of a class.
 //!
-//! **Interpretation**: a row above r is suppressed with its class, within the limit, as for every
-//! model of classes. The weights are a sensitive attribute, because they are released unchanged: an
-//! analysis of the sample needs them.
+//! **Interpretation**: a row with a risk above r is suppressed together with its class, within the
+//! suppression limit, as with every model that judges classes. The weights are a sensitive
+//! attribute, because they are released unchanged: an analysis of the sample needs them.
 //!
 //! Example: `individual_risk(0.15) ON weight`.
 //!
@@ -44,7 +44,7 @@ impl PrivacyModel for IndividualRisk {
 
     /// With s = (1 - t) / t, the risk is the integral over t from 0 to 1 of (1 + s F / f)^-f / t.
     /// The logarithm is concave, so (1 + s (F + w) / (f + 1))^(f + 1) is at least (1 + s F / f)^f
-    /// (1 + s w): another row makes the integral no greater.
+    /// (1 + s w): another row never makes the integral greater.
     fn monotonicity(&self) -> Monotonicity {
         Monotonicity::Always
     }
@@ -76,8 +76,8 @@ impl PrivacyModel for IndividualRisk {
     }
 
     /// The risk is p / f times the integral over x from 0 on of exp(-x) / (p + q exp(-x / f)), with
-    /// q = 1 - p. It is summed over 64 equal parts of the range in which the integrand is not
-    /// negligible, in each at the 8 points of Gauss and Legendre.
+    /// q = 1 - p. The integral is summed over 64 equal parts of the range in which the integrand is
+    /// not negligible, at the 8 Gauss-Legendre points in each part.
     fn audit(&self, relation: &Relation) -> Audit {
         let rows = relation.renamed(&relation.released, &[(relation.attribute.as_ref(), "v")]);
         let (keys, points) = (relation.keys(), POINTS.join(", "));
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn the_recount_is_that_of_sdc_micro() {
-        // The figures of sdcMicro's test of indivRisk with method = "exact".
+        // The figures are from sdcMicro's test of indivRisk with method = "exact".
         for (f, sum, published) in [
             (3, 108.0, 0.013_552_97),
             (1, 45.5, 0.085_791_29),
@@ -227,7 +227,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
-        /// The recount shares no code with the risk that the predicate computes.
+        /// Tests that the recount agrees with the risk that the predicate computes. The two share
+        /// no code.
         #[test]
         fn the_recount_is_the_risk(classes in prop::collection::vec((1u64..40, 0.0f64..9.0), 1..4)) {
             let classes: Vec<(u64, f64)> = classes.iter().map(|(f, e)| (*f, *f as f64 * e.exp())).collect();

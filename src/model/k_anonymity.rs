@@ -1,8 +1,8 @@
 //! k-anonymity.
 //!
 //! Holds if and only if every released equivalence class has at least k rows (k distinct entities
-//! under ENTITY). Monotone: classes only grow along generalization, so a class that holds is merged
-//! into a class that holds, even if rows are suppressed.
+//! under ENTITY). Monotone: classes only grow along generalization, so a class that satisfies the
+//! model becomes part of a class that satisfies it, even if rows are suppressed.
 //!
 //! Sweeney, k-anonymity: a model for protecting privacy, IJUFKS 2002,
 //! doi:10.1142/S0218488502001648.

@@ -2,8 +2,8 @@
 //!
 //! Holds if and only if for every released equivalence class at least k rows of the given
 //! population table have the quasi-identifier values of the class, generalized in the same way.
-//! Rows of the population are counted, also under ENTITY. Monotone: the groups of the population
-//! merge as the classes do, even if rows are suppressed.
+//! Rows of the population are counted, not entities, also under ENTITY. Monotone: the groups in the
+//! population merge in the same way as the classes, even if rows are suppressed.
 //!
 //! Example: `k_map(20)`.
 //!

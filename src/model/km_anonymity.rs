@@ -2,13 +2,13 @@
 //!
 //! Holds if and only if every combination of up to m different labels that is in the set of one
 //! released row is in the sets of at least k released rows. An attacker who knows at most m items
-//! of a person therefore finds at least k rows that have all of them.
+//! of a person therefore finds at least k rows that have all these items.
 //!
 //! The model concerns one column of lists and nothing else. The classes of the other models do not
 //! contain this column, and the model rules out no class. After the classes are chosen, the items
 //! of the released rows are generalized along the item hierarchy, or removed ([`crate::items`]).
-//! Nothing is promised against an attacker who knows items and other quasi-identifiers of a person
-//! together, or who knows that a person does not have an item.
+//! The model promises nothing against an attacker who knows both items and other quasi-identifiers
+//! of a person, or who knows that a person does not have an item.
 //!
 //! Example:
 //! `QUASI IDENTIFIERS (age, items USING products) SATISFYING k_anonymity(5) AND km_anonymity(5, 2) ON items`.
@@ -16,8 +16,8 @@
 //! Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data, PVLDB
 //! 2008, doi:10.14778/1453856.1453874.
 //!
-//! **Interpretation.** Sets that are empty or NULL have no combination, and an item that is NULL
-//! does not count. A column without any item satisfies every k, and reaches none.
+//! **Interpretation.** A set that is empty or NULL has no combination, and an item that is NULL
+//! does not count. A column without any item satisfies every k, and has no reached value.
 
 use super::any_class::AnyClass;
 use super::audit::{Audit, Comparison, Relation};
@@ -34,7 +34,7 @@ impl PrivacyModel for KmAnonymity {
         Some(self.0)
     }
 
-    /// Always, because the model rules out no class.
+    /// Returns `Always`, because the model rules out no class.
     fn monotonicity(&self) -> Monotonicity {
         Monotonicity::Always
     }
@@ -43,7 +43,8 @@ impl PrivacyModel for KmAnonymity {
         Ok(Box::new(AnyClass))
     }
 
-    /// Returns SQL that unnests the sets once for each known item, in the order of the items.
+    /// Returns SQL that unnests the sets once for each item that an attacker may know. The items of
+    /// a combination ascend.
     fn audit(&self, relation: &Relation) -> Audit {
         let (released, items) = (&relation.released, relation.attribute.as_deref().unwrap_or("NULL"));
         let mut rows = format!("SELECT array_distinct({items}) AS s FROM {released}");
@@ -114,8 +115,8 @@ mod tests {
 
     type Row = Option<Vec<Option<i64>>>;
 
-    /// Returns the smallest number of rows of a combination of 1 to `size` items, found by trying
-    /// every subset of all items.
+    /// Returns the least number of rows that contain a combination of 1 to `size` items, found by
+    /// trying every subset of all items.
     fn least(rows: &[Row], size: usize) -> Option<i64> {
         let sets: Vec<BTreeSet<i64>> = rows
             .iter()

@@ -1,8 +1,8 @@
 //! Distinct l-diversity.
 //!
 //! Holds if and only if every released equivalence class has at least l distinct sensitive values
-//! (NULL is a value). Monotone: a merged class has every value of its parts, also if rows are
-//! suppressed, and for rows as for entities.
+//! (NULL is a value). Monotone: a merged class has every value of its parts. This is so even if
+//! rows are suppressed, and for entities as well as for rows.
 //!
 //! Example: `l_diversity(3) ON diagnosis`.
 //!

@@ -1,13 +1,14 @@
 //! Highest re-identification risk (prosecutor).
 //!
 //! Holds if and only if 1 / f <= r for every released equivalence class, where f is the number of
-//! its rows (entities under ENTITY). Compared as exact fractions: the model is k-anonymity with the
-//! least whole k that is not below 1 / r. Monotone: a class only grows along generalization, even
-//! if rows are suppressed.
+//! its rows (entities under ENTITY). The comparison uses exact fractions: the model is k-anonymity
+//! with the least whole k that is not below 1 / r. Monotone: a class only grows along
+//! generalization, even if rows are suppressed.
 //!
-//! **Interpretation**: r is the number that is written. Guidance that calls 0.09 a threshold
-//! (Health Canada, Public Release of Clinical Information; EMA, Policy 0070) means groups of at
-//! least 11, whose risk is 1/11 = 0.0909. That is `max_risk(1/11)`; `max_risk(0.09)` is k = 12.
+//! **Interpretation**: r is exactly the number that is written. Guidance that calls 0.09 a
+//! threshold (Health Canada, Public Release of Clinical Information; EMA, Policy 0070) means groups
+//! of at least 11, whose risk is 1/11 = 0.0909. `max_risk(1/11)` requires such groups;
+//! `max_risk(0.09)` requires groups of at least 12.
 //!
 //! Example: `max_risk(1/11)`.
 //!
@@ -39,7 +40,8 @@ impl PrivacyModel for MaxRisk {
         self.min_class_size()
     }
 
-    /// Guidance writes 0.09 for groups of 11, but 0.09 requires groups of 12.
+    /// Returns a note if the written risk looks like 1 / k rounded down: guidance writes 0.09 for
+    /// groups of 11, but 0.09 requires groups of 12.
     fn note(&self) -> Option<String> {
         let (written, least) = (self.risk.to_string(), self.min_class_size());
         let digits = written.split_once('.')?.1.len();
@@ -131,7 +133,7 @@ mod tests {
             (Value::Real(0.3), 4),
             (Value::Fraction(2, 7), 4),
             (Value::Fraction(1, 3), 3),
-            // The sixteen digits of this decimal are below a third.
+            // This decimal has sixteen digits and is less than a third.
             (Value::Real(1.0 / 3.0), 4),
             (Value::Integer(1), 1),
         ] {

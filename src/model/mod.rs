@@ -1,11 +1,10 @@
-//! Privacy models: the requirements on every released equivalence class. Each file states the
-//! definition of its model, and where the definition was published.
+//! Privacy models: the requirements that every released equivalence class must satisfy. Each file
+//! states the definition of its model and where the definition was published.
 //!
 //! A model is a predicate over one class. It declares which details the frequency set must carry,
-//! is prepared once per request, and then judges classes. Beside the predicate, the model states
-//! the same guarantee a second time as SQL over released rows ([`PrivacyModel::audit`]).
-//! Verification runs that SQL, and shares no code with the search. A new model is one file and one
-//! line in [`MODELS`].
+//! is prepared once per request, and then judges classes. In addition to the predicate, the model
+//! states the same guarantee as SQL over released rows ([`PrivacyModel::audit`]). Verification runs
+//! that SQL and shares no code with the search. A new model is one file and one line in [`MODELS`].
 
 mod alpha_k;
 mod any_class;
@@ -65,7 +64,7 @@ use crate::{
     error::Result,
 };
 
-/// Every built-in privacy model, in the order of help.
+/// Every built-in privacy model, in the order in which the help lists them.
 pub static MODELS: &[Entry<Build>] = &[
     k_anonymity::ENTRY,
     k_map::ENTRY,

@@ -7,13 +7,13 @@
 //!
 //! **Interpretation**: the paper calls a superset natural if it contains the class and is described
 //! by more general values. Here the natural supersets of a class are the class itself, the whole
-//! table, and the classes of all more general nodes that contain it, up to the top of each
-//! hierarchy and whatever LEVELS allows. All of them are counted over the rows of the whole table,
-//! suppressed rows included. So a class of at least n rows holds. With n as large as the table,
-//! this is t-closeness.
+//! table, and the classes at all more general nodes that contain the class, up to the top of each
+//! hierarchy, even beyond what LEVELS allows. All supersets are counted over the rows of the whole
+//! table, suppressed rows included. So a class of at least n rows satisfies the model. If n is the
+//! size of the table, the model is t-closeness.
 //!
 //! Distances are compared with t as exact fractions. The model is not monotone: the supersets of
-//! the classes that are merged need not contain the merged class.
+//! merged classes need not contain the class that results from the merge.
 //!
 //! Example: `n_t_closeness(1000, 0.2) ON disease`.
 //!
@@ -82,15 +82,15 @@ impl PrivacyModel for NTCloseness {
 struct Prepared {
     n: u64,
     t: Decimal,
-    /// The size of a class with every row of the table.
+    /// The size of a class that contains every row of the table.
     everyone: u64,
     /// The sensitive values of the whole table.
     table: Vec<(u32, u64)>,
 }
 
 impl Predicate for Prepared {
-    /// Returns true if the class itself or the whole table is a superset that is large and close
-    /// enough.
+    /// Returns true if the class itself or the whole table is a superset that is large enough and
+    /// near enough.
     fn holds(&self, class: &Class) -> bool {
         class.size >= self.n || self.is_near(class, (self.everyone, &self.table))
     }
@@ -112,8 +112,9 @@ impl Prepared {
     }
 }
 
-/// Returns the categorical distance, the surplus of p over q, times s N. s and N are the sums of
-/// the counts of the class and of the superset. Both histograms ascend by value code.
+/// Returns the categorical distance times s N, where the distance is the surplus of p over q. s and
+/// N are the sums of the counts in the class and in the superset. Both histograms ascend by value
+/// code.
 fn surplus(class: &[(u32, u64)], superset: &[(u32, u64)]) -> u128 {
     let (s, all) = (u128::from(total(class)), u128::from(total(superset)));
     let beyond = class.iter().map(|(value, n)| {
@@ -124,10 +125,10 @@ fn surplus(class: &[(u32, u64)], superset: &[(u32, u64)]) -> u128 {
     beyond.sum()
 }
 
-/// Returns the beginning of an audit: `audit_classes(g..)`, `audit_above(n.., h.., v, q)` with the
-/// share q of a value in the superset that has the labels h at the levels n, and `audit_large(g..,
-/// n.., h..)` with the supersets of each class that have at least `n` rows. The whole table is the
-/// superset at the levels -1.
+/// Returns the beginning of an audit. It defines `audit_classes(g..)`;
+/// `audit_above(n.., h.., v, q)`, which contains the share q of value v in the superset that has
+/// the labels h at the levels n; and `audit_large(g.., n.., h..)`, which contains the supersets of
+/// each class that have at least `n` rows. The whole table is the superset at the levels -1.
 fn supersets(relation: &Relation, n: u64) -> String {
     let width = relation.ladders.len();
     let each = |one: &dyn Fn(usize, &Ladder) -> String| -> Vec<String> {
@@ -144,8 +145,8 @@ fn supersets(relation: &Relation, n: u64) -> String {
         .map(|e| format!(", {e} AS e"))
         .unwrap_or_default();
     let e = if relation.entity.is_some() { ", e" } else { "" };
-    // Rows are counted once before their counts are added up in each of their supersets. Entities
-    // are not, because an entity may be in several classes of a superset.
+    // Rows are counted once, and the counts are then added up in each superset. Entities are
+    // counted in each superset, because an entity may be in several classes of a superset.
     let size = match relation.entity {
         Some(_) => "CAST(count(DISTINCT named_struct('e', e)) AS DOUBLE)",
         None => "CAST(sum(c) AS DOUBLE)",
@@ -154,7 +155,7 @@ fn supersets(relation: &Relation, n: u64) -> String {
     let xs = each(&|i, l| format!("{} AS x{i}", l.value)).join(", ");
     let own = each(&|i, _| format!("u{i}.label AS g{i}")).join(", ");
     let bound = each(&|i, l| format!(" JOIN {} AS u{i} ON x{i} IS NOT DISTINCT FROM u{i}.value", l.labels)).concat();
-    // Levels come before labels, here and in every relation that is united with another.
+    // Levels come before labels, here and in every relation that is part of a UNION.
     let reached = [
         each(&|i, _| format!("u{i}.level AS n{i}")),
         each(&|i, _| format!("u{i}.above AS h{i}")),
@@ -219,13 +220,13 @@ fn categorical(relation: &Relation) -> String {
     )
 }
 
-/// Returns the columns called `name` and a number from 0: `g0, g1`.
+/// Returns `width` column names that consist of `name` and a number from 0: `g0, g1`.
 fn named(name: &str, width: usize) -> String {
     let names: Vec<String> = (0..width).map(|i| format!("{name}{i}")).collect();
     names.join(", ")
 }
 
-/// Returns these columns of the relation `from`, under their names.
+/// Returns the same columns of the relation `from`, under their own names.
 fn of(from: &str, name: &str, width: usize) -> String {
     let names: Vec<String> = (0..width).map(|i| format!("{from}.{name}{i} AS {name}{i}")).collect();
     names.join(", ")
@@ -281,7 +282,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Returns the shares of all values of a table, by the definition.
+    /// Returns the share of each count in the sum of the counts.
     fn shares(counts: &[u64]) -> Vec<f64> {
         let all: u64 = counts.iter().sum();
         counts.iter().map(|n| *n as f64 / all as f64).collect()

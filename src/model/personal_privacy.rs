@@ -1,15 +1,15 @@
-//! Personal privacy: each row limits how much its class may reveal of its sensitive value.
+//! Personal privacy: each row limits how much its class may reveal of the row's sensitive value.
 //!
 //! Holds if and only if for every released row t of a class of b rows, Pleak(t) = (1 / b) * sum
 //! over the rows i of the class of DCorrelate(t, i) is at most the limit in t's own row, where
 //! DCorrelate is 1 if i's released sensitive value is t's own, 1 / (leaves under it) if it is an
 //! ancestor of t's own, and else 0.
 //!
-//! The model promises something to each row, not to a class: it rules out no class. After the
-//! search has chosen the classes, the sensitive values of each class are generalized over their
-//! hierarchy until the limit of every row holds (`crate::recode::personal`). Rows whose limit
+//! The model makes a promise to each row, not to a class, so it rules out no class. After the
+//! search has chosen the classes, the sensitive values in each class are generalized over their
+//! hierarchy until the limit of every row is met (`crate::recode::personal`). Rows whose limit
 //! cannot be met are suppressed. The column with the limits is never released. A release can be
-//! checked against the source only if a key of the rows was released too (ENTITY).
+//! checked against the source only if a key of the rows was also released (ENTITY).
 //!
 //! Example:
 //! `SENSITIVE (disease USING diseases) SATISFYING k_anonymity(4) AND personal_privacy(max_leak) SEARCH USING adaptive_clustering`.
@@ -41,7 +41,7 @@ impl PrivacyModel for PersonalPrivacy {
         Some(&self.limit)
     }
 
-    /// Always, because the model rules out no class.
+    /// Returns `Always`, because the model rules out no class.
     fn monotonicity(&self) -> Monotonicity {
         Monotonicity::Always
     }
@@ -50,8 +50,8 @@ impl PrivacyModel for PersonalPrivacy {
         Ok(Box::new(AnyClass))
     }
 
-    /// Returns SQL that counts the released rows whose leak exceeds their limit. Rows are found in
-    /// the source by the entity column.
+    /// Returns SQL that counts the released rows whose leak exceeds their limit. The entity column
+    /// identifies the rows in the source.
     fn audit(&self, relation: &Relation) -> Audit {
         let limit = quote(&self.limit);
         Audit {
@@ -63,8 +63,9 @@ impl PrivacyModel for PersonalPrivacy {
 }
 
 /// Returns the query of the audit. `audit_rows` contains each row with its released value v, its
-/// own value o and its limit p. `audit_weights` contains how much (w) a label v reveals of an own
-/// value o. `audit_leaks` contains the leak of each own value in each class.
+/// original value o and its limit p. `audit_weights` contains the weight w, which is how much a
+/// label v reveals of an original value o. `audit_leaks` contains the leak of each original value
+/// in each class.
 fn rows_above(relation: &Relation, limit: &str) -> String {
     let keys = relation.keys();
     let same = |a: &str, b: &str| {
@@ -107,8 +108,8 @@ fn rows_above(relation: &Relation, limit: &str) -> String {
     )
 }
 
-/// Returns a query for how much each label of the hierarchy reveals of each value under it: 1 /
-/// leaves, and 1 for the value itself.
+/// Returns a query for how much each label of the hierarchy reveals of each value under the label:
+/// 1 / (leaves under the label), and 1 for the value itself.
 fn weights(tree: &Tree) -> String {
     let (relation, value) = (&tree.relation, &tree.value);
     let own = format!("SELECT {value} AS o, CAST({value} AS VARCHAR) AS v, 1.0 AS w FROM {relation}");

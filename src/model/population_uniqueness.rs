@@ -1,16 +1,17 @@
-//! Population uniqueness, of the release as a whole: few released rows are estimated to be unique
-//! in the population.
+//! Population uniqueness over the entire release: few released rows are estimated to be unique in
+//! the population.
 //!
 //! Holds if and only if the estimated share of released rows (entities under ENTITY) that are alone
 //! with their generalized quasi-identifiers in the population is at most the threshold. The
-//! estimate is that of RISK OF by Dankar's rule: Pitman's, Zayatz' or the slide negative binomial
-//! estimator, by sampling fraction. If no released row is alone in its class, the estimate is 0. A
-//! release without rows holds. **Interpretation**: the expected share of the rows of a random
-//! sample that are unique in the population is the share of uniques in the population, which the
-//! estimators return. The sampling fraction is the fraction of the released rows: it is given, or
-//! it is released rows / population. Not monotone: the estimators use other formulas for other
-//! class sizes. The recount counts the class sizes by SQL, and estimates from these; the estimators
-//! are tested against published figures.
+//! estimate is the estimate that RISK OF gives by Dankar's rule, which chooses Pitman's, Zayatz' or
+//! the slide negative binomial estimator by the sampling fraction. If no released row is alone in
+//! its class, the estimate is 0. A release without rows satisfies the model. **Interpretation**: in
+//! a random sample, the expected share of rows that are unique in the population equals the share
+//! of uniques in the population, which the estimators return. The sampling fraction is the fraction
+//! of the population that is released: it is given, or computed as released rows / population. Not
+//! monotone: the estimators use different formulas for different class sizes. The recount counts
+//! the class sizes by SQL and estimates from these sizes; the estimators are tested against
+//! published figures.
 //!
 //! Example: `population_uniqueness(0.01, sampling_fraction => 0.1)`.
 //!
@@ -29,12 +30,12 @@ struct PopulationUniqueness {
     sample: Sample,
 }
 
-/// The sampling, by its fraction or by the size of the population.
+/// The sampling, given by its fraction or by the size of the population.
 #[derive(Debug, Clone, Copy)]
 enum Sample {
     /// The share of the population that is released.
     Fraction(f64),
-    /// The number of rows of the population.
+    /// The number of rows in the population.
     Of(u64),
 }
 
@@ -43,7 +44,8 @@ impl PopulationUniqueness {
     fn share(&self, sizes: &Histogram) -> f64 {
         let fraction = match self.sample {
             Sample::Fraction(fraction) => fraction,
-            // A person in several classes is counted in each, but no sample exceeds its population.
+            // A person in several classes is counted in each of them, but no sample is larger than
+            // its population.
             Sample::Of(population) => (sizes.rows() as f64 / population as f64).min(1.0),
         };
         let estimate = Uniqueness::of(sizes, fraction, ClassEstimate::default()).dankar;

@@ -10,8 +10,7 @@ use crate::items::ItemBound;
 use crate::risk::Histogram;
 use std::fmt::Debug;
 
-/// The condition under which a model that holds for classes also holds for the classes into which
-/// they are merged.
+/// The condition under which a merged class satisfies a model that its parts satisfy.
 ///
 /// ```
 /// use anonsql::extend::model::Monotonicity;
@@ -22,13 +21,14 @@ use std::fmt::Debug;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Monotonicity {
-    /// A merged class holds if one of its parts holds: monotone along generalization, also if rows
-    /// are suppressed.
+    /// A merged class satisfies the model if one of its parts does: the model is monotone along
+    /// generalization, even if rows are suppressed.
     Always,
-    /// A merged class holds if all its parts hold: monotone along generalization as long as nothing
-    /// may be suppressed.
+    /// A merged class satisfies the model if all its parts do: the model is monotone along
+    /// generalization as long as nothing may be suppressed.
     WithoutSuppression,
-    /// A merged class need not hold, even if all its parts hold: not monotone.
+    /// A merged class need not satisfy the model, even if all its parts do: the model is not
+    /// monotone.
     Never,
 }
 
@@ -44,21 +44,21 @@ pub enum Monotonicity {
 pub struct Reads {
     /// True if the model reads the sensitive attribute named after ON.
     pub attribute: bool,
-    /// True if the model reads the distribution of that attribute in the whole table, suppressed
-    /// rows included.
+    /// True if the model reads the distribution of the sensitive attribute in the whole table,
+    /// suppressed rows included.
     pub whole: bool,
-    /// True if the model reads the hierarchy of that attribute (SENSITIVE (c USING h)).
+    /// True if the model reads the hierarchy of the sensitive attribute (SENSITIVE (c USING h)).
     pub hierarchy: bool,
     /// True if the model reads the population table.
     pub population: bool,
-    /// True if the model reads how many classes have which size ([`Overall`]). Its audit then
+    /// True if the model reads the number of classes of each size ([`Overall`]). Its audit then
     /// returns the size of each class, in a column `f`, instead of a number.
     pub sizes: bool,
-    /// True if the model reads how many ground values the labels of a class stand for
+    /// True if the model reads the number of ground values that the labels of a class stand for
     /// ([`Class::labels`]).
     pub labels: bool,
-    /// True if the model reads the natural supersets of a class: the classes of more general nodes
-    /// that contain it ([`Predicate::holds_within`]).
+    /// True if the model reads the natural supersets of a class: the classes at more general nodes
+    /// that contain the class ([`Predicate::holds_within`]).
     pub supersets: bool,
 }
 
@@ -99,24 +99,24 @@ pub struct Subject<'a> {
     /// The base frequency set of the table.
     pub(crate) base: &'a Base,
     /// The index of the sensitive attribute among the details of the base set; `None` for a model
-    /// that reads none.
+    /// that reads no sensitive attribute.
     pub(crate) attribute: Option<usize>,
-    /// The hierarchy of the sensitive attribute; `None` for a model that reads none.
+    /// The hierarchy of the sensitive attribute; `None` for a model that reads no hierarchy.
     pub(crate) hierarchy: Option<&'a Lookup>,
 }
 
 impl Subject<'_> {
-    /// Returns the size f of a class with every row of the table: the number of rows, or of
-    /// distinct entities under ENTITY.
+    /// Returns the size f of a class that contains every row of the table: the number of rows, or
+    /// under ENTITY the number of distinct entities.
     pub fn everyone(&self) -> u64 {
         let mut details = self.base.attributes.iter();
         let entities = details.find(|a| matches!(a.request, DetailRequest::Distinct(_)));
         entities.map_or(self.base.rows, |a| a.values.len() as u64)
     }
 
-    /// Returns the sensitive values of the whole table, suppressed rows included, with their counts
-    /// as in [`Class::histogram`]. Returns an empty vector for a model that reads no sensitive
-    /// attribute.
+    /// Returns the sensitive values of the whole table, suppressed rows included, with counts of
+    /// the same kind as in [`Class::histogram`]. Returns an empty vector for a model that reads no
+    /// sensitive attribute.
     pub fn histogram(&self) -> Vec<(u32, u64)> {
         let attribute = self.attribute.and_then(|index| self.base.attributes.get(index));
         let counts = attribute.into_iter().flat_map(|a| (0..).zip(a.counts.iter().copied()));
@@ -151,20 +151,22 @@ impl Subject<'_> {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Class<'a> {
-    /// The size f of the class: its rows, or its distinct entities under ENTITY.
+    /// The size f of the class: the number of its rows, or under ENTITY the number of its distinct
+    /// entities.
     pub size: u64,
-    /// The rows of the population table in the class; 0 without a population table.
+    /// The number of rows in the population table that belong to the class; 0 without a population
+    /// table.
     pub population: u64,
-    /// The sensitive values of the class, ascending by value code, with their counts. Counts are of
-    /// rows, or of distinct entities under ENTITY, where an entity with two values counts for both.
-    /// Empty for a model that reads no sensitive attribute.
+    /// The sensitive values of the class, ascending by value code, with their counts. A count is
+    /// the number of rows, or under ENTITY the number of distinct entities; an entity with two
+    /// values counts for both. Empty for a model that reads no sensitive attribute.
     pub histogram: &'a [(u32, u64)],
-    /// The span of the class's label in each quasi-identifier. Empty if no model reads it
+    /// The span of the class's label in each quasi-identifier. Empty if no model reads spans
     /// ([`Reads::labels`]).
     pub labels: &'a [Span],
 }
 
-/// The ground values that a label stands for.
+/// The number of ground values that a label stands for.
 ///
 /// ```
 /// use anonsql::extend::model::Span;
@@ -176,13 +178,13 @@ pub struct Class<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Span {
-    /// The leaves of the hierarchy under the label.
+    /// The number of leaves of the hierarchy under the label.
     pub leaves: u64,
-    /// All leaves of the hierarchy.
+    /// The number of all leaves of the hierarchy.
     pub of: u64,
 }
 
-/// The release as a whole: its classes, all of which hold.
+/// The entire release: its classes, all of which satisfy the models.
 ///
 /// ```
 /// use anonsql::extend::model::Overall;
@@ -196,11 +198,12 @@ pub struct Span {
 pub struct Overall {
     /// The number of released classes.
     pub classes: u64,
-    /// The sum of their sizes f (rows, or entities under ENTITY).
+    /// The sum of the sizes f of the released classes (rows, or entities under ENTITY).
     pub size: u64,
-    /// The rows of the population table whose class is not released; 0 without a population table.
+    /// The number of rows in the population table whose class is not released; 0 without a
+    /// population table.
     pub outside: u64,
-    /// The number of classes by size. Empty if no model reads it ([`Reads::sizes`]).
+    /// The number of classes by size. Empty if no model reads sizes ([`Reads::sizes`]).
     pub(crate) sizes: Histogram,
 }
 
@@ -240,39 +243,39 @@ pub struct Overall {
 /// }
 /// ```
 pub trait PrivacyModel: Debug + Send + Sync {
-    /// Returns the inputs of the model beyond class sizes. By default there are none.
+    /// Returns the inputs of the model beyond class sizes. By default, a model has no such inputs.
     fn reads(&self) -> Reads {
         Reads::default()
     }
 
     /// Returns the column that contains the limit of each row, for a model that makes a promise to
-    /// each row instead of to each class. Such a promise is kept when the rows are written, and
+    /// each row instead of each class. Such a promise is kept when the rows are written, and it
     /// rules out no class.
     #[doc(hidden)]
     fn limit_column(&self) -> Option<&str> {
         None
     }
 
-    /// Returns the promise about a column of sets of items, for a model that concerns only such a
-    /// column. The promise is kept after the classes are chosen, and rules out no class.
+    /// Returns the promise about a column of item sets, for a model that concerns only such a
+    /// column. The promise is kept after the classes are chosen, and it rules out no class.
     #[doc(hidden)]
     fn item_bound(&self) -> Option<ItemBound> {
         None
     }
 
-    /// Returns how the rows of a release are drawn, for a model that makes a promise about a
-    /// sample. Rows that are not drawn are absent after the scan.
+    /// Returns the rule by which the rows of a release are drawn, for a model that makes a promise
+    /// about a sample. Rows that are not drawn are absent after the scan.
     #[doc(hidden)]
     fn sampling(&self) -> Option<&Sampling> {
         None
     }
 
-    /// Returns when a class stays acceptable after it is merged with other classes.
+    /// Returns the condition under which a merged class satisfies the model.
     fn monotonicity(&self) -> Monotonicity;
 
     /// Returns the monotonicity of the model if classes count entities. One entity can then be in
     /// two classes, so the distribution of a merged class is not a mixture of the distributions of
-    /// its parts. Only [`Monotonicity::Always`] survives.
+    /// its parts. Only a model with [`Monotonicity::Always`] is still monotone.
     fn monotonicity_per_entity(&self) -> Monotonicity {
         match self.monotonicity() {
             Monotonicity::Always => Monotonicity::Always,
@@ -280,26 +283,28 @@ pub trait PrivacyModel: Debug + Send + Sync {
         }
     }
 
-    /// Returns the least number of rows of a class that holds. The number also applies under
-    /// ENTITY, because an entity has at least one row.
+    /// Returns the least number of rows that a class needs to satisfy the model. The number also
+    /// applies under ENTITY, because an entity has at least one row.
     fn min_class_size(&self) -> u64 {
         1
     }
 
-    /// Returns the least number of entities of a class that holds under ENTITY, or 1 if the model
-    /// has no bound on entities alone.
+    /// Returns the least number of entities that a class needs to satisfy the model under ENTITY,
+    /// or 1 if the model has no bound on entities alone.
     fn min_class_entities(&self) -> u64 {
         1
     }
 
-    /// Prepares the model for one table. Fails as infeasible if no class of the table can hold.
+    /// Prepares the model for one table. Fails as infeasible if no class of the table can satisfy
+    /// the model.
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>>;
 
     /// Returns the guarantee as SQL for the recount on released rows.
     fn audit(&self, relation: &Relation) -> Audit;
 
-    /// Returns the second audit of a model that has two bounds, with the name of its number:
-    /// `the size of the smallest class`. The model holds if both audits hold.
+    /// Returns the second audit of a model that has two bounds, and the name of the number that
+    /// this audit returns, such as `the size of the smallest class`. A release satisfies the model
+    /// if it satisfies both audits.
     fn second_audit(&self, relation: &Relation) -> Option<(&'static str, Audit)> {
         let _ = relation;
         None
@@ -311,7 +316,7 @@ pub trait PrivacyModel: Debug + Send + Sync {
     }
 
     /// Returns the value that a release with classes of these sizes reaches, for a model whose
-    /// audit returns sizes ([`Reads::sizes`]). `None` if there is no class.
+    /// audit returns sizes ([`Reads::sizes`]). Returns `None` if there is no class.
     #[doc(hidden)]
     fn of_sizes(&self, sizes: &Histogram) -> Option<f64> {
         let _ = sizes;
@@ -338,8 +343,8 @@ pub trait Predicate: Debug + Send + Sync {
     /// Returns true if the class may be released.
     fn holds(&self, class: &Class) -> bool;
 
-    /// Returns the bound that the class just meets: a model with this bound holds for the class.
-    /// Returns `None` for a model that is not an objective of a Pareto front.
+    /// Returns the bound that the class just meets: the class satisfies a model with this bound.
+    /// Returns `None` for a model that cannot be an objective of a Pareto front.
     fn reached(&self, class: &Class) -> Option<f64> {
         let _ = class;
         None
@@ -350,21 +355,21 @@ pub trait Predicate: Debug + Send + Sync {
         self.reached(class).filter(|reached| *reached > least)
     }
 
-    /// Returns true if a class that does not hold by itself may be released because of `superset`,
-    /// a class of a more general node that contains it. Called only for a model that reads
-    /// supersets ([`Reads::supersets`]).
+    /// Returns true if a class that does not satisfy the model by itself may be released because of
+    /// `superset`, a class at a more general node that contains `class`. Called only for a model
+    /// that reads supersets ([`Reads::supersets`]).
     fn holds_within(&self, class: &Class, superset: &Class) -> bool {
         let _ = superset;
         self.holds(class)
     }
 
-    /// Returns n if the predicate is "the class has at least n rows (or entities)". Such predicates
-    /// are checked for all classes in one loop.
+    /// Returns n if the predicate is "the class has at least n rows (or entities)". These
+    /// predicates are checked for all classes in one loop.
     fn least_size(&self) -> Option<u64> {
         None
     }
 
-    /// Returns true if the release as a whole holds, given that every class holds.
+    /// Returns true if the entire release satisfies the model, given that every class satisfies it.
     fn holds_overall(&self, release: &Overall) -> bool {
         let _ = release;
         true

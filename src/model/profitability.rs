@@ -7,11 +7,11 @@
 //! attack finds the right record. l is the information that the labels of the class lose, from 0 to
 //! 1: the sum over quasi-identifiers of ln(leaves under the label), divided by the sum of ln(leaves
 //! of the hierarchy). With `attacks => none` no attack may pay either: gain / f <= cost.
-//! **Interpretation**: the attacker knows who is in the table (prosecutor). The paper leaves the
-//! measure of information open, and its own measure is this entropy of the labels if all values are
-//! equally frequent. A payout that differs from 0 only by rounding (below 1e-12 of benefit and
-//! loss) is not above 0. Leaves are the values of the hierarchy, or the values of the table if the
-//! hierarchy is a rule. Not monotone: a merged class is larger, but its labels carry less
+//! **Interpretation**: the attacker knows who is in the table (prosecutor). The paper does not fix
+//! the measure of information; if all values are equally frequent, the paper's own measure is this
+//! entropy of the labels. A payout that differs from 0 only by rounding (below 1e-12 of benefit and
+//! loss) is not above 0. Leaves are the values that the hierarchy lists, or the values in the table
+//! if the hierarchy lists none. Not monotone: a merged class is larger, but its labels carry less
 //! information.
 //!
 //! Example: `profitability(benefit => 1200, loss => 300, gain => 300, cost => 4)`.
@@ -65,7 +65,7 @@ impl PrivacyModel for Profitability {
                     joins += &format!(
                         " LEFT JOIN {relation} AS l{i} ON arrow_cast(c.g{i}, 'Utf8') IS NOT DISTINCT FROM l{i}.label"
                     );
-                    // A label that the hierarchy does not have could stand for any value.
+                    // A label that is not in the hierarchy could stand for any value.
                     lost.push(format!("ln(CAST(coalesce(l{i}.leaves, {of}) AS DOUBLE))"));
                     all += (*of as f64).ln();
                 }

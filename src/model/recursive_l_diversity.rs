@@ -2,14 +2,14 @@
 //!
 //! Holds if and only if r_1 < c (r_l + ... + r_m) for every released equivalence class, where r are
 //! the counts of its sensitive values in descending order. So the most frequent value is not much
-//! more frequent than the rarer values together. A class with fewer than l values never holds.
-//! Monotone if nothing may be suppressed: when classes merge, the greatest count grows by at most
-//! the sum of the greatest counts, and the sum without the l - 1 greatest counts grows by at least
-//! the sum of these remainders.
+//! more frequent than the rarer values together. A class with fewer than l values never satisfies
+//! the model. Monotone if nothing may be suppressed: when classes merge, the greatest count grows
+//! by at most the sum of the greatest counts, and the sum without the l - 1 greatest counts grows
+//! by at least the sum of these remainders.
 //!
-//! **Interpretation**: c is a real number above 0, as in the paper: it is taken as the decimal
-//! number that is written, and compared exactly. `reached` is the greatest r_1 / (r_l + ... + r_m)
-//! of a class, which must be below c; it is infinite if a class has fewer than l values.
+//! **Interpretation**: c is a real number above 0, as in the paper. It is taken as exactly the
+//! decimal number that is written. `reached` is the greatest r_1 / (r_l + ... + r_m) over all
+//! classes, which must be below c; it is infinite if a class has fewer than l values.
 //!
 //! Example: `recursive_l_diversity(4, 3) ON diagnosis`.
 //!
@@ -24,7 +24,7 @@ use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
 use std::cmp::{Ordering, Reverse};
 
-/// The greatest c.
+/// The greatest allowed value of the parameter c.
 const LARGEST: f64 = 1e15;
 
 #[derive(Debug, Clone, Copy)]

@@ -37,7 +37,8 @@ fn hierarchy(shared: &Path, column: &str) -> Hierarchy {
     Hierarchy::new(column, Arc::new(table), OnUnmapped::Error, OnNull::Value).unwrap()
 }
 
-/// Returns Adult with all columns but the sensitive one as quasi-identifiers, in file order.
+/// Returns the Adult data set with all columns except the sensitive column as quasi-identifiers, in
+/// file order.
 fn adult(shared: &Path) -> (Vec<String>, Base) {
     let text = std::fs::read_to_string(shared.join("data/adult_arx.csv")).unwrap();
     let mut lines = text.lines();
@@ -71,7 +72,7 @@ fn adult(shared: &Path) -> (Vec<String>, Base) {
     (names, base)
 }
 
-/// Builds the model of a call such as `alpha_k(0.4, 5)`.
+/// Builds the model that a call such as `alpha_k(0.4, 5)` names.
 fn model(call: &str) -> Box<dyn PrivacyModel> {
     let (name, args) = call.trim_end_matches(')').split_once('(').unwrap();
     let argument = |text: &str| Argument {
@@ -89,7 +90,7 @@ fn model(call: &str) -> Box<dyn PrivacyModel> {
     .unwrap()
 }
 
-/// One line of the reference, with its model prepared.
+/// One line of the reference file, with its prepared model.
 struct Line {
     given: Json,
     predicate: Box<dyn Predicate>,

@@ -1,22 +1,23 @@
 //! Samples that make a release differentially private: the share of rows that is drawn, and the
-//! least rows of a class.
+//! least number of drawn rows in a class.
 //!
 //! Each row is drawn independently with probability beta, and a class is released if at least k of
-//! its rows were drawn. How a row is generalized depends on the row alone. Two tables of which one
-//! has one row more then differ in the size n of one class. With f(j; n) the probability that j of
-//! its n rows are drawn, f(j; n) / f(j; n - 1) is at most e^epsilon if and only if j <= gamma n,
-//! with gamma = 1 - (1 - beta) e^-epsilon. If epsilon >= -ln(1 - beta), the inverse ratio is always
-//! at most e^epsilon. So delta only has to cover the draws of more than gamma n rows:
+//! its rows were drawn. How a row is generalized depends on the row alone. So if one of two tables
+//! has one row more than the other, they differ in the size n of one class. Let f(j; n) be the
+//! probability that j of the n rows in the class are drawn. Then f(j; n) / f(j; n - 1) is at most
+//! e^epsilon if and only if j <= gamma n, with gamma = 1 - (1 - beta) e^-epsilon. If epsilon >=
+//! -ln(1 - beta), the inverse ratio is always at most e^epsilon. So delta only has to cover the
+//! draws of more than gamma n rows:
 //!
 //! d(k) = max over n >= k / gamma - 1 of the sum of f(j; n) over j > gamma n
 //!
-//! For the smaller n, the sum starts at k and grows with n, so the last of these n covers all of
-//! them. The k of a delta is the least with d(k) <= delta.
+//! For smaller n, the sum starts at k and grows with n, so the last of these n covers all of them.
+//! The k for a given delta is the least k with d(k) <= delta.
 //!
 //! Beta is a multiple of 2^-32 and gamma is a multiple of 2^-64. Both are rounded down, so that a
-//! draw and the comparison of j with gamma n are exact. A statement that holds for a lower gamma,
-//! or a lower epsilon, also holds for the requested one. Every rounding error of the probabilities
-//! is added on top.
+//! draw and the comparison of j with gamma n are exact. A guarantee for a lower gamma or a lower
+//! epsilon is also a guarantee for the requested gamma or epsilon. An allowance for every rounding
+//! error is added to the probabilities.
 //!
 //! Li, Qardaji and Su, On sampling, anonymization, and differential privacy, ASIACCS 2012,
 //! doi:10.1145/2414456.2414474. Bild, Kuhn and Prasser, SafePub, PoPETs 2018(1),
@@ -24,8 +25,8 @@
 
 use crate::error::{Error, Result};
 
-/// The allowed range of epsilon. Within it the least class is found at once, and beyond it nothing
-/// is hidden.
+/// The allowed range of epsilon. Within the range, the least class size is found quickly; above the
+/// range, nothing is hidden.
 pub const EPSILON: (f64, f64) = (0.01, 5.0);
 /// The allowed range of delta.
 pub const DELTA: (f64, f64) = (1e-15, 0.001);
@@ -39,11 +40,11 @@ const WHOLE: u64 = 1 << 32;
 pub struct Sampling {
     /// The logarithm of the bound on the ratio of probabilities.
     pub epsilon: f64,
-    /// The probability beyond that bound.
+    /// The probability that is allowed beyond that bound.
     pub delta: f64,
     /// The probability with which a row is drawn, in units of 2^-32.
     pub share: u32,
-    /// The least number of drawn rows of a released class.
+    /// The least number of drawn rows in a released class.
     pub k: u64,
     /// The source of the draws.
     pub key: SampleKey,
@@ -52,20 +53,20 @@ pub struct Sampling {
 /// The source of the draws of a sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SampleKey {
-    /// Random bytes of the operating system, different in each run.
+    /// Random bytes from the operating system, different in each run.
     Fresh,
-    /// The secret at this location (`env:NAME` or `file:PATH`), and the table itself: the same
-    /// table has the same sample.
+    /// The secret at this location (`env:NAME` or `file:PATH`), together with the table itself: the
+    /// same table always has the same sample.
     Secret(String),
-    /// These bytes alone.
+    /// These bytes alone, whatever the table.
     #[cfg(test)]
     Given([u8; 32]),
 }
 
 impl Sampling {
-    /// Returns the sampling for a budget. Without `beta` the largest share is drawn. Fails as a
-    /// usage error if `beta` is larger than what epsilon allows, or if a number is out of its
-    /// range.
+    /// Returns the sampling for a budget. Without `beta`, the largest share that epsilon allows is
+    /// drawn. Fails with a usage error if `beta` is larger than epsilon allows, or if a number is
+    /// outside its allowed range.
     pub fn new(epsilon: f64, delta: f64, beta: Option<f64>) -> Result<Self> {
         let is_within = |x: f64, (low, high): (f64, f64)| low <= x && x <= high;
         if !is_within(epsilon, EPSILON) || !is_within(delta, DELTA) {
@@ -102,13 +103,13 @@ impl Sampling {
     }
 }
 
-/// Returns the largest share that epsilon allows, 1 - e^-epsilon, rounded down by far more than the
-/// error of an exponential.
+/// Returns the largest share that epsilon allows, 1 - e^-epsilon. The share is rounded down by far
+/// more than the error of the exponential function.
 fn most(epsilon: f64) -> u64 {
     ((-(-epsilon).exp_m1() * WHOLE as f64) as u64).saturating_sub(1)
 }
 
-/// The shares that decide about a class.
+/// The two shares from which the least class size is computed.
 #[derive(Debug, Clone, Copy)]
 struct Odds {
     /// Beta: the share of rows that is drawn.
@@ -127,13 +128,13 @@ impl Odds {
         (1 << 64) - u128::from(WHOLE - self.share) * u128::from(WHOLE - self.most)
     }
 
-    /// Returns the least number of drawn rows that is more than gamma n.
+    /// Returns the least whole number of drawn rows that is more than gamma n.
     fn beyond(&self, n: u64) -> u64 {
         ((self.gamma() * u128::from(n)) >> 64) as u64 + 1
     }
 
-    /// Returns the divergence of gamma from beta: more than gamma n of n rows are drawn with a
-    /// probability of at most e^(-n divergence) (Chernoff), which only falls with n.
+    /// Returns the divergence of gamma from beta. The probability that more than gamma n of n rows
+    /// are drawn is at most e^(-n divergence) (Chernoff), and this bound falls as n grows.
     fn divergence(&self) -> f64 {
         let (beta, most) = (self.beta(), self.most as f64 / WHOLE as f64);
         let excess = (1.0 - beta) * most;
@@ -145,8 +146,9 @@ impl Odds {
     fn tail(&self, n: u64) -> f64 {
         let (beta, first) = (self.beta(), self.beyond(n));
         let (missed, mut left) = (1.0 - beta, n - first);
-        // The factors of f(first; n). The product stays near 1 as long as there are factors on both
-        // sides of it, so it neither overflows nor becomes 0 before the whole product does.
+        // These are the factors of f(first; n). The product is kept near 1 as long as factors above
+        // 1 and factors below 1 remain, so it neither overflows nor becomes 0 before the whole
+        // product does.
         let mut term = 1.0;
         for i in 1..=first {
             term *= (n - first + i) as f64 / i as f64 * beta;
@@ -170,15 +172,16 @@ impl Odds {
                 break;
             }
         }
-        // Each of these operations is off by at most one part in 2^53.
+        // The relative error of each operation is at most 2^-53.
         let operations = (4 * n + 8 * steps + 8) as f64;
         sum * (1.0 + operations * f64::EPSILON) + f64::MIN_POSITIVE
     }
 
-    /// Returns the least k whose [`Self::tail`]s are at most delta.
+    /// Returns k, which is [`Self::beyond`] of the least n from which on every [`Self::tail`] is at
+    /// most delta.
     fn threshold(&self, delta: f64) -> u64 {
         let far = -delta.ln() / self.divergence();
-        // From here on, the bound of Chernoff is below delta.
+        // From this n on, the Chernoff bound is below delta.
         let mut n = (far * (1.0 + 1e-9)).ceil() as u64 + 1;
         while n > 1 && self.tail(n - 1) <= delta {
             n -= 1;
@@ -206,7 +209,8 @@ mod tests {
         drawn
     }
 
-    /// Returns the probability of each released number of rows of a class; 0 stands for no release.
+    /// Returns the probability of each number of released rows in a class; 0 stands for a class
+    /// that is not released.
     fn released(n: u64, beta: f64, k: u64) -> Vec<f64> {
         let mut released = binomial(n, beta);
         for j in 1..released.len().min(k as usize) {
@@ -215,8 +219,8 @@ mod tests {
         released
     }
 
-    /// Returns the greatest probability by which the outcomes of one table exceed e^epsilon times
-    /// those of another.
+    /// Returns the greatest probability by which a set of outcomes for one table exceeds e^epsilon
+    /// times its probability for the other table.
     fn excess(one: &[f64], other: &[f64], epsilon: f64) -> f64 {
         let of = |table: &[f64], j: usize| table.get(j).copied().unwrap_or(0.0);
         let outcomes = 0..one.len().max(other.len());
@@ -225,7 +229,8 @@ mod tests {
             .sum()
     }
 
-    /// Returns the delta that releases of at least k rows need for classes of up to `most` rows.
+    /// Returns the delta that is needed if a class is released with at least k drawn rows, for
+    /// classes of up to `most` rows.
     fn needed(k: u64, sampling: &Sampling, most: u64) -> f64 {
         let releases: Vec<_> = (0..=most).map(|n| released(n, sampling.beta(), k)).collect();
         let pairs = releases.windows(2);
@@ -236,9 +241,9 @@ mod tests {
         pairs.map(both).fold(0.0, f64::max)
     }
 
-    /// The expected values were computed with 60 decimal digits by another program. For the
-    /// epsilons ln 2 and ln 1.5, whose gammas are short fractions (3/4, 5/9), rounding gamma down
-    /// costs two rows and one row.
+    /// Tests the least class size against values that another program computed with 60 decimal
+    /// digits. For the epsilons ln 2 and ln 1.5, gamma is a short fraction (3/4 and 5/9). Rounding
+    /// gamma down costs two rows and one row there.
     #[test]
     fn the_least_class_is_that_of_exact_arithmetic() {
         for (epsilon, delta, k) in [
@@ -277,8 +282,8 @@ mod tests {
         assert!(Sampling::new(1.0, 1e-6, Some(1e-12)).is_err());
     }
 
-    /// At the ends of the allowed ranges, the search for k ends soon, and smaller deltas need
-    /// larger classes.
+    /// Tests that the search for k ends soon at the ends of the allowed ranges, and that smaller
+    /// deltas need larger classes.
     #[test]
     fn all_budgets_have_a_least_class() {
         for epsilon in [EPSILON.0, 0.3, EPSILON.1] {
@@ -297,8 +302,8 @@ mod tests {
         }
     }
 
-    /// The bound is an upper bound: for small epsilons it is ten times the needed one. In the cases
-    /// here, half of k is too few.
+    /// k is an upper bound: for small epsilons it is ten times the k that is needed. Tests that
+    /// half of k is too few in the cases here.
     #[test]
     fn half_of_the_least_class_is_too_few() {
         for (epsilon, delta) in [(0.1, 1e-6), (0.5, 1e-6), (1.0, 1e-4), (1.0, 1e-6), (2.0, 1e-5)] {
@@ -313,7 +318,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
 
-        /// Tests the definition, for classes up to twice the size from which all are covered.
+        /// Tests the definition for classes of up to twice the size beyond which every draw above
+        /// gamma n has more than k rows.
         #[test]
         fn releases_are_differentially_private(epsilon in 0.05f64..2.5, digits in 3.0f64..7.0, part in 0.05f64..1.0, whole in any::<bool>()) {
             let delta = 10f64.powf(-digits);
@@ -324,7 +330,7 @@ mod tests {
             let size = (2 * all).min(500);
             prop_assert!(needed(sampling.k, &sampling, size) <= delta * (1.0 + 1e-9));
             prop_assert!(needed(1, &sampling, size) > delta, "no threshold keeps no promise, so the check above can fail");
-            // One row fewer breaks the published bound.
+            // The published bound is exceeded if k is one row fewer.
             let below = (1..all).map(|n| {
                 let from = odds.beyond(n).max(sampling.k - 1) as usize;
                 binomial(n, sampling.beta())[from.min(n as usize + 1)..].iter().sum::<f64>()
@@ -332,7 +338,7 @@ mod tests {
             prop_assert!(below.fold(0.0, f64::max) > delta * (1.0 - 1e-9));
         }
 
-        /// The upper bound holds, and it is close.
+        /// Tests that the tail is an upper bound, and that it is close.
         #[test]
         fn tails_are_bounded_from_above(epsilon in 0.05f64..4.0, n in 1u64..300) {
             let most = most(epsilon);
@@ -343,8 +349,8 @@ mod tests {
             prop_assert!(found <= (-(n as f64) * odds.divergence()).exp() * (1.0 + 1e-9));
         }
 
-        /// Tests every sample of every table of a few rows in three classes, against every table
-        /// with one row more.
+        /// Tests every sample from a table of a few rows in three classes against every sample from
+        /// the table with one row more.
         #[test]
         fn whole_tables_are_differentially_private(rows in prop::collection::vec(0usize..3, 0..9), more in 0usize..3, beta in 0.02f64..0.3) {
             let sampling = Sampling::new(0.6, 1e-3, Some(beta)).unwrap();

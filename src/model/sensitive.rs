@@ -14,13 +14,13 @@ pub(super) struct Distribution {
     pub(super) counts: Vec<u64>,
     /// The sum of `counts`.
     pub(super) total: u64,
-    /// The number of values that occur.
+    /// The number of distinct values that occur.
     pub(super) distinct: u64,
 }
 
 impl Distribution {
-    /// Returns the distribution of the sensitive attribute of `subject`. Fails as a usage error
-    /// that names `model` if there is no sensitive attribute.
+    /// Returns the distribution of the sensitive attribute of `subject`. If there is no sensitive
+    /// attribute, fails with a usage error that names `model`.
     pub(super) fn of(subject: &Subject, model: &str) -> Result<Self> {
         let Some(index) = subject.attribute else {
             return Err(Error::usage(format!(

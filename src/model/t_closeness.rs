@@ -9,8 +9,9 @@
 //! - `hierarchical`: the sum over the inner nodes of the sensitive attribute's hierarchy of level /
 //!   height times the smaller of its children's total surplus and total deficit of p over q.
 //!
-//! All are compared with t as exact fractions. Monotone as long as nothing may be suppressed: each
-//! distance is convex in p, so the model holds for a mixture of distributions if it holds for each.
+//! Every distance is compared with t as an exact fraction. Monotone as long as nothing may be
+//! suppressed: each distance is convex in p, so a mixture of distributions satisfies the model if
+//! each distribution satisfies it.
 //!
 //! Example: `t_closeness(0.2, ordered) ON income`.
 //!
@@ -26,9 +27,9 @@ use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::{Error, Result};
 use std::cmp::Ordering;
 
-/// The distance by which all values are equally far apart.
+/// The distance under which all values are equally far apart.
 pub const CATEGORICAL: &str = "categorical";
-/// The distance by the ranks of the values.
+/// The distance that is the difference between the ranks of the values.
 pub const ORDERED: &str = "ordered";
 /// The distance in the hierarchy of the sensitive attribute.
 pub const HIERARCHICAL: &str = "hierarchical";
@@ -115,14 +116,16 @@ impl Predicate for Prepared {
         self.t.compared_with(reached.numerator, reached.denominator) != Ordering::Greater
     }
 
-    /// Rounds up, so that the model holds with exactly the returned bound.
+    /// Returns the distance rounded up, so that the class satisfies a model with exactly the
+    /// returned bound.
     fn reached(&self, class: &Class) -> Option<f64> {
         self.reached_above(class, -1.0)
     }
 
     fn reached_above(&self, class: &Class, least: f64) -> Option<f64> {
         let reached = self.distance.of(class.histogram);
-        // Rounding up adds far less than this factor, but takes longer than all else.
+        // Rounding up raises the value by far less than this factor, but takes longer than
+        // everything else.
         if reached.numerator as f64 / reached.denominator as f64 * 1.000_001 < least {
             return None;
         }
@@ -134,8 +137,8 @@ impl Predicate for Prepared {
     }
 }
 
-/// Returns the audit for `categorical`. Both distributions add up to 1, so the surplus of p is half
-/// of the sum of all |p - q|.
+/// Returns the audit for `categorical`. Both distributions add up to 1, so the surplus of p over q
+/// is half of the sum of all |p - q|.
 fn categorical(relation: &Relation) -> String {
     format!(
         "{} SELECT max(d) FROM (SELECT sum(CASE WHEN n / s > c / t THEN n / s - c / t ELSE 0.0 END) AS d \
@@ -145,10 +148,11 @@ fn categorical(relation: &Relation) -> String {
     )
 }
 
-/// Returns the audit for `ordered`. The running sum of a class is constant between its values
-/// (`audit_stretches`: from step a to step b it is x). `audit_turns` sorts these stretches together
-/// with the steps of the table, and so counts the k steps at which the running sum of q is not
-/// above x (these sums add up to z). So no class is joined with every value.
+/// Returns the audit for `ordered`. The running sum of p is constant between the values of a class:
+/// `audit_stretches` contains the steps a to b at which it is x. `audit_turns` sorts these
+/// stretches together with the steps of the table, and so counts the k steps at which the running
+/// sum of q is not above x; z is the total of these running sums. So no class is joined with every
+/// value.
 fn ordered(relation: &Relation) -> String {
     let (ctes, keys) = (relation.values_and_whole(), relation.keys());
     format!(
@@ -179,7 +183,8 @@ fn ordered(relation: &Relation) -> String {
 }
 
 /// Returns the audit for `hierarchical`: one SELECT per level of the hierarchy. Each SELECT
-/// compares the children of a node in the class (p) and in the table (q, and qy for their parent).
+/// compares the shares of a node's children in the class (p) and in the table (q); qy is the share
+/// of the parent in the table.
 fn hierarchical(relation: &Relation) -> String {
     let keys = relation.keys();
     let Some(tree) = &relation.attribute_tree else {

@@ -1,5 +1,5 @@
-//! A random table in a session of DataFusion, for the audits of models: its release, its
-//! population, its hierarchies.
+//! A random table in a DataFusion session, with its release, its population and its hierarchies.
+//! Tests run the audits of models in this session.
 
 use super::brute::{Released, leaves};
 use super::{LabelSpans, Relation, Tree};
@@ -12,7 +12,7 @@ use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
 /// Returns a session with these tables: the released rows of some classes of a node, the whole
-/// table, the population, the tree.
+/// table, the population, and the tree of the sensitive attribute.
 pub(super) fn session(table: &Table, node: &Node, released: &Released) -> SessionContext {
     let session = SessionContext::new();
     let numbers = |values: Vec<Option<i64>>| Arc::new(Int64Array::from(values)) as ArrayRef;
@@ -59,7 +59,8 @@ pub(super) fn session(table: &Table, node: &Node, released: &Released) -> Sessio
     session
 }
 
-/// Returns the relation of a table. Audits use the same column names, but with another meaning.
+/// Returns the relation that describes a table in the session. Its columns have names that audits
+/// use with another meaning.
 pub(super) fn relation(table: &Table) -> Relation {
     Relation {
         released: "released".into(),
@@ -81,7 +82,8 @@ pub(super) fn relation(table: &Table) -> Relation {
     }
 }
 
-/// Returns the number of leaves under the labels of a node, as relations of the session.
+/// Registers in the session the number of leaves under each label of a node, and returns the
+/// relations.
 pub(super) fn labels(session: &SessionContext, table: &Table, node: &Node) -> Vec<LabelSpans> {
     let column = |i: usize| {
         let values: Vec<Option<i64>> = table.groups[i].values().map(Some).chain([None]).collect();
@@ -103,7 +105,7 @@ pub(super) fn labels(session: &SessionContext, table: &Table, node: &Node) -> Ve
     (0..table.groups.len()).map(column).collect()
 }
 
-/// Returns the only number of a query's answer; `None` for NULL.
+/// Returns the only number in the result of a query; `None` for NULL.
 pub(super) fn run(session: &SessionContext, sql: &str) -> Option<f64> {
     let found = values(session, sql);
     assert!(found.len() == 1, "one number: {sql}");
@@ -114,7 +116,7 @@ pub(super) fn numbers(session: &SessionContext, sql: &str) -> Vec<f64> {
     values(session, sql).into_iter().flatten().collect()
 }
 
-/// Returns the only column of a query's answer.
+/// Returns the only column in the result of a query.
 fn values(session: &SessionContext, sql: &str) -> Vec<Option<f64>> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let batches = runtime.block_on(async {
@@ -129,7 +131,7 @@ fn values(session: &SessionContext, sql: &str) -> Vec<Option<f64>> {
     batches.iter().flat_map(column).collect()
 }
 
-/// Returns the number of rows of the population that are in a class.
+/// Returns the number of rows in the population that belong to a class.
 pub(super) fn people_in_classes(table: &Table, node: &Node) -> usize {
     table.population.iter().filter(|q| table.key(q, node).is_some()).count()
 }

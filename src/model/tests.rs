@@ -1,4 +1,5 @@
-//! Every model against brute force: predicates, claimed monotonicity, and audits run by DataFusion.
+//! Tests of every model against brute force: its predicate, its claimed monotonicity, and its
+//! audit, run by DataFusion.
 
 use super::brute::{Brute, Released, leaves, overall};
 use super::testing::{labels, numbers, people_in_classes, relation, run, session};
@@ -12,7 +13,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A model with its arguments, as in a statement.
+/// A model with its arguments, as written in a statement.
 #[derive(Debug, Clone)]
 struct Case {
     name: &'static str,
@@ -21,12 +22,12 @@ struct Case {
 }
 
 impl Case {
-    /// Returns the case in the form that brute force reads.
+    /// Returns the case in the form that the brute-force functions take.
     fn judged(&self) -> (&str, &[f64]) {
         (self.name, &self.numbers)
     }
 
-    /// Returns true if the model judges the release as a whole, not only its classes one by one.
+    /// Returns true if the model judges the entire release, not only each class.
     fn is_about_whole_releases(&self) -> bool {
         ["average_risk", "delta_presence", "population_uniqueness"].contains(&self.name)
     }
@@ -49,8 +50,9 @@ impl Case {
 /// Returns every model of the registry with random parameters. Small classes reach many of these
 /// parameters exactly.
 fn case() -> impl Strategy<Value = Case> {
-    // personal_privacy makes a promise to rows, and requires nothing of classes. The attribute of
-    // individual_risk is a weight, and n_t_closeness reads supersets; their own tests have these.
+    // These models are tested in their own files. personal_privacy makes a promise to rows and
+    // requires nothing of classes. The attribute of individual_risk is a weight, and n_t_closeness
+    // reads supersets.
     let apart = ["personal_privacy", "km_anonymity", "individual_risk", "n_t_closeness"];
     let of_classes = (0..MODELS.len()).filter(|i| !apart.contains(&MODELS[*i].info.name));
     let entry = prop::sample::select(of_classes.collect::<Vec<_>>());
@@ -90,7 +92,7 @@ fn case() -> impl Strategy<Value = Case> {
     })
 }
 
-/// Returns the sensitive values of a class with their counts, as the engine counts them.
+/// Returns the sensitive values of a class with the counts that the engine computes.
 fn histogram(base: &Base, set: &FrequencySet, class: usize) -> Vec<(u32, u64)> {
     let mut values: BTreeMap<u32, u64> = BTreeMap::new();
     for (code, n) in set.details()[SENSITIVE].class(class) {
@@ -102,7 +104,7 @@ fn histogram(base: &Base, set: &FrequencySet, class: usize) -> Vec<(u32, u64)> {
     values.into_iter().collect()
 }
 
-/// Returns the classes of a node by their keys; true if the predicate holds.
+/// Returns, by key, true for each class of a node that satisfies the predicate.
 fn judged(table: &Table, base: &Base, predicate: &dyn Predicate, node: &Node) -> BTreeMap<Vec<Option<String>>, bool> {
     let (set, _) = base.held().unwrap().roll_up(&base.key_schema, node);
     let mut judged = BTreeMap::new();
@@ -128,7 +130,7 @@ fn judged(table: &Table, base: &Base, predicate: &dyn Predicate, node: &Node) ->
     judged
 }
 
-/// Returns the number of leaves under the labels of a class.
+/// Returns the span of each label of a class.
 fn spans(table: &Table, key: &[Option<String>], node: &Node) -> Vec<Span> {
     let column = |i: usize| Span {
         leaves: leaves(table, i, node.level(i), &key[i]),
@@ -149,7 +151,8 @@ fn prepared(table: &Table, base: &Base, model: &dyn PrivacyModel) -> Result<Box<
     })
 }
 
-/// Returns the input of models of the whole release, for the release of some classes of a node.
+/// Returns the input of models that judge the whole release, for the release of some classes of a
+/// node.
 fn release(table: &Table, node: &Node, released: &Released) -> Overall {
     let sizes = released.iter().map(|(_, rows)| {
         let brute = Brute {
@@ -193,7 +196,8 @@ proptest! {
                     let classes: Vec<_> = table.classes(&node).into_iter().collect();
                     let reached = |(key, rows): &(Vec<Option<String>>, Vec<&Row>)| truth_at(rows, people(&table, &node, key), &node);
                     let feasible = match case.is_about_whole_releases() {
-                        // A release without a class also satisfies requirements that no class can.
+                        // A release without a class satisfies even requirements that no class can
+                        // satisfy.
                         true => !classes.is_empty() && classes.iter().all(reached) && overall(&table, &node, &classes, &case.judged()).1,
                         false => classes.iter().any(reached),
                     };
@@ -268,7 +272,8 @@ proptest! {
             false => run(&session, &audit.sql),
         };
         if case.name == "delta_presence" && people_in_classes(&table, &node) < table.population.len() {
-            // People in no class are refused before the search, or do not matter.
+            // If people are in no class, the statement is refused before the search, or these
+            // people do not matter.
             return Ok(());
         }
         let judged: Vec<(f64, bool)> = released
@@ -281,7 +286,7 @@ proptest! {
         let second = model.second_audit(&relation);
         let second = second.is_none_or(|(_, audit)| audit.holds(run(&session, &audit.sql)));
         if judged.is_empty() && case.name == "delta_presence" && case.numbers[0] > 0.0 {
-            // Everyone in the population is outside.
+            // Everyone in the population is outside the released classes.
             let holds = people_in_classes(&table, &node) == 0;
             prop_assert_eq!(audit.holds(found) && second, holds);
             return Ok(());
@@ -305,8 +310,8 @@ proptest! {
 }
 
 proptest! {
-    /// A model declares that it reads the whole table if and only if its audit differs without the
-    /// whole table.
+    /// Tests that a model declares that it reads the whole table if and only if its audit differs
+    /// without the whole table.
     #[test]
     fn audits_read_the_whole_table_where_the_model_says_so(table in table(), case in case()) {
         let model = case.model();
@@ -316,7 +321,7 @@ proptest! {
     }
 }
 
-/// Two rows of one class, with two sensitive values.
+/// Returns a table of two rows in one class, with two sensitive values.
 fn small() -> Table {
     let row = |sensitive| Row {
         quasi_identifiers: vec![Some(0)],

@@ -1,4 +1,4 @@
-//! The catalogue entry of a property: all facts about it that need no data.
+//! The catalogue entry of a property: all facts about the property that need no data.
 
 use super::property::Property;
 use crate::catalogue::{Arguments, Call, Info, Value};
@@ -9,17 +9,18 @@ use crate::error::Result;
 pub struct Entry {
     /// The name, the parameters and the help of the property.
     pub info: Info,
-    /// True if the property is of a sensitive attribute: `l ON diagnosis`.
+    /// True if the property is about a sensitive attribute: `l ON diagnosis`.
     pub of_attribute: bool,
     /// True if the values of the property are whole numbers.
     pub is_whole: bool,
-    /// Returns the model that a release with the given value of the property holds, or `None` if
-    /// there is no such model. The arguments of the property in the statement follow the value in
-    /// the arguments of the model.
+    /// Returns the model that a release with the given value of the property satisfies, or `None`
+    /// if there is no such model. In the arguments of the model, the arguments of the property in
+    /// the statement follow the value.
     pub model: fn(value: f64, args: &[Value]) -> Option<Call>,
     /// Builds the property from its arguments.
     pub build: Build,
 }
 
-/// The constructor of a property. `attribute` is the sensitive attribute, for a property of one.
+/// The constructor of a property. `attribute` is the sensitive attribute, if the property is about
+/// one.
 pub type Build = fn(&Arguments, attribute: &str) -> Result<Box<dyn Property>>;

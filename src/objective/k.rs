@@ -1,7 +1,7 @@
 //! k: the size of the smallest released class, and 0 where nothing is released.
 //!
-//! The suppressed rows are those of the smallest classes, so k is the greatest number such that the
-//! rows in smaller classes are within the limit.
+//! The rows of the smallest classes are suppressed, so k is the greatest number such that the
+//! number of rows in classes smaller than k is within the suppression limit.
 //!
 //! Dewri, Ray, Ray and Whitley, 2010, section 6, doi:10.1007/978-3-642-13739-6_6.
 

@@ -25,17 +25,17 @@ pub trait Property: Debug + Send + Sync {
 pub struct Attribute<'a> {
     /// The name of the column.
     pub column: &'a str,
-    /// True if the values are counted by rows also under ENTITY, where classes count entities.
+    /// True if the values are counted by rows even under ENTITY, where classes count entities.
     pub by_rows: bool,
-    /// The user of the attribute's hierarchy, as an error names it; `None` if the property needs no
-    /// hierarchy.
+    /// The model that needs the attribute's hierarchy, as an error message names it; `None` if the
+    /// property needs no hierarchy.
     pub needs_hierarchy: Option<&'static str>,
 }
 
 /// Whether a property chooses the rows that are suppressed beyond what the models require. If it
-/// does, they are the rows of the classes that are worst in the property. Of several such
-/// properties the first one chooses; a property of class sizes comes before a property of an
-/// attribute.
+/// does, these are the rows of the classes with the worst values of the property. Of several such
+/// properties, the first one chooses. A property of class sizes comes before a property of a
+/// sensitive attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lead {
     /// The property chooses, and is a property of class sizes.
@@ -51,8 +51,8 @@ pub trait Measured: Debug + Send + Sync {
     /// Returns the value of the property for the released classes.
     fn value(&self, released: &dyn Released) -> f64;
 
-    /// Returns the rank of a class; the worst class has the least rank. Only called if the property
-    /// chooses the suppressed rows ([`Lead`]).
+    /// Returns the rank of a class. The worst class has the least rank. This is only called if the
+    /// property chooses the suppressed rows ([`Lead`]).
     fn rank(&self, class: &Class) -> f64 {
         let _ = class;
         0.0

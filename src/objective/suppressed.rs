@@ -1,4 +1,4 @@
-//! suppressed: the number of suppressed rows. Ours.
+//! suppressed: the number of suppressed rows. Defined by this project.
 
 use super::entry::Entry;
 use super::property::{Measured, Property, Released};

@@ -1,4 +1,4 @@
-//! Every property, measured on classes made by hand.
+//! Tests of every property on handmade classes.
 
 use super::{Entry, OBJECTIVES, Released};
 use crate::catalogue::Arguments;

@@ -57,7 +57,8 @@ impl Course {
 }
 
 impl Observer for Course {
-    /// Begins a phase and ends the current one. If the current phase is the same, it goes on.
+    /// Begins a phase and ends the current one. If `phase` is already the current phase, it
+    /// continues.
     fn begin(&self, phase: Phase) -> Arc<AtomicU64> {
         let mut state = self.state.lock();
         match &state.current {

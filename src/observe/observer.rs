@@ -111,7 +111,7 @@ pub trait Observer: Send + Sync {
         let _ = advice;
     }
 
-    /// Called when a statement goes on without a worker of a cluster: the worker was lost, or is
+    /// Called when a statement continues without a worker of a cluster: the worker was lost, or is
     /// distrusted because it reported something other than what it was asked for.
     fn worker_failed(&self, worker: &str, is_distrusted: bool) {
         let _ = (worker, is_distrusted);
@@ -128,8 +128,8 @@ pub trait Observer: Send + Sync {
         let _ = (release, manifest);
     }
 
-    /// Called with the figures of a release once it is in `target`, or once its rows are handed out
-    /// if there is no target. For a dry run these are the figures that it foresees.
+    /// Called with the figures of a release once it is in `target`, or once its rows are returned
+    /// if there is no target. For a dry run these are the figures that the dry run foresees.
     fn released(&self, release: &Release, target: Option<&Path>) {
         let _ = (release, target);
     }
@@ -139,7 +139,7 @@ pub trait Observer: Send + Sync {
         let _ = phase;
     }
 
-    /// Returns the flag that ends a search with the best node so far when it is set.
+    /// Returns the flag that, when set, ends a search with the best node so far.
     fn interrupt(&self) -> Arc<AtomicBool> {
         Arc::default()
     }

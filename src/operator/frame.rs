@@ -28,13 +28,13 @@ use std::time::{Duration, Instant};
 /// A stream of batches of rows.
 pub type Rows = BoxStream<'static, DfResult<RecordBatch>>;
 
-/// How an operator reads the partitions of its input.
+/// The way in which an operator reads the partitions of its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
     /// Each partition by itself.
     Each,
-    /// As one partition, in the order of its rows, which the operator keeps. The optimizer may move
-    /// a sort above the operator below it.
+    /// As one partition, in the order of its rows. The operator keeps this order, so the optimizer
+    /// may move a sort from above the operator to below it.
     Ordered,
     /// All together: the operator executes its input itself ([`Operator::run_whole`]).
     Whole,
@@ -46,25 +46,25 @@ pub trait Operator: fmt::Debug + fmt::Display + Send + Sync + 'static {
     const NAME: &'static str;
     /// How the operator reads the partitions of its input.
     const INPUT: Input = Input::Each;
-    /// Whether the rows are returned unchanged, so that all properties of the input hold for the
+    /// Whether the rows are returned unchanged, so that all properties of the input are true of the
     /// output.
     const ONLY_LOOKS: bool = false;
 
-    /// Returns the output rows, with the schema that the operator was created with. A source gets
+    /// Returns the output rows, with the schema with which the operator was created. A source gets
     /// an empty input stream.
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
         let _ = (input, schema, context);
         Err(Error::internal(format!("{} reads no single partition", Self::NAME)))
     }
 
-    /// Returns the output rows of an operator that reads its input as a whole ([`Input::Whole`]).
+    /// Returns the output rows of an operator that executes its input itself ([`Input::Whole`]).
     fn run_whole(&self, input: &Arc<dyn ExecutionPlan>, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
         let _ = (input, schema, context);
         Err(Error::internal(format!("{} reads single partitions", Self::NAME)))
     }
 
-    /// Returns the same source with only these of its output columns; `None` if it makes every
-    /// column anyway.
+    /// Returns the source restricted to these of its output columns; `None` if the source computes
+    /// every column anyway.
     fn narrowed(&self, columns: &[usize]) -> Option<Self>
     where
         Self: Sized,
@@ -73,8 +73,8 @@ pub trait Operator: fmt::Debug + fmt::Display + Send + Sync + 'static {
         None
     }
 
-    /// Returns the approximate number of output rows for `input` input rows; `None` if it is not
-    /// known.
+    /// Returns the approximate number of output rows for `input` input rows; `None` if the number
+    /// is not known.
     fn estimate(&self, input: Option<usize>) -> Option<usize> {
         input.filter(|_| Self::ONLY_LOOKS)
     }
@@ -90,7 +90,7 @@ pub struct OperatorExec<O> {
 }
 
 impl<O: Operator> OperatorExec<O> {
-    /// Creates an operator that returns the rows of its input, with the same schema.
+    /// Creates an operator that returns the rows of its input with the same schema.
     pub fn looking(input: Arc<dyn ExecutionPlan>, operator: O) -> Self {
         let schema = input.schema();
         Self::over(input, operator, schema)
@@ -230,8 +230,8 @@ impl<O: Operator> ExecutionPlan for OperatorExec<O> {
         self.input.iter().map(|_| ChildStats::At(partition)).collect()
     }
 
-    /// Statistics are never exact. DataFusion would otherwise answer a count without running the
-    /// operator, which may be there to prove a property of the rows.
+    /// Statistics are never exact. If they were, DataFusion would answer a count without running
+    /// the operator, whose purpose may be to prove a property of the rows.
     fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], _: &StatisticsArgs) -> DfResult<Arc<Statistics>> {
         if let (true, [input]) = (O::ONLY_LOOKS, inputs) {
             return Ok(Arc::new(input.as_ref().clone().to_inexact()));
@@ -245,7 +245,7 @@ impl<O: Operator> ExecutionPlan for OperatorExec<O> {
     }
 }
 
-/// Returns the stream, and adds the time of each poll to `time`.
+/// Returns the same stream, which now adds the time of each poll to `time`.
 fn timed(mut input: SendableRecordBatchStream, time: Time) -> SendableRecordBatchStream {
     let schema = input.schema();
     let rows = stream::poll_fn(move |context| {
@@ -255,8 +255,8 @@ fn timed(mut input: SendableRecordBatchStream, time: Time) -> SendableRecordBatc
     Box::pin(RecordBatchStreamAdapter::new(schema, rows))
 }
 
-/// Returns the rows of an operator, and records its metrics. The time `below` that it waits for its
-/// input is not counted as its own.
+/// Returns the rows of an operator as a stream that records the operator's metrics. The time
+/// `below`, which the operator waits for its input, is not counted as its own.
 fn measured(mut rows: Rows, metrics: BaselineMetrics, below: Time) -> Rows {
     let rows = stream::poll_fn(move |context| {
         let (start, before) = (Instant::now(), below.value());

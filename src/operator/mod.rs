@@ -1,7 +1,7 @@
-//! The one frame around our operators in a DataFusion plan.
+//! The common frame around anonsql's operators in a DataFusion plan.
 //!
 //! An [`Operator`] defines its name and what it does with a stream of rows. [`OperatorExec`] is the
-//! ExecutionPlan around it, and the one place that defines its plan properties, its metrics and its
+//! ExecutionPlan around an operator, and the only place that defines plan properties, metrics and
 //! statistics. DataFusion's optimizer rewrites a plan that is queried as a table. The frame must
 //! therefore declare what an operator relies on; otherwise the optimizer removes a sort below it,
 //! or repartitions its rows.

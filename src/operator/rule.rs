@@ -1,4 +1,4 @@
-//! Optimizer rules of ours, which every later plan of a session passes.
+//! Registers anonsql's optimizer rules, which are applied to every later plan of a session.
 
 use datafusion::execution::SessionStateBuilder;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
@@ -6,7 +6,7 @@ use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// Adds a rule after all others of the session, unless the session has it.
+/// Adds a rule after all other rules of the session, unless the session already has it.
 pub fn add_rule(session: &SessionContext, rule: Arc<dyn PhysicalOptimizerRule + Send + Sync>) {
     let state = session.state();
     let mut rules = state.physical_optimizers().to_vec();

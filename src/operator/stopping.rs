@@ -1,6 +1,6 @@
-//! Joins that stop. A nested loop join compares every pair of rows before it waits for anything,
-//! which can take hours, and a task that does not wait is not cancelled. The condition of the join
-//! therefore checks whether its work was cancelled.
+//! Joins that stop when they are cancelled. A nested loop join compares every pair of rows before
+//! it waits for anything. This can take hours, and a task that does not wait is not cancelled. The
+//! condition of the join therefore checks whether the work was cancelled.
 
 use super::rule::add_rule;
 use crate::pool::check_cancelled;
@@ -50,8 +50,8 @@ impl PhysicalOptimizerRule for StopJoins {
     }
 }
 
-/// Returns the join with a condition that stops; `None` if the join has no condition, and so
-/// returns rows all the time.
+/// Returns the join with a condition that checks for cancellation; `None` if the join has no
+/// condition, and therefore returns rows all the time.
 fn stopping(join: &NestedLoopJoinExec) -> DfResult<Option<NestedLoopJoinExec>> {
     let Some(filter) = join
         .filter()
@@ -66,7 +66,7 @@ fn stopping(join: &NestedLoopJoinExec) -> DfResult<Option<NestedLoopJoinExec>> {
     NestedLoopJoinExec::try_new(left, right, Some(filter), join.join_type(), projection).map(Some)
 }
 
-/// An expression that fails once its work is cancelled.
+/// An expression that fails once the work is cancelled.
 #[derive(Debug, Eq)]
 struct Stopping(Arc<dyn PhysicalExpr>);
 
@@ -130,7 +130,7 @@ mod tests {
     const JOIN: &str = "SELECT count(*) FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b \
                         WHERE a.value + b.value > 1999999";
 
-    /// A join that would take hours ends once its work is cancelled.
+    /// Tests that a join that would take hours ends once its work is cancelled.
     #[test]
     fn a_join_ends_once_nobody_waits() {
         let waiter = Waiter::default();

@@ -19,7 +19,7 @@ pub struct ComputedTable<O> {
 }
 
 impl<O: Operator> ComputedTable<O> {
-    /// Creates the table of the rows of `source`, which have this `schema`.
+    /// Creates the table of the rows of `source`. The rows have this `schema`.
     pub fn new(source: O, schema: SchemaRef) -> Self {
         let source = Arc::new(source);
         Self { source, schema }
@@ -62,7 +62,7 @@ impl<O: Operator> TableProvider for ComputedTable<O> {
     }
 }
 
-/// Returns the rows of `plan` with only these of its columns.
+/// Returns `plan` restricted to these columns.
 pub fn project(plan: Arc<dyn ExecutionPlan>, columns: &[usize]) -> DfResult<Arc<dyn ExecutionPlan>> {
     let schema = plan.schema();
     let exprs = columns.iter().map(|i| {

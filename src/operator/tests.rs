@@ -28,7 +28,7 @@ fn batch(numbers: impl IntoIterator<Item = u64>) -> RecordBatch {
     RecordBatch::try_new(schema(), vec![numbers]).unwrap()
 }
 
-/// Waits before each batch, so that its time is known.
+/// An operator that waits before each batch, so that its own time is known.
 #[derive(Debug)]
 struct Wait<const LOOKS: bool>(u64);
 
@@ -48,7 +48,7 @@ impl<const LOOKS: bool> Operator for Wait<LOOKS> {
     }
 }
 
-/// Counts up without an input.
+/// A source that counts up.
 #[derive(Debug)]
 struct CountUp(u64);
 
@@ -111,8 +111,8 @@ async fn rows_and_own_time_are_shown() {
         );
     }
     let (own, of_input) = (nanoseconds(plan.as_ref()), nanoseconds(plan.children()[0].as_ref()));
-    // However slow the machine is, the time that an operator waits for its input is counted once,
-    // as the input's.
+    // However slow the machine is, the time that an operator waits for its input is counted only
+    // once, as time of the input.
     assert!(
         own >= 5_000_000 && of_input >= 60_000_000,
         "{own} ns over {of_input} ns"

@@ -1,5 +1,5 @@
-//! Operators that travel: they are written into a plan for another machine, and read from the plan
-//! there.
+//! Operators that can be sent: they are written into a plan for another machine, and read from the
+//! plan there.
 //!
 //! An operator is sent as a [`Parcel`]: a header in JSON, and arrays in Arrow's format, so that
 //! millions of keys are not written as text.
@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::io::Cursor;
 use std::sync::Arc;
 
-/// The parts of an operator, to be sent.
+/// The parts of an operator that are sent.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Parcel {
     header: Vec<u8>,
@@ -47,7 +47,7 @@ impl Parcel {
         serde_json::from_slice(&self.header).map_err(unpackable)
     }
 
-    /// Takes the array that was added first.
+    /// Removes and returns the array that was added first.
     pub(crate) fn take(&mut self) -> Result<ArrayRef> {
         self.arrays.pop_front().ok_or_else(damaged)
     }
@@ -76,7 +76,7 @@ impl Parcel {
     }
 }
 
-/// An operator that may stand in a plan for another machine.
+/// An operator that may be part of a plan for another machine.
 pub(crate) trait Travels: Operator + Sized {
     /// Packs the operator.
     fn pack(&self) -> Result<Parcel>;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// A partition: the group of every distinct combination, and one label per column for every group.
 ///
 /// No two groups have the same labels. Readers of the release could not distinguish such groups, so
-/// they are one equivalence class and one group here. Labels are compared by their text for the
-/// same reason. Groups are numbered in the order of their labels' texts. So the numbers reveal
+/// they are one equivalence class and one group here. For the same reason, labels are compared by
+/// their texts. Groups are numbered in the order of their labels' texts. So the numbers reveal
 /// neither the order in which an algorithm found the groups nor the values under the labels.
 #[derive(Debug)]
 pub struct Partition {
@@ -88,20 +88,20 @@ impl Partition {
         &self.texts[column]
     }
 
-    /// Returns, for each group, the index of its label in [`Partition::labels`] of a column.
+    /// Returns, for each group, the index of its label among the [`Partition::labels`] of a column.
     pub fn cells(&self, column: usize) -> &[u32] {
         &self.cells[column]
     }
 
-    /// Returns the memory of the partition in bytes.
+    /// Returns the memory that the partition takes, in bytes.
     pub fn bytes(&self) -> usize {
         let cells: usize = self.cells.iter().map(|c| c.len() * 4).sum();
         self.groups.len() * 4 + cells
     }
 }
 
-/// Returns the distinct labels by text (NULL last), their texts, and the index of each label of
-/// `column` among them.
+/// Returns the labels of `column`, distinct by text and sorted by text with NULL last; their texts;
+/// and the index of each label of `column` among the distinct ones.
 fn distinct(lookup: &Lookup, column: &[Label]) -> Result<(Vec<Label>, StringArray, Vec<u32>)> {
     let mut sorted: Vec<Label> = column.to_vec();
     sorted.sort_unstable();
@@ -137,7 +137,8 @@ mod tests {
     use super::*;
     use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
 
-    /// Level 1 has a group `a` with the single value `a`, as does level 0.
+    /// Returns a lookup table where both level 0 and level 1 have a group `a` with the single value
+    /// `a`.
     fn lookup() -> Lookup {
         let rows = [["a", "a", "*"], ["b", "bc", "*"], ["c", "bc", "*"]];
         let rows: Vec<Vec<Option<String>>> = rows

@@ -6,11 +6,11 @@ use crate::catalogue::Arguments;
 use crate::error::Result;
 use crate::search::{Context, Stop};
 
-/// A partition, and the reason why it is unfinished if the budget ran out. Any division so far is a
-/// valid partition.
+/// A partition, and the reason if it is unfinished because the budget ran out. An unfinished
+/// division is a valid partition too.
 #[derive(Debug)]
 pub struct Found {
-    /// The groups. Groups that do not hold are suppressed.
+    /// The groups. Groups that do not satisfy the models are suppressed.
     pub partition: Partition,
     /// The reason why the algorithm ended early; `None` if it finished.
     pub stopped: Option<Stop>,
@@ -27,7 +27,7 @@ pub trait Partitioner: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns true if the algorithm takes numbers, dates and timestamps only.
+    /// Returns true if the algorithm accepts only columns of numbers, dates and timestamps.
     fn needs_order(&self) -> bool {
         false
     }
@@ -38,8 +38,8 @@ pub trait Partitioner: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns true if the algorithm can meet models about groups of some quasi-identifiers:
-    /// [`Table::groupings`].
+    /// Returns true if the algorithm can satisfy models about the groups of some quasi-identifiers:
+    /// see [`Table::groupings`].
     fn judges_groupings(&self) -> bool {
         false
     }
@@ -57,8 +57,8 @@ pub trait Partitioner: std::fmt::Debug + Send + Sync {
     }
 
     /// Returns the approximate number of bytes that a run needs to divide this many combinations of
-    /// this many columns. By default, the algorithm holds and sorts the combinations, and keeps one
-    /// label per column for every group, of which there may be as many as combinations.
+    /// this many columns. By default, the algorithm stores and sorts the combinations, and stores
+    /// one label per column for every group. There may be as many groups as combinations.
     fn bytes(&self, combinations: usize, columns: usize) -> usize {
         combinations * (32 + 16 * columns)
     }

@@ -15,10 +15,10 @@ pub(super) struct Ranges {
     pub(super) exact: bool,
 }
 
-/// The word of [`NUMBERS`] for labels of a hierarchy.
+/// The value of [`NUMBERS`] that asks for labels of a hierarchy.
 pub(super) const HIERARCHY: &str = "hierarchy";
 
-/// The word of [`NUMBERS`] for ranges.
+/// The value of [`NUMBERS`] that asks for ranges.
 const RANGE: &str = "range";
 
 /// The option `numbers`.
@@ -29,7 +29,7 @@ pub(super) const NUMBERS: Param = Param {
     default: Some(""),
 };
 
-/// The word of [`RANGES`] for ends at values of the group.
+/// The value of [`RANGES`] with which ranges end at values of the group.
 const EXACT: &str = "exact";
 
 /// The option `ranges`.

@@ -3,12 +3,12 @@
 //! If LEVELS ends a column below the top of its hierarchy, all rows of a group have the same label
 //! at the highest of these levels. So the combinations that share these labels in every such column
 //! are a table of their own, and every algorithm that divides such a table keeps to LEVELS. With
-//! `region LEVELS 0 TO 0`, each region is divided by itself. Columns without LEVELS are labelled as
-//! usual.
+//! `region LEVELS 0 TO 0`, each region is divided separately. Columns without LEVELS are labelled
+//! as usual.
 //!
-//! The strata share the rows that may be suppressed. Strata that do not hold as a whole come first,
-//! because their rows can only be suppressed. The other strata share the rest in proportion to
-//! their rows. The share that one stratum does not use goes to the next.
+//! The strata share the rows that may be suppressed. Strata where not even all rows together
+//! satisfy the models come first, because these rows can only be suppressed. The other strata share
+//! the rest in proportion to their rows. The share that one stratum does not use goes to the next.
 
 use super::groups::Partition;
 use super::partitioner::{Found, Partitioner};
@@ -17,10 +17,10 @@ use crate::error::Result;
 use crate::search::Context;
 use std::collections::BTreeMap;
 
-/// Divides a table by an algorithm, within the strata of the table.
+/// Divides each stratum of a table with an algorithm.
 pub fn divided(partitioner: &dyn Partitioner, table: &dyn Table, context: &mut Context) -> Result<Found> {
     let strata = strata(table);
-    // The groups of some columns have rows of several strata.
+    // Groups over only some of the columns have rows from several strata.
     if strata.len() < 2 || partitioner.keeps_levels() || !table.groupings().is_empty() {
         return partitioner.run(table, context);
     }
@@ -169,8 +169,8 @@ mod tests {
     use std::sync::Arc;
 
     proptest! {
-        /// Every algorithm keeps to LEVELS. If each stratum holds, no more rows are suppressed than
-        /// allowed.
+        /// Every algorithm keeps to LEVELS. If each stratum satisfies the models, no more rows are
+        /// suppressed than allowed.
         #[test]
         fn labels_are_of_the_levels_and_strata_hold(
             rows in prop::collection::btree_map((0u32..5, 0u32..4), 1u64..5, 1..20),

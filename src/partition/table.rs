@@ -23,7 +23,7 @@ pub struct Column {
     pub bottom: u8,
     /// The highest level that LEVELS allows.
     pub top: u8,
-    /// The weight of a loss in this column; 1 if none was given.
+    /// The weight of a loss in this column; 1 if no weight was given.
     pub weight: f64,
     /// The kind of labels for the values, if they have an order.
     pub numbers: Numbers,
@@ -71,9 +71,9 @@ pub trait Table {
     /// Returns the number of combinations.
     fn len(&self) -> usize;
 
-    /// Returns the number of combinations of the whole table of which this table is a stratum; by
-    /// default, the number of combinations of this table. With this number the strata of a large
-    /// table take no more time than the whole table would.
+    /// If this table is a stratum, returns the number of combinations of the whole table. By
+    /// default, returns the number of combinations of this table. With this number, the strata of a
+    /// large table together take no more time than the whole table would.
     fn whole(&self) -> usize {
         self.len()
     }
@@ -88,15 +88,15 @@ pub trait Table {
     /// for it.
     fn holds(&self, combinations: &[u32]) -> bool;
 
-    /// Returns a number of rows below which no group holds.
+    /// Returns a number of rows below which no group satisfies the models.
     fn least_rows(&self) -> u64;
 
-    /// Returns true if every group with [`Table::least_rows`] rows holds, so that only the number
-    /// of rows matters.
+    /// Returns true if every group with [`Table::least_rows`] rows satisfies the models, so that
+    /// only the number of rows matters.
     fn rows_suffice(&self) -> bool;
 
-    /// Returns the groupings that must hold for some of the columns. [`Table::holds`] does not
-    /// judge them, because such a group has rows of many classes.
+    /// Returns the groupings over some of the columns whose groups must be large enough.
+    /// [`Table::holds`] does not judge these groups, because each has rows of many classes.
     fn groupings(&self) -> &[Grouping] {
         &[]
     }

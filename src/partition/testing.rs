@@ -1,5 +1,5 @@
-//! A table made up in a test: combinations with their rows by class label. A group holds if it has
-//! at least k rows.
+//! A table made up in a test: combinations with their rows by class label. A group satisfies the
+//! model if it has at least k rows.
 
 use super::{Column, Numbers, Partition, Partitioner, Table};
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
@@ -43,8 +43,8 @@ pub(super) fn column(groups: &[&str], numbers: bool) -> Column {
 }
 
 impl Toy {
-    /// Returns a table of a column of numbers and one of texts, with the rows of each pair of their
-    /// codes.
+    /// Returns a table with a column of numbers and a column of texts. `rows` contains the number
+    /// of rows of each pair of codes.
     pub(super) fn of_pairs(rows: &BTreeMap<(u32, u32), u64>, k: u64, asks: bool) -> Self {
         Self {
             columns: vec![

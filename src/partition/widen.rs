@@ -1,9 +1,9 @@
 //! Labels that cover all values under coarser combinations.
 //!
 //! An algorithm reads one ground value for each label of a combination. If combinations start above
-//! the ground, other values are under the label as well. Algorithms that must keep to the levels of
-//! LEVELS use labels of no lower level, so their labels cover all values. Other algorithms label
-//! single values and ranges of values, which this module widens.
+//! the ground, other values are under the label as well. Algorithms that must keep within LEVELS
+//! use no labels at lower levels, so their labels cover all values. Other algorithms label single
+//! values and ranges of values, which this module widens.
 
 use super::groups::Partition;
 use super::table::{Column, Table};
@@ -34,8 +34,8 @@ pub fn widened(partition: Partition, table: &dyn Table) -> Result<Partition> {
     Partition::new(lookups, partition.groups().to_vec(), cells)
 }
 
-/// Returns, by ground code, the least and the greatest code with the same label at the bottom of a
-/// column.
+/// Returns, by ground code, the least and the greatest code with the same label at the lowest level
+/// of a column.
 fn under(column: &Column) -> Vec<(u32, u32)> {
     let least = &column.lookup.level(column.bottom).representatives;
     let mut greatest = least.clone();
@@ -67,7 +67,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::sync::Arc;
 
-    /// Returns the table with its combinations at these levels.
+    /// Returns the table with its combinations generalized to these levels.
     fn at(rows: &BTreeMap<(u32, u32), u64>, bottoms: (u8, u8), k: u64) -> Toy {
         let mut table = Toy::of_pairs(rows, k, false);
         (table.columns[0].bottom, table.columns[1].bottom) = bottoms;

@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 /// Starts `work` at once on a blocking thread, and returns its result. `what` names the work in the
-/// error if it panics. If the future is dropped, work that has not started never starts, and work
-/// that has started ends at its next [`check_cancelled`].
+/// error that reports a panic. If the future is dropped, work that has not started never starts,
+/// and work that has started ends at its next [`check_cancelled`].
 pub(crate) fn blocking<T: Send + 'static>(
     what: &'static str,
     work: impl FnOnce() -> Result<T> + Send + 'static,
@@ -51,8 +51,8 @@ mod tests {
         );
     }
 
-    /// The work ends on every thread of the pool that takes part in it. Without cancellation, it
-    /// would never end.
+    /// Tests that dropped work ends on every thread of the pool that takes part in it. Without
+    /// cancellation, the work would never end.
     #[tokio::test(flavor = "current_thread")]
     async fn dropped_work_ends_on_all_threads() {
         for threads in [1, 2, 3] {
@@ -76,8 +76,8 @@ mod tests {
         }
     }
 
-    /// A thread of the pool that takes up other work does not confuse the waiter of that work with
-    /// the waiter of its earlier work.
+    /// Tests that a thread of the pool that takes up other work does not confuse the waiter of that
+    /// work with the waiter of its earlier work.
     #[tokio::test(flavor = "current_thread")]
     async fn work_that_is_waited_for_is_not_cancelled_with_other_work() {
         let pool = Pool::new(2);

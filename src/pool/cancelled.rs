@@ -24,7 +24,7 @@ impl Waiter {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Makes this the waiter of all work of this thread that has no other waiter.
+    /// Makes this the waiter for all work on this thread that has no other waiter.
     pub(crate) fn adopt(self) {
         CURRENT.set(Some(self));
     }
@@ -36,7 +36,7 @@ impl Waiter {
     }
 }
 
-/// Runs a part of the work that `waiter` waits for on this thread.
+/// Runs, on this thread, a part of the work that `waiter` waits for.
 pub(super) fn waited_for<T>(waiter: Option<Waiter>, work: impl FnOnce() -> T) -> T {
     /// Restores the waiter of the work that this thread was doing, also after a panic.
     struct Before(Option<Waiter>);

@@ -1,8 +1,8 @@
 //! Threads: one pool per session for computations, and blocking threads for work that waits.
 //!
-//! DataFusion's plans are executed by the workers of the tokio runtime that a statement is awaited
-//! on. A worker that waits or computes for long keeps every other task of the runtime from running,
-//! including those of an application that embeds anonsql. Therefore
+//! DataFusion's plans are executed by the workers of the tokio runtime on which a statement is
+//! awaited. A worker that waits or computes for a long time keeps every other task of the runtime
+//! from running, including those of an application that embeds anonsql. Therefore
 //!
 //! - work that waits for files, merges, sorts or sums up is handed to [`blocking`];
 //! - work that is worth several threads is handed to the [`Pool`] of the session, on which [`map`],

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// The fewest entries that are worth a second thread.
+/// The minimum number of entries that are worth a second thread.
 pub(crate) const MANY: usize = 1 << 16;
 
 /// Returns the number of threads of the pool that this is called on. Returns 1 on any other thread,
@@ -26,7 +26,7 @@ pub(crate) fn map<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync + Send) -> Ve
     }
 }
 
-/// Sorts values, and keeps equal values in their order.
+/// Sorts values, and keeps equal values in their original order.
 pub(crate) fn sort_by<T: Send>(values: &mut [T], compare: impl Fn(&T, &T) -> Ordering + Sync) {
     match threads() {
         1 => values.sort_by(compare),
@@ -34,8 +34,8 @@ pub(crate) fn sort_by<T: Send>(values: &mut [T], compare: impl Fn(&T, &T) -> Ord
     }
 }
 
-/// Divides `0..n` into pieces of about the same length, in order: one piece per thread if `n` is at
-/// least [`MANY`], and one piece if not.
+/// Divides `0..n` into consecutive pieces of about the same length: one piece per thread if `n` is
+/// at least [`MANY`], and one piece if not.
 pub(crate) fn pieces(n: usize) -> Vec<Range<usize>> {
     let parts = if n < MANY { 1 } else { threads() };
     let length = n.div_ceil(parts).max(1);

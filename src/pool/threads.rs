@@ -101,7 +101,7 @@ impl SessionPool {
     }
 
     /// Returns the pool. After `SET datafusion.execution.target_partitions` this is a new pool; the
-    /// old one finishes its work.
+    /// old pool finishes its work.
     fn sized(&self, threads: usize) -> Pool {
         let mut pool = self.0.lock();
         if pool.threads != threads.max(1) {

@@ -1,11 +1,11 @@
 //! The values of a class as one value: mean, median and mode (LABELS).
 //!
-//! All of them follow from the base frequency set, the distinct combinations of values with their
-//! counts, so no further scan is needed. Integers, decimals, dates and timestamps are added up as
+//! All three follow from the base frequency set (the distinct combinations of values with their
+//! counts), so no further scan is needed. Integers, decimals, dates and timestamps are added up as
 //! whole units of their type: sums are exact, and the quotient is rounded to the nearest unit,
 //! halves to the even one. Floating-point numbers are added up without loss, and the mean is
-//! rounded once, so the result depends neither on threads nor on the order of rows. Equally
-//! frequent values: the least one is the mode. NULL is left out of means and medians.
+//! rounded once, so the result depends neither on threads nor on the order of rows. Of equally
+//! frequent values, the least one is the mode. NULL is left out of means and medians.
 //!
 //! Reference: Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation for
 //! statistical disclosure control, 2002, section 2, doi:10.1109/69.979982 (groups are released as
@@ -26,8 +26,8 @@ pub(super) struct Counted {
     pub(super) rows: u64,
 }
 
-/// Returns one value for each of `classes` classes, of the type of the column. `counted` contains
-/// the values of the classes in any order, and a class without an entry is NULL.
+/// Returns one value for each of `classes` classes, in the type of the column. `counted` contains
+/// the values of the classes in any order. A class without an entry gets NULL.
 pub(super) fn class_values(
     form: LabelForm,
     lookup: &Lookup,
@@ -68,8 +68,8 @@ pub(super) fn class_values(
     }
 }
 
-/// Returns a value for each class from the numbers in it, with their counts. `counted` is sorted,
-/// and `read` returns the number of a code; `None` for NULL.
+/// Returns a value for each class, computed from the numbers in the class with their counts.
+/// `counted` is sorted, and `read` returns the number of a code; `None` for NULL.
 fn of_runs<T: Clone>(
     counted: &[Counted],
     classes: usize,
@@ -84,8 +84,8 @@ fn of_runs<T: Clone>(
     Ok(found)
 }
 
-/// Returns the most frequent code, the least of several. Codes ascend, and one code may occur
-/// several times.
+/// Returns the most frequent code, or the least of several equally frequent ones. Codes ascend, and
+/// one code may have several entries.
 fn mode(run: &[Counted]) -> Option<u32> {
     let codes = run.chunk_by(|a, b| a.code == b.code);
     let sums = codes.map(|same| (same.iter().map(|one| one.rows).sum::<u64>(), same[0].code));
@@ -93,13 +93,13 @@ fn mode(run: &[Counted]) -> Option<u32> {
     most.map(|(_, code)| code)
 }
 
-/// Returns the mean of ascending values with their counts, rounded to the nearest whole number,
-/// halves to the even one.
+/// Returns the mean of ascending values with their counts, rounded to the nearest whole number;
+/// halves are rounded to the even number.
 fn whole_mean(weighted: &[(i128, u64)]) -> Result<Option<i128>> {
     let Some((least, _)) = weighted.first().copied() else {
         return Ok(None);
     };
-    // Distances from the least value are small where the values themselves may not be.
+    // The distances from the least value may be small where the values themselves are large.
     let mut sum = 0i128;
     let mut rows = 0i128;
     for (value, n) in weighted {
@@ -147,15 +147,15 @@ fn whole_median(weighted: &[(i128, u64)]) -> Result<Option<i128>> {
 /// A power of two: multiplying by it changes no digit of a number that is not tiny.
 const SCALE: f64 = 1.0 / (1u128 << 100) as f64;
 
-/// Returns the number nearest to the mean of ascending values with their counts. Of two numbers
-/// that are equally near, returns the even one.
+/// Returns the floating-point number nearest to the mean of ascending values with their counts. Of
+/// two numbers that are equally near, returns the even one.
 fn mean(weighted: &[(f64, u64)]) -> Option<f64> {
     let ((least, _), (greatest, _)) = (weighted.first()?, weighted.last()?);
     let rows: u64 = weighted.iter().map(|(_, n)| n).sum();
     // A sum may be beyond the greatest floating-point number.
     let is_large = !(least.abs().max(greatest.abs()) * 4.0 * rows as f64).is_finite();
     let scale = if is_large { SCALE } else { 1.0 };
-    // The difference between the sum and that of as many rows of `mean`.
+    // The difference between the sum of the values and the sum of as many times `mean`.
     let above = |mean: f64| {
         let mut sum = ExactSum::default();
         weighted.iter().for_each(|(value, n)| sum.add(value * scale, *n));
@@ -314,7 +314,7 @@ mod tests {
             for (i, class) in classes.iter().enumerate() {
                 let rows = rows(class);
                 let (n, sum) = (rows.len() as i64, rows.iter().sum::<i64>());
-                // The nearest integer, by trying all of them.
+                // The nearest integer, found by trying all integers.
                 let nearest = |sum: i64, n: i64| {
                     (-60..80).min_by_key(|m| ((m * n - sum).abs(), m.rem_euclid(2))).unwrap()
                 };

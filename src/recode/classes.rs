@@ -1,8 +1,8 @@
 //! A release that is made without reading the source again.
 //!
-//! If only quasi-identifiers are released, all rows of a class are equal: the class's labels,
-//! repeated by its row count. The classes of the chosen node are then the release, and writing them
-//! in order replaces the second scan.
+//! If only quasi-identifiers are released, all rows of a class are equal, and consist of the
+//! class's labels. The classes of the chosen node with their row counts then determine the release,
+//! and writing the classes in release order replaces the second scan.
 
 use super::{ColumnTreatment, RecodingPlan, Released};
 use crate::error::Result;
@@ -34,9 +34,9 @@ pub struct Classes {
 
 impl Classes {
     /// Prepares those of `classes` that are `kept`, ordered by the columns `first` and then by all
-    /// quasi-identifiers. Returns `None` if the classes do not determine the release, because it
-    /// has other columns or starred rows. If `keys` is true, the columns of the order key follow
-    /// the released ones.
+    /// quasi-identifiers. Returns `None` if the classes do not determine the release, because the
+    /// release has other columns or starred rows. If `keys` is true, the columns of the order key
+    /// follow the released columns.
     pub fn try_new(
         recoding: Arc<RecodingPlan>,
         source: &Schema,
@@ -129,7 +129,7 @@ impl Operator for Classes {
     }
 }
 
-/// The position of a stream: `done` rows of class `class` were returned.
+/// The position of a stream: `done` rows of class `class` have been returned.
 struct Place {
     recoding: Arc<RecodingPlan>,
     codes: Arc<Vec<Vec<u32>>>,

@@ -1,10 +1,10 @@
-//! Dealing rows out by bucket. A bucket is a range of classes in the order of the release.
+//! Distributes rows to buckets. A bucket is a range of classes in the order of the release.
 //!
 //! Rows are compared by their *place*: first the positions of their labels in the columns of
 //! PARTITIONED BY, and then the words of the order key. Places are in the order of the release, to
 //! the extent that the quasi-identifiers determine it. The last class of a bucket may also be the
-//! first class of the next. The rows of this class then go to both buckets, because only all of its
-//! rows, in order, show which of them belong to which bucket.
+//! first class of the next. All rows of this class then go to both buckets, because which of them
+//! belong to which bucket is known only when all rows of the class are in order.
 
 use super::order_key::ORDER_PREFIX;
 use super::recoding_plan::{ColumnTreatment, RecodingPlan};
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// The last column of dealt rows: the bucket.
+/// The name of the last column of dealt rows, which contains the bucket.
 pub(crate) const BUCKET: &str = "__anonsql_bucket";
 
 /// A bucket: its number, and the first and the last place of its rows.
@@ -39,7 +39,7 @@ pub(crate) struct Range {
 /// compared first, then the words of the order key.
 pub(crate) type Place = Vec<u64>;
 
-/// Adds the bucket to rows that have the order key. Rows that are in no bucket are left out.
+/// Adds the bucket to rows that have the order key. Leaves out rows that are in no bucket.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Deal {
     /// The bits of each column of the order key, the last quasi-identifier first.
@@ -51,8 +51,8 @@ pub(crate) struct Deal {
 }
 
 impl RecodingPlan {
-    /// Returns the quasi-identifiers with these names; `None` if a name is not that of a
-    /// quasi-identifier.
+    /// Returns the numbers of the quasi-identifiers with these names; `None` if a name is not the
+    /// name of a quasi-identifier.
     fn numbers_of(&self, names: &[String]) -> Option<Vec<usize>> {
         let number = |name: &String| {
             let released = self.columns.iter().find(|c| c.name == *name)?;
@@ -64,9 +64,9 @@ impl RecodingPlan {
         names.iter().map(number).collect()
     }
 
-    /// Returns the places of these classes, and of rows that are `*` in every quasi-identifier, if
-    /// the plan has them. The columns of `first` are compared before the others. Returns `None` if
-    /// a column of `first` is not a quasi-identifier.
+    /// Returns the places of these classes and, if the plan has starred rows, the place of rows
+    /// that are `*` in every quasi-identifier. The columns of `first` are compared before the
+    /// others. Returns `None` if a column of `first` is not a quasi-identifier.
     pub(crate) fn places(
         &self,
         classes: &FrequencySet,
@@ -98,7 +98,7 @@ impl RecodingPlan {
         Some(first.iter().map(|i| u64::from(stars[*i])).chain(key).collect())
     }
 
-    /// Returns the texts of the first `of` columns of a place, as `first` names them in
+    /// Returns the texts of the labels in a place, for the columns that `first` names, as in
     /// [`Self::places`].
     pub(crate) fn texts_of(&self, place: &[u64], first: &[String]) -> Result<Vec<Option<String>>> {
         let first = self.numbers_of(first).unwrap_or_default();
@@ -111,7 +111,7 @@ impl RecodingPlan {
         place.iter().zip(&first).map(text).collect()
     }
 
-    /// Returns the operator that deals rows out to these buckets.
+    /// Returns the operator that distributes rows to these buckets.
     pub(crate) fn deal(&self, first: &[String], ranges: Vec<Range>) -> Deal {
         Deal {
             bits: (0..self.labels.len()).map(|column| self.order.bits(column)).collect(),
@@ -199,8 +199,8 @@ impl Travels for Deal {
 mod tests {
     use super::*;
 
-    /// A row of a class that two buckets share goes to both. A row that is in no bucket is left
-    /// out.
+    /// A row of a class that two buckets share goes to both buckets. A row that is in no bucket is
+    /// left out.
     #[test]
     fn rows_go_to_the_buckets_of_their_place() {
         let range = |bucket, low, high| Range {

@@ -1,7 +1,8 @@
 //! The operator that restores quasi-identifiers from the order key.
 //!
 //! The order key of a row determines every label of its quasi-identifiers. Rows are therefore
-//! sorted without those columns, which are most of a row's data, and get them back after the sort.
+//! sorted without these columns, which make up most of a row's data, and the columns are restored
+//! after the sort.
 
 use super::order_key::ORDER_PREFIX;
 use super::{ColumnTreatment, RecodingPlan};
@@ -17,7 +18,7 @@ use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 
-/// Adds the columns for which [`RecodingPlan::is_in_order_key`] is true to rows that lack them.
+/// Adds to rows the missing columns for which [`RecodingPlan::is_in_order_key`] is true.
 #[derive(Debug)]
 pub struct Decode(pub(super) Arc<RecodingPlan>);
 
@@ -25,7 +26,7 @@ pub struct Decode(pub(super) Arc<RecodingPlan>);
 pub type DecodeExec = OperatorExec<Decode>;
 
 impl DecodeExec {
-    /// Restores the columns of `schema` that `input` lacks from the order key.
+    /// Restores from the order key the columns of `schema` that `input` lacks.
     pub fn over_ordered(input: Arc<dyn ExecutionPlan>, recoding: Arc<RecodingPlan>, schema: SchemaRef) -> Self {
         Self::over(input, Decode(recoding), schema)
     }
@@ -93,7 +94,8 @@ fn decode(recoding: &RecodingPlan, schema: &SchemaRef, batch: &RecordBatch) -> R
     )?)
 }
 
-/// Returns the values at `indices`, as a dictionary if `data_type` is one, else as plain values.
+/// Returns the values at `indices`: as a dictionary if `data_type` is a dictionary type, otherwise
+/// as plain values.
 fn spell(values: &ArrayRef, indices: impl Iterator<Item = u32>, data_type: &DataType) -> Result<ArrayRef> {
     if !matches!(data_type, DataType::Dictionary(..)) {
         return Ok(cast(

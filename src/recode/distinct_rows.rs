@@ -1,5 +1,5 @@
-//! Numbers combinations of values of any types densely: the values of each column become codes, and
-//! a combination is a packed key of these codes.
+//! Gives consecutive numbers to combinations of values of any types: the values of each column
+//! become codes, and a combination is a packed key of these codes.
 
 use crate::error::{Error, Result};
 use crate::frequency::{Interner, ranked};
@@ -13,14 +13,14 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct DistinctRows {
     columns: Vec<Column>,
-    /// The keys of the combinations; `None` for a single column of values, whose codes are the
+    /// The keys of the combinations; `None` for a single column of values, whose codes serve as the
     /// numbers.
     rows: Option<Grouper>,
 }
 
 #[derive(Debug)]
 enum Column {
-    /// A column of numbers that are their own codes.
+    /// A column of unsigned integers, which are their own codes.
     Word,
     Values(Interner),
 }
@@ -51,7 +51,7 @@ impl DistinctRows {
         }
     }
 
-    /// Returns the number of each row's combination, and adds combinations that are new.
+    /// Returns the number of each row's combination. Adds new combinations.
     pub(crate) fn intern(&mut self, columns: &[ArrayRef]) -> Result<Vec<u32>> {
         let Some(rows) = &mut self.rows else {
             return match (&mut self.columns[..], columns) {
@@ -93,7 +93,7 @@ impl DistinctRows {
         }
     }
 
-    /// Returns the memory held, in bytes.
+    /// Returns the memory that the set takes, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let of_columns = self.columns.iter().map(|c| match c {
             Column::Word => 0,
@@ -124,7 +124,8 @@ impl DistinctRows {
         Ok(values)
     }
 
-    /// Returns the combinations in ascending order with NULL last, and the rank of each number.
+    /// Returns the combinations in ascending order with NULL last, and the rank of each combination
+    /// by its number.
     pub(crate) fn finish(self) -> Result<(Vec<ArrayRef>, Vec<u32>)> {
         ranked(&self.into_values()?)
     }
@@ -184,8 +185,8 @@ mod tests {
     }
 
     proptest! {
-        /// Combinations of a dictionary, a flat column and a word are numbered as by a map,
-        /// whichever of the columns are present, and are returned unchanged.
+        /// Combinations of a dictionary, a plain column and a word are numbered as by a map,
+        /// whichever of these columns are present, and are returned unchanged.
         #[test]
         fn combinations_are_numbered_like_a_map(
             rows in prop::collection::vec((prop::option::of(0u8..10), prop::option::of(0u8..3), 0u64..3), 0..200),

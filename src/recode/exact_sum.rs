@@ -1,9 +1,9 @@
-//! Sums of floating-point numbers without loss.
+//! Lossless sums of floating-point numbers.
 //!
 //! Reference: Shewchuk, Adaptive precision floating-point arithmetic and fast robust geometric
 //! predicates, 1997, section 2.4 (grow-expansion), doi:10.1007/PL00009321.
 
-/// A sum, as parts that do not overlap, the least first.
+/// A sum, stored as parts whose digits do not overlap, the least part first.
 #[derive(Debug, Default)]
 pub(super) struct ExactSum {
     parts: Vec<f64>,
@@ -37,7 +37,7 @@ impl ExactSum {
     }
 }
 
-/// Returns the rounded sum of two numbers, and what the rounding took away.
+/// Returns the rounded sum of two numbers, and the part that rounding removed.
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let of_b = sum - a;

@@ -26,8 +26,8 @@ pub type RecodeExec = OperatorExec<Recode>;
 
 impl RecodeExec {
     /// Applies `recoding` to `input`, which has the columns of [`RecodingPlan::reads`]. The output
-    /// has `schema`: that of `RecodingPlan::ordered_schema`, or the same with kept columns in the
-    /// types in which they are read.
+    /// has `schema`: the schema of `RecodingPlan::ordered_schema`, or this schema with kept columns
+    /// in the types in which they are read.
     pub fn over_source(input: Arc<dyn ExecutionPlan>, recoding: Arc<RecodingPlan>, schema: SchemaRef) -> Self {
         Self::over(input, Recode(recoding), schema)
     }
@@ -122,7 +122,7 @@ impl Recoder {
         Ok(filter_record_batch(&recoded, &arrow::compute::not(&suppressed)?)?)
     }
 
-    /// Returns the released columns of a batch: the values with their treatments.
+    /// Returns the released columns of a batch: the values after their treatments.
     fn columns(&mut self, batch: &RecordBatch, labels: &[Vec<u32>], suppressed: &[bool]) -> Result<Vec<ArrayRef>> {
         let recoding = Arc::clone(&self.recoding);
         let mut sets = vec![];
@@ -164,7 +164,7 @@ impl Recoder {
         Ok(columns)
     }
 
-    /// Returns for each row whether it has an unmapped value that suppresses it.
+    /// Returns, for each row, whether an unmapped value suppresses it.
     fn unmapped(&self, codes: &[Vec<u32>], rows: usize) -> Vec<bool> {
         let mut unmapped = vec![false; rows];
         let suppresses = |(i, _): &(usize, &Vec<u32>)| self.recoding.unmapped[*i] == OnUnmapped::Suppress;

@@ -1,11 +1,12 @@
-//! The operators around the sort of a release that sort equal rows only once.
+//! The operators around the sort of a release with which equal rows are sorted only once.
 //!
 //! Equal rows of a release are interchangeable, and there are many: they share their class, and the
 //! other columns mostly have few values. [`FoldExec`] counts equal rows before the sort, which then
-//! compares, moves and spills each distinct row once, and [`RepeatExec`] repeats them after it.
-//! Folding is an optimization without a guarantee: equal rows that were not folded into one are
-//! sorted next to each other. A stream therefore counts what fits in a small table, passes the
-//! table on and starts a new one, and stops folding if rows seldom repeat.
+//! compares, moves and spills each distinct row once. [`RepeatExec`] repeats the rows after the
+//! sort. Folding is an optimization without a guarantee: equal rows that were not folded into one
+//! are sorted next to each other. A stream therefore counts rows in a small table. When the table
+//! is full, the stream returns the content of the table and starts a new one. It stops folding if
+//! rows seldom repeat.
 
 use super::distinct_rows::DistinctRows;
 use crate::error::{Error, Result};
@@ -24,7 +25,7 @@ use std::sync::Arc;
 
 /// The size in bytes of a stream's table if memory has no limit: some hundred thousand rows.
 const TABLE: usize = 1 << 26;
-/// The memory limit divided by this is the largest size of a stream's table.
+/// The divisor of the memory limit that gives the largest size of a stream's table.
 const PART: usize = 16;
 
 /// Returns the memory in bytes that each stream of a [`FoldExec`] reserves in `pool`.
@@ -45,10 +46,10 @@ pub(super) fn set_aside(plan: &dyn ExecutionPlan, pool: &dyn MemoryPool) -> usiz
     own + below.sum::<usize>()
 }
 
-/// Turns rows into distinct rows with their counts, which are the last column: [`ROWS`].
+/// Turns rows into distinct rows with their counts. The counts are the last column: [`ROWS`].
 #[derive(Debug)]
 pub struct Fold {
-    /// Whether equal rows can be found. If not, each row stands for itself.
+    /// Whether equal rows can be found. If not, each row gets the count 1.
     pub(super) folds: bool,
 }
 
@@ -56,7 +57,7 @@ pub struct Fold {
 pub type FoldExec = OperatorExec<Fold>;
 
 impl FoldExec {
-    /// Folds the rows of `input`, if grouping returns the values of all columns unchanged. The
+    /// Folds the rows of `input` if grouping returns the values of all columns unchanged. The
     /// output has the columns of `schema` and [`ROWS`]; a dictionary column of `input` may be plain
     /// in `schema`.
     pub fn over_rows(input: Arc<dyn ExecutionPlan>, schema: &Schema) -> Self {
@@ -72,7 +73,8 @@ fn with_rows(schema: &Schema) -> SchemaRef {
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-/// Returns true if equal values are always identical: floats have two zeros and many NaNs.
+/// Returns true if equal values are always identical. Floats are not: they have two zeros and many
+/// NaNs.
 fn is_kept_by_grouping(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, values) => is_kept_by_grouping(values),
@@ -152,7 +154,7 @@ impl Table {
         self.distinct.bytes() + self.counts.capacity() * 8 >= self.room
     }
 
-    /// Returns true if so few rows were equal that sorting them all costs no more than folding.
+    /// Returns true if so few rows were equal that sorting all of them costs no more than folding.
     fn is_idle(&self) -> bool {
         self.rows - self.counts.len() < self.rows / 5
     }
@@ -183,7 +185,8 @@ struct Folding {
     table: Option<Table>,
     held: MemoryReservation,
     size: usize,
-    /// The batch that is passed on, and the number of its rows that already were.
+    /// The batch that is being passed on, and the number of its rows that have already been passed
+    /// on.
     ready: Option<(RecordBatch, usize)>,
 }
 
@@ -216,8 +219,8 @@ impl Folding {
         }
     }
 
-    /// Returns the next rows of the batch that is passed on, as a copy, so that no output batch
-    /// holds the memory of all rows.
+    /// Returns a copy of the next rows of the batch that is being passed on, so that no output
+    /// batch keeps the memory of all rows.
     fn part(&mut self) -> Result<Option<RecordBatch>> {
         let Some((batch, done)) = self.ready.as_mut().filter(|(b, done)| *done < b.num_rows()) else {
             self.ready = None;
@@ -240,7 +243,7 @@ fn single(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     typed(&columns, schema)
 }
 
-/// Turns folded rows back into as many rows as they stand for.
+/// Repeats each folded row as often as its count says.
 #[derive(Debug)]
 pub struct Repeat;
 
@@ -248,8 +251,8 @@ pub struct Repeat;
 pub type RepeatExec = OperatorExec<Repeat>;
 
 impl RepeatExec {
-    /// Expands each folded row of `input` to as many rows as it counts, in the order of the
-    /// release. The output has `schema`, which is the input's without [`ROWS`].
+    /// Repeats each folded row of `input` as often as its count says, in the order of the release.
+    /// The output has `schema`, which is the schema of the input without [`ROWS`].
     pub fn over_ordered(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Self {
         Self::over(input, Repeat, schema)
     }
@@ -276,12 +279,12 @@ impl Operator for Repeat {
     }
 }
 
-/// The output of one batch of folded rows: batches of `size` rows.
+/// The output for one batch of folded rows: batches of `size` rows.
 struct Repeated {
     distinct: RecordBatch,
     counts: UInt64Array,
     size: usize,
-    /// The current row, and how often it was returned.
+    /// The current row, and the number of times it has been returned.
     row: usize,
     done: u64,
 }

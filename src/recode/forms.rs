@@ -1,4 +1,4 @@
-//! The released values of a quasi-identifier in a form that is computed (LABELS).
+//! The released values of a quasi-identifier in a computed form (LABELS).
 
 use super::class_values::{Counted, class_values};
 use super::labels::Labels;
@@ -11,7 +11,7 @@ use arrow::compute::{cast, nullif};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// The labels that were chosen for a column, by number.
+/// The labels chosen for a column, by label number.
 pub(super) enum Chosen<'a> {
     /// The labels of a level.
     Level(u8),
@@ -39,7 +39,7 @@ impl Chosen<'_> {
 pub(super) struct Members<'a> {
     /// The number of classes.
     pub(super) classes: usize,
-    /// The number and the label of each class that is released, for one column.
+    /// For one column: the number and the label of each released class.
     pub(super) released: Vec<(u32, u32)>,
     /// The combinations of ground values.
     pub(super) combinations: &'a FrequencySet,
@@ -50,7 +50,7 @@ pub(super) struct Members<'a> {
 /// A column as it is released.
 pub(super) struct Computed {
     pub(super) labels: Labels,
-    /// In a computed form: the check that a chosen label covers a value.
+    /// The check that a chosen label covers a value; `None` unless the form is computed.
     pub(super) chosen: Option<Arc<Cover>>,
     /// The check that a released value covers a value; `None` if a value alone does not determine
     /// what it covers.
@@ -58,7 +58,7 @@ pub(super) struct Computed {
 }
 
 /// Returns the chosen labels of column number `column` in `form`. `members` are needed for a form
-/// of the class.
+/// that is computed for each class.
 pub(super) fn computed(
     form: LabelForm,
     key_schema: &KeySchema,
@@ -97,8 +97,8 @@ pub(super) fn computed(
     })
 }
 
-/// Returns the value of each class. Classes that are suppressed, or whose label is NULL or that of
-/// the top, are NULL.
+/// Returns the value of each class. A class gets NULL if it is suppressed or its label is NULL or
+/// the label of the top.
 fn of_classes(
     form: LabelForm,
     key_schema: &KeySchema,

@@ -1,8 +1,9 @@
 //! Sets of items: every item of a list becomes its label, and the labels of a list become a set.
 //!
-//! A released list ascends by the bytes of its labels and has each label once, so that neither the
-//! order nor the number of equal items is released. NULL items are left out. A NULL list, and the
-//! list of a suppressed row, is released as NULL. A list without items stays a list without items.
+//! A released list is sorted by the bytes of its labels and has each label once, so that neither
+//! the order of items nor the number of equal items is released. NULL items are left out. A NULL
+//! list and the list of a suppressed row are released as NULL. An empty list is released as an
+//! empty list.
 
 use crate::error::{Error, Result};
 use crate::frequency::Encoder;
@@ -78,12 +79,12 @@ impl ItemRecoding {
     }
 }
 
-/// The items of some lists, one list after the other.
+/// The items of several lists, list by list.
 pub(crate) struct Items {
     /// The items that are not NULL.
     pub(crate) items: ArrayRef,
-    /// By row: the number of these items that are in its list; `None` if the list is NULL or not
-    /// read.
+    /// By row: the number of these items that are in the row's list; `None` if the list is NULL or
+    /// not read.
     pub(crate) counts: Vec<Option<usize>>,
     /// The number of items that are NULL.
     pub(crate) nulls: u64,

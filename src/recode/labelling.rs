@@ -1,4 +1,5 @@
-//! Chooses the labels of a row: by the node of the lattice, or by the group of its combination.
+//! The choice of the labels of a row: by the node of the lattice, or by the group of the row's
+//! combination.
 
 use crate::error::{Error, Result};
 use crate::frequency::{FrequencySet, KeyIndex};
@@ -11,8 +12,8 @@ use std::sync::Arc;
 /// The choice that a recoding plan applies: a node or a partition.
 #[derive(Debug)]
 pub(super) enum Labelling {
-    /// One level per column, and every class by its key, released classes first. A class that is
-    /// not known fails the scan, so it is never released.
+    /// One level per column, and every class by its key, released classes first. A row of an
+    /// unknown class fails the scan, so it is never released.
     Node {
         node: Node,
         classes: KeyIndex,
@@ -31,7 +32,7 @@ pub struct Grouped {
     pub combinations: Arc<KeyIndex>,
     /// The groups of the combinations.
     pub partition: Arc<Partition>,
-    /// Whether each group is released rather than suppressed.
+    /// For each group, whether it is released rather than suppressed.
     pub kept: Vec<bool>,
 }
 
@@ -55,7 +56,7 @@ impl fmt::Display for Labelling {
 }
 
 impl Labelling {
-    /// Labels rows by the node of `classes`, of which only those that are `kept` are released.
+    /// Labels rows by the node of `classes`. Only the classes that are `kept` are released.
     pub(super) fn node(classes: &FrequencySet, kept: &[bool]) -> Self {
         let all = 0..classes.len();
         let (released, suppressed): (Vec<usize>, Vec<usize>) = all.partition(|class| kept[*class]);
@@ -66,7 +67,7 @@ impl Labelling {
         }
     }
 
-    /// Returns the index of the label of class `class` of `classes` in a column.
+    /// Returns the index of the label in a column of class number `class` of `classes`.
     pub(super) fn of_class(&self, key_schema: &KeySchema, classes: &FrequencySet, class: usize, column: usize) -> u32 {
         match self {
             Labelling::Node { node, .. } => {
@@ -77,8 +78,8 @@ impl Labelling {
         }
     }
 
-    /// Returns the number of class `class` of `classes`, as [`Labelled`] has it; `None` if the
-    /// class is not known.
+    /// Returns the number in [`Labelled`] of class number `class` of `classes`; `None` if the class
+    /// is not known.
     pub(super) fn number_of_class(&self, classes: &FrequencySet, class: usize) -> Option<u32> {
         match self {
             Labelling::Node { classes: index, .. } => index.entry(classes.key(class)),
@@ -86,7 +87,7 @@ impl Labelling {
         }
     }
 
-    /// Returns the number of the class of each of these combinations.
+    /// Returns, for each of these combinations, the number of its class.
     pub(super) fn numbers(&self, key_schema: &KeySchema, combinations: &FrequencySet) -> Result<Vec<u32>> {
         match self {
             Labelling::Node { node, classes, .. } => {

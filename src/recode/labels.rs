@@ -2,7 +2,7 @@
 //!
 //! Rows are ordered by their released values. Labels are therefore ordered by their texts and not
 //! by the values that they cover: an order that depended on more than the labels would reveal more
-//! than the labels.
+//! than the labels do.
 
 use crate::canonical::one_spelling;
 use crate::canonical::plain;
@@ -20,21 +20,21 @@ pub(super) struct Labels {
     /// The values in ascending order: texts by their bytes, other values in the order of their
     /// type, NULL last.
     pub(super) values: ArrayRef,
-    /// Whether the values are released as a dictionary of texts, and not in the column's own type.
+    /// Whether the values are released as a dictionary of texts and not in the column's own type.
     pub(super) is_text: bool,
-    /// The form of the labels. In a form other than TEXT, the value of a row is one of `values`,
-    /// and not its own.
+    /// The form of the labels. In a form other than TEXT, the released value of a row is one of
+    /// `values` and not the row's own value.
     pub(super) form: LabelForm,
-    /// The position of each label among the values, by the label's number; `None` if the two are
-    /// equal.
+    /// The position of each label among the values, by the label's number; `None` if every position
+    /// equals the number.
     places: Option<Vec<u32>>,
-    /// If suppressed rows are starred: the position of their value, which is `*` in the form TEXT
-    /// and NULL in the other forms.
+    /// The position of the value of suppressed rows, which is `*` in the form TEXT and NULL in the
+    /// other forms; `None` unless suppressed rows are starred.
     pub(super) star: Option<u32>,
 }
 
 impl Labels {
-    /// Returns the labels of a level. Text is released as a dictionary at level 0 too, so that it
+    /// Returns the labels of a level. A text is released as a dictionary at level 0 too, so that it
     /// is copied once per value and not once per row.
     pub(super) fn of_level(lookup: &Lookup, level: u8, starred: bool) -> Result<Self> {
         let labels = &lookup.level(level).labels;
@@ -50,7 +50,7 @@ impl Labels {
         })
     }
 
-    /// Returns the labels of a partition's column, with `*` if suppressed rows are starred.
+    /// Returns the labels of a partition's column. `*` is added if suppressed rows are starred.
     pub(super) fn of_texts(texts: &StringArray, starred: bool) -> Self {
         let star = starred.then_some(Some(TOP));
         let mut sorted: Vec<Option<&str>> = texts.iter().chain(star).collect();
@@ -67,8 +67,8 @@ impl Labels {
         }
     }
 
-    /// Returns labels in a form that is computed: `values` contains the value of each label, or of
-    /// each class for a form of the class. Equal values become one label.
+    /// Returns labels in a computed form: `values` contains the value of each label, or of each
+    /// class if the form is computed for each class. Equal values become one label.
     pub(super) fn of_values(form: LabelForm, values: &ArrayRef, starred: bool) -> Result<Self> {
         let values = match values.data_type() {
             DataType::Struct(_) => Arc::clone(values),

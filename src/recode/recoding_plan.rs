@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// The treatment of one released column.
 #[derive(Debug, Clone)]
 pub enum ColumnTreatment {
-    /// The column is quasi-identifier number `.0`, and released as its label.
+    /// The column is quasi-identifier number `.0`. Its labels are released.
     Generalize(usize),
     /// The column contains lists, which are released as sets of labels.
     Items(Arc<ItemRecoding>),
@@ -68,8 +68,8 @@ pub struct RecodingPlan {
     pub(super) labels: Vec<Labels>,
     /// For each quasi-identifier that is released as labels, the check that a label covers a value.
     pub(super) covers: Vec<Option<Arc<Cover>>>,
-    /// For each quasi-identifier in a computed form, the check that the label it is computed from
-    /// covers a value.
+    /// For each quasi-identifier in a computed form, the check that the label from which the
+    /// released value is computed covers a value.
     pub(super) chosen: Vec<Option<Arc<Cover>>>,
     /// The packed layout of the order key: the first quasi-identifier in the highest bits.
     pub(super) order: PackedLayout,
@@ -77,8 +77,8 @@ pub struct RecodingPlan {
 
 impl RecodingPlan {
     /// Creates the recoding plan that generalizes to the node of `classes` and suppresses the
-    /// classes that are not `kept`. `combinations` are the combinations of ground values, which a
-    /// form of the class is computed from.
+    /// classes that are not `kept`. `combinations` are the combinations of ground values, from
+    /// which a form that is computed for each class is computed.
     pub fn new(
         key_schema: Arc<KeySchema>,
         quasi_identifiers: Vec<QuasiIdentifierRule>,
@@ -124,7 +124,7 @@ impl RecodingPlan {
     }
 
     /// Creates the recoding plan that gives each row the labels of its group. In the form TEXT, a
-    /// quasi-identifier is released as a string. `combinations` are as in [`RecodingPlan::new`].
+    /// quasi-identifier is released as a string. `combinations` is as in [`RecodingPlan::new`].
     pub fn partitioned(
         key_schema: Arc<KeySchema>,
         quasi_identifiers: Vec<QuasiIdentifierRule>,
@@ -214,8 +214,8 @@ impl RecodingPlan {
         names
     }
 
-    /// Returns the schema of the release. A column kept at level 0 keeps its type, and a
-    /// generalized one is a string; strings are dictionaries. If suppressed rows are starred, every
+    /// Returns the schema of the release. A column at level 0 keeps its type, and a generalized
+    /// column is a string. Strings are dictionaries. If suppressed rows are starred, every
     /// quasi-identifier is a string. A quasi-identifier in a computed form has the type of its
     /// values.
     pub fn schema(&self, source: &Schema) -> Result<SchemaRef> {
@@ -239,7 +239,7 @@ impl RecodingPlan {
         Ok(Arc::new(Schema::new(fields)))
     }
 
-    /// Returns true if the order key determines the value of a released column, which holds for
+    /// Returns true if the order key determines the value of a released column, which is true of
     /// quasi-identifiers.
     pub fn is_in_order_key(&self, column: &str) -> bool {
         let released = self.columns.iter().find(|c| c.name == column);
@@ -250,14 +250,14 @@ impl RecodingPlan {
     pub(super) fn place_of_class(&self, classes: &FrequencySet, class: usize, column: usize) -> u32 {
         let labels = &self.labels[column];
         labels.place(match labels.form.is_of_class() {
-            // A class that is not known fails the scan of its rows.
+            // The rows of a class that is not known make the scan fail.
             true => self.labelling.number_of_class(classes, class).unwrap_or(0),
             false => self.labelling.of_class(&self.key_schema, classes, class, column),
         })
     }
 
-    /// Returns the released values of a column, and for each class in `of` the position of its
-    /// value among them. Returns `None` if the column is released in the form TEXT.
+    /// Returns the released values of a column and, for each class in `of`, the position of the
+    /// class's value among them. Returns `None` if the column is released in the form TEXT.
     pub(crate) fn computed_values(
         &self,
         classes: &FrequencySet,
@@ -269,8 +269,8 @@ impl RecodingPlan {
         (labels.form != LabelForm::Text).then(|| (&labels.values, of.iter().map(place).collect()))
     }
 
-    /// Returns true if a column is released in a form other than TEXT, in which different labels
-    /// may be released as the same value.
+    /// Returns true if any column is released in a form other than TEXT. In such a form, different
+    /// labels may be released as the same value.
     pub(crate) fn has_computed_values(&self) -> bool {
         self.labels.iter().any(|labels| labels.form != LabelForm::Text)
     }
@@ -293,7 +293,7 @@ impl RecodingPlan {
         self.order.words()
     }
 
-    /// Returns the schema of the released columns followed by those of the order key, and by
+    /// Returns the schema of the released columns, followed by the columns of the order key, and by
     /// [`SUPPRESSED`] if suppressed rows are starred.
     pub(crate) fn ordered_schema(&self, source: &Schema) -> Result<SchemaRef> {
         let mut fields = self.schema(source)?.fields().to_vec();
@@ -310,8 +310,8 @@ impl RecodingPlan {
         Ok(Arc::new(Schema::new(fields)))
     }
 
-    /// Returns `recoded` with kept columns in the types of `read` if these are dictionaries, whose
-    /// values are cheaper to count.
+    /// Returns `recoded` with kept columns in their types of `read` where these are dictionaries,
+    /// whose values are cheaper to count.
     pub(crate) fn as_read(&self, recoded: &Schema, read: &Schema) -> SchemaRef {
         let is_kept = |name: &str| {
             let mut kept = self
@@ -329,7 +329,8 @@ impl RecodingPlan {
         Arc::new(Schema::new(recoded.fields().iter().map(field).collect::<Vec<_>>()))
     }
 
-    /// Creates the encoder of the items of each released column that contains sets, for one stream.
+    /// Creates, for one stream, the encoder of the items of each released column that contains
+    /// sets.
     pub(super) fn item_encoders(&self) -> Result<Vec<Option<Encoder>>> {
         let encoder = |c: &Released| match &c.treatment {
             ColumnTreatment::Items(recoding) => recoding.encoder().map(Some),
@@ -338,7 +339,7 @@ impl RecodingPlan {
         self.columns.iter().map(encoder).collect()
     }
 
-    /// Creates one encoder per quasi-identifier, for one stream.
+    /// Creates, for one stream, one encoder per quasi-identifier.
     pub(super) fn encoders(&self) -> Result<Vec<Encoder>> {
         let named = self.quasi_identifiers.iter().zip(self.key_schema.lookups());
         named
@@ -347,7 +348,7 @@ impl RecodingPlan {
     }
 }
 
-/// Returns a column in the form TEXT with its check.
+/// Returns a column in the form TEXT, with the check that its labels cover values.
 fn own(labels: Labels, key_schema: &KeySchema, column: usize) -> Result<Computed> {
     let released = labels.cover(&key_schema.lookups()[column])?;
     Ok(Computed {
@@ -362,7 +363,8 @@ fn numbers(labelling: &Labelling, key_schema: &KeySchema, combinations: Option<&
     combinations.map_or(Ok(vec![]), |set| labelling.numbers(key_schema, set))
 }
 
-/// Returns the classes from which a form of the class is computed; `None` for another form.
+/// Returns the classes from which a form that is computed for each class is computed; `None` for
+/// another form.
 fn members<'a>(
     form: LabelForm,
     combinations: Option<&'a FrequencySet>,

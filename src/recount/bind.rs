@@ -1,4 +1,4 @@
-//! The values of a column of a table of the session, with the labels of a hierarchy.
+//! The values of a column in a table of the session, with the labels of a hierarchy.
 
 use super::sql::{type_of, with_one_zero};
 use crate::error::Result;
@@ -23,7 +23,7 @@ pub(crate) async fn bind(
 }
 
 /// Fails with `ErrorKind::Data` if ON UNMAPPED ERROR or NULLS ERROR of the hierarchy rules out a
-/// column of the population `table`.
+/// value of a column of the population `table`.
 pub(crate) async fn admit_people(
     session: &SessionContext,
     table: &str,
@@ -35,8 +35,8 @@ pub(crate) async fn admit_people(
     admitted.map_err(|e| e.context("POPULATION"))
 }
 
-/// Returns the distinct values of a column of `table`, the hierarchy bound to them, and the rows of
-/// each.
+/// Returns the distinct values of a column of `table`, the hierarchy bound to them, and the number
+/// of rows of each value.
 async fn counted(
     session: &SessionContext,
     table: &str,

@@ -1,6 +1,6 @@
 //! Counting equivalence classes by SQL, for the figures of [`crate::risk`].
 //!
-//! The queries return only numbers: how many classes there are of each size. The GROUP BYs are
+//! The queries return only numbers: the number of classes of each size. The GROUP BYs are
 //! DataFusion's and use the session's memory pool, so a table of any size is measured in bounded
 //! memory.
 

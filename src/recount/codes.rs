@@ -12,20 +12,20 @@ use arrow::array::AsArray;
 use arrow::datatypes::DataType;
 use datafusion::prelude::SessionContext;
 
-/// A released column with the codes of its hierarchy.
+/// A released column with the TOP CODE and BOTTOM CODE of its hierarchy.
 #[derive(Debug)]
 pub(crate) struct Coded<'a> {
     pub(crate) column: &'a str,
     pub(crate) codes: Codes,
     /// The form of the labels.
     pub(crate) form: LabelForm,
-    /// The type of the column in the source; `None` if it is not known. In that case a label passes
-    /// if it is right for some type.
+    /// The type of the column in the source; `None` if it is not known. Without the type, a label
+    /// passes if it is right for some type.
     pub(crate) data_type: Option<DataType>,
 }
 
-/// Returns one check for each column whose labels are from a hierarchy with codes: the
-/// quasi-identifiers, and the attribute that is generalized for limits of rows.
+/// Returns one check for each column whose hierarchy has codes: the quasi-identifiers, and the
+/// attribute that is generalized for personal limits.
 pub(crate) async fn check_codes(session: &SessionContext, released: &ReleasedTable, job: &Job) -> Result<Vec<Check>> {
     let quasi_identifiers = job
         .quasi_identifiers

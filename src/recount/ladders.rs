@@ -15,8 +15,8 @@ use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
 impl ReleasedTable {
-    /// Returns the labels of the quasi-identifiers of a promise from the released level to the top.
-    /// Fails with a usage error if they are not known.
+    /// Returns the labels of a promise's quasi-identifiers, from the released level to the top.
+    /// Fails with a usage error if the labels are not known.
     pub(super) async fn ladders(&self, session: &SessionContext, promise: &Promise<'_>) -> Result<Vec<Ladder>> {
         let whole = self.whole_for(promise, "rows of the source around each class")?;
         let mut ladders = vec![];
@@ -33,8 +33,8 @@ impl ReleasedTable {
 }
 
 impl Generalized {
-    /// Registers the labels of the column's values. The label that is an empty text is NULL if
-    /// `empty_is_null`.
+    /// Registers the labels of the column's values. If `empty_is_null`, a label that is an empty
+    /// text becomes NULL.
     async fn ladder(&self, session: &SessionContext, whole: &str, empty_is_null: bool) -> Result<Ladder> {
         let (values, lookup) = bind(session, whole, &self.column, &self.hierarchy).await?;
         // Rows with unmapped values are suppressed at every node, and are in no class.
@@ -84,7 +84,7 @@ fn levels_above(
     ])
 }
 
-/// Returns the label at a level, as a text, of each value that is in a class.
+/// Returns the label at `level`, as a text, of each value that is in a class.
 fn label_of_each(level: &Level, is_in: &BooleanArray, empty_is_null: bool) -> Result<ArrayRef> {
     let labels = texts(&level.labels)?;
     let of_each = take(&labels, &UInt32Array::from(level.codes.clone()), None)?;

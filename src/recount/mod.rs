@@ -1,6 +1,6 @@
 //! Counting released rows by SQL that shares no code with the search: classes, promises, labels,
-//! and what a table still reveals about its source. A release is recounted before it leaves, and
-//! any table whenever a statement asks for it.
+//! and what a table still reveals about its source. A release is recounted before it is published,
+//! and any table whenever a statement asks for it.
 
 mod bind;
 mod bounds;

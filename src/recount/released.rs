@@ -25,7 +25,8 @@ pub struct Promise<'a> {
     pub name: String,
     /// The privacy model.
     pub model: &'a dyn PrivacyModel,
-    /// The quasi-identifiers that define the classes: one or more subsets, each of which must hold.
+    /// The quasi-identifiers that define the classes: one or more subsets, each of which must
+    /// satisfy the model.
     pub groupings: Vec<Vec<String>>,
     /// The sensitive attribute of the promise.
     pub attribute: Option<String>,
@@ -58,9 +59,9 @@ impl<'a> Promise<'a> {
 pub struct Generalized {
     /// The column.
     pub column: String,
-    /// The hierarchy by which it was generalized.
+    /// The hierarchy by which the column was generalized.
     pub hierarchy: Arc<Hierarchy>,
-    /// The level of all its labels.
+    /// The level of all labels of the column.
     pub level: u8,
 }
 
@@ -77,11 +78,11 @@ pub struct ReleasedTable {
     pub item_sets: Vec<String>,
     /// The entity column, if classes count entities.
     pub entity: Option<String>,
-    /// The quasi-identifiers whose labels are released in another form than TEXT. In these, a label
-    /// without information is NULL.
+    /// The quasi-identifiers whose labels are released in a form other than TEXT. In these columns,
+    /// a label without information is NULL.
     pub null_labels: Vec<String>,
     /// The number of suppressed rows in the table. They have `*` in every quasi-identifier, or NULL
-    /// where labels have another form than TEXT, and NULL in every sensitive attribute and set of
+    /// where labels have a form other than TEXT, and NULL in every sensitive attribute and set of
     /// items. They do not form a class.
     pub starred: u64,
     /// The column that is true for suppressed rows, if the table has one. Published files do not
@@ -142,7 +143,8 @@ impl ReleasedTable {
         )
     }
 
-    /// Returns the SQL condition that a row is a suppressed row that stays, or looks like one.
+    /// Returns the SQL condition for a row to be a suppressed row that is kept, or to look like
+    /// one.
     pub fn is_starred(&self) -> String {
         if let Some(suppressed) = &self.suppressed {
             return quote(suppressed);
@@ -162,7 +164,8 @@ impl ReleasedTable {
         stars.chain(nulls).collect::<Vec<_>>().join(" AND ")
     }
 
-    /// Returns the same condition if the release has suppressed rows, and `false` if it has none.
+    /// Returns the condition of [`Self::is_starred`] if the release has suppressed rows, and
+    /// `false` if it has none.
     pub fn is_starred_row(&self) -> String {
         match self.starred {
             0 => "false".into(),
@@ -324,8 +327,8 @@ impl ReleasedTable {
         Ok(Some(with_one_zero(&quote(entity), field.data_type())))
     }
 
-    /// Returns the number of rows of the table, and the size of the smallest class without
-    /// suppressed rows.
+    /// Returns the number of rows of the table, and the size of its smallest class, not counting
+    /// suppressed rows as a class.
     pub async fn count(&self, session: &SessionContext) -> Result<(u64, Option<u64>)> {
         let rows = number(session, &format!("SELECT count(*) FROM {}", quote(&self.name))).await?;
         let group: Vec<String> = self.quasi_identifiers.iter().map(|c| quote(c)).collect();
@@ -348,7 +351,7 @@ impl ReleasedTable {
         ))
     }
 
-    /// Returns the number of classes without suppressed rows.
+    /// Returns the number of classes, not counting suppressed rows as a class.
     pub async fn classes(&self, session: &SessionContext) -> Result<u64> {
         let group: Vec<String> = self.quasi_identifiers.iter().map(|c| quote(c)).collect();
         let group = group.join(", ");

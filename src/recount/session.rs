@@ -1,4 +1,4 @@
-//! Sessions for recounting, which report how many rows they have read.
+//! Sessions for recounting, which report the number of rows that they have read.
 //!
 //! Checks are SQL text over tables of such a session. In every plan of DataFusion, rows enter at
 //! the leaves, so they are counted there. The last optimizer rule puts a counting operator above
@@ -70,8 +70,8 @@ pub(crate) fn session_with(state: &SessionState, progress: Arc<AtomicU64>, elsew
     session
 }
 
-/// Returns the plan of a query of such a session, in `partitions` partitions. The plan reads
-/// columns of text as dictionaries if the files store them so. The rows that it reads are not
+/// Returns the plan of a query of a session for recounting, in `partitions` partitions. The plan
+/// reads columns of text as dictionaries if the files store them so. The rows that it reads are not
 /// counted for the progress bar.
 pub(crate) async fn coded_plan(
     session: &SessionContext,

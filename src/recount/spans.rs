@@ -16,7 +16,7 @@ use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
 impl ReleasedTable {
-    /// Returns the ground values of the labels of the quasi-identifiers of a promise. Fails with a
+    /// Returns the ground values under the labels of a promise's quasi-identifiers. Fails with a
     /// usage error if they are not known.
     pub(super) async fn label_spans(&self, session: &SessionContext, promise: &Promise<'_>) -> Result<Vec<LabelSpans>> {
         let whole = self.whole_for(promise, "values of the source under each label")?;
@@ -28,8 +28,8 @@ impl ReleasedTable {
         Ok(spans)
     }
 
-    /// Returns the relation of the whole table. Fails with a usage error that names what a promise
-    /// counts there if it is not known.
+    /// Returns the relation of the whole table. If that table is not known, fails with a usage
+    /// error that names what the promise counts in it.
     pub(super) fn whole_for(&self, promise: &Promise<'_>, counted: &str) -> Result<&str> {
         self.whole
             .as_deref()
@@ -56,8 +56,8 @@ impl ReleasedTable {
 }
 
 impl Generalized {
-    /// Returns the ground values under each label. The label that is an empty text is NULL if
-    /// `empty_is_null`.
+    /// Returns the ground values under each label. If `empty_is_null`, a label that is an empty
+    /// text becomes NULL.
     async fn spans(&self, session: &SessionContext, whole: &str, empty_is_null: bool) -> Result<LabelSpans> {
         let table = session.table(whole).await?;
         let (_, field) = table.schema().qualified_field_with_unqualified_name(&self.column)?;

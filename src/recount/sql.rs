@@ -19,8 +19,8 @@ use std::sync::Arc;
 ///   `SELECT name, s['x'] FROM (SELECT md5(name) AS name, s FROM t)` the names are raw
 ///   (apache/datafusion issue 25414).
 ///
-/// Two more have no setting. DataFusion believes the claims of a table, a file or a node about its
-/// rows, whether they hold or not: the plans of a session forget them
+/// Two more problems cannot be solved by a setting. DataFusion believes the claims of a table, a
+/// file or a node about its rows, whether they are true or not: the plans of a session forget them
 /// ([`crate::source::forget_claims`]). Clauses such as TABLESAMPLE are parsed and then ignored: the
 /// parser refuses them (`crate::sql`, `unheard.rs`).
 ///
@@ -39,8 +39,8 @@ pub(crate) async fn type_of(session: &SessionContext, table: &str, column: &str)
     Ok(field.data_type().clone())
 }
 
-/// Returns `expression`, of this type, with the two zeros of floating point made equal, as they are
-/// in a quasi-identifier.
+/// Returns `expression`, of type `data_type`, with the two zeros of floating point made equal, as
+/// they are in a quasi-identifier.
 pub(crate) fn with_one_zero(expression: &str, data_type: &DataType) -> String {
     let data_type = plain_type(data_type);
     match data_type.is_floating() {
@@ -123,7 +123,7 @@ pub(crate) async fn numbers(session: &SessionContext, sql: &str) -> Result<Vec<V
     Ok(rows)
 }
 
-/// Registers a table with these columns, in place of one with its name.
+/// Registers a table with these columns, and replaces a table of the same name.
 pub(crate) fn register(session: &SessionContext, name: &str, columns: Vec<(&str, ArrayRef)>) -> Result<()> {
     let columns = columns.into_iter().map(|(name, values)| (name, values, true));
     let batch = RecordBatch::try_from_iter_with_nullable(columns)?;

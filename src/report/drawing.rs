@@ -18,7 +18,7 @@ pub(super) const INK: RGBColor = RGBColor(1, 2, 3);
 pub(super) const FIRST: RGBColor = RGBColor(0x8a, 0x94, 0xa6);
 /// The colour of the second series, or of marked values.
 pub(super) const SECOND: RGBColor = RGBColor(0x3b, 0x7d, 0xdd);
-/// The number of characters of a label that are drawn; the table beside a picture has the whole
+/// The most characters of a label that are drawn; the table beside a picture contains the whole
 /// label.
 const LABEL: usize = 18;
 /// The divisor that the backend applies to the size of a font.
@@ -69,7 +69,7 @@ pub(super) fn legend(area: &Area, series: &[(&str, RGBColor)]) -> Drawn {
     Ok(())
 }
 
-/// Returns a font of that many pixels, anchored at these sides.
+/// Returns a font of this size in pixels, anchored at these sides.
 pub(super) fn font(pixels: f64, across: HPos, down: VPos) -> TextStyle<'static> {
     ("sans-serif", pixels * FONT_SCALE)
         .into_font()

@@ -21,7 +21,7 @@ pub struct Report {
     pub record: Record,
     /// The source and the release.
     pub release: Released,
-    /// All columns of the source, in its order.
+    /// All columns of the source, in the order of the source.
     pub columns: Vec<Column>,
     /// The warnings about the roles of the request.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -72,7 +72,7 @@ pub struct Record {
 pub struct PolicyUsed {
     /// The name of the policy.
     pub name: String,
-    /// SHA-256 of its clauses and of everything that its hierarchies do.
+    /// SHA-256 of the policy's clauses and of everything that its hierarchies do.
     pub sha256: String,
 }
 
@@ -83,7 +83,7 @@ pub struct Input {
     pub name: String,
     /// The size in bytes.
     pub bytes: u64,
-    /// The identity of its content: SHA-256 of a file, the tag of an object, the version of a
+    /// The identity of the content: SHA-256 of a file, the tag of an object, the version of a
     /// table.
     pub content: String,
 }
@@ -101,14 +101,14 @@ pub struct Released {
     pub rows_out: u64,
     /// The number of equivalence classes released.
     pub classes: u64,
-    /// The size of the smallest released class, recounted; in persons if `entity` is named.
+    /// The size of the smallest released class, recounted; in persons if there is an `entity`.
     pub smallest_class: Option<u64>,
     /// The smallest class size that the models allow, if they define one.
     pub required_class_size: Option<u64>,
     /// The column whose distinct values are the persons; if `None`, each row is a person.
     pub entity: Option<String>,
-    /// The number of persons in the source, if `entity` is named; rows without a person are one
-    /// person.
+    /// The number of persons in the source, if there is an `entity`; all rows without a person
+    /// count as one person.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub persons_in: Option<u64>,
     /// The number of persons in the classes of the release, counted in the same way.
@@ -137,7 +137,7 @@ pub struct Files {
 pub enum Role {
     /// The column identifies a person by itself.
     DirectIdentifier,
-    /// The column can identify a person together with others.
+    /// The column can identify a person together with other columns.
     QuasiIdentifier,
     /// The column contains lists whose items can identify a person, also alone. It is in no class.
     ItemSet,
@@ -145,7 +145,7 @@ pub enum Role {
     Sensitive,
     /// The column is the target of a classifier.
     ClassLabel,
-    /// The column is released as it is.
+    /// The column is released unchanged.
     Kept,
     /// The distinct values of the column are the persons.
     Entity,
@@ -177,8 +177,8 @@ pub struct Generalization {
     pub hierarchy: Option<String>,
     /// The kind of hierarchy.
     pub kind: String,
-    /// The level, 0 for the value itself; `None` if every class has labels of its own (local
-    /// recoding), or every item of a set.
+    /// The level, 0 for the value itself; `None` if every class (local recoding) or every item of a
+    /// set has its own labels.
     pub level: Option<u8>,
     /// The highest level, at which all values have the same label.
     pub top: u8,
@@ -193,8 +193,8 @@ pub struct Generalization {
     pub loss_by_generalization: f64,
     /// The loss by suppressing: the share of suppressed rows, each of which loses its whole value.
     pub loss_by_suppression: f64,
-    /// The number of labels in the classes of the release; `None` if every class has labels of its
-    /// own (local recoding), or every item of a set.
+    /// The number of labels in the classes of the release; `None` if every class (local recoding)
+    /// or every item of a set has its own labels.
     #[serde(default)]
     pub labels: Option<u64>,
     /// The records of each of these labels, in the order of the values that they stand for; empty
@@ -204,7 +204,7 @@ pub struct Generalization {
     pub shares: Vec<LabelShare>,
 }
 
-/// The records of a label, which is not named.
+/// The shares of the records with a certain label. The label itself is not given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelShare {
     /// The share of the source's records that have the label, in whole percents. An exact count
@@ -215,10 +215,10 @@ pub struct LabelShare {
 }
 
 impl Generalization {
-    /// The most labels whose shares are reported: more do not make a picture.
+    /// The most labels whose shares are reported; a picture cannot show more.
     pub const MOST_SHARES: usize = 30;
-    /// The least records of a source whose shares are reported. With fewer records, a percent is so
-    /// few records that it would reveal the label of a suppressed record.
+    /// The smallest number of records in a source whose shares are reported. With fewer records, a
+    /// percent is so few records that a share would reveal the label of a suppressed record.
     pub const LEAST_RECORDS: u64 = 1_000;
 
     /// Returns the column's general loss metric (Iyengar), from 0 to 1.
@@ -254,7 +254,7 @@ pub struct Promise {
     /// The sensitive attribute of the model, if it has one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub attribute: Option<String>,
-    /// The quasi-identifiers of the model, if those are not all.
+    /// The quasi-identifiers of the model, if the model is not about all of them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub quasi_identifiers: Option<Vec<String>>,
     /// How `reached` must compare with `required`.
@@ -322,8 +322,8 @@ pub struct Bin {
 pub struct Classes {
     /// The number of classes.
     pub classes: u64,
-    /// The number of records in them, or of persons if those are counted (a person in two classes
-    /// counts in both).
+    /// The number of records in the classes, or of persons if persons are counted (a person in two
+    /// classes counts in both).
     pub members: u64,
 }
 
@@ -363,7 +363,7 @@ pub struct Suppression {
 /// How the generalization was chosen.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct Choice {
-    /// The search in the words of a statement; `None` if the levels were given.
+    /// The search as a statement writes it; `None` if the levels were given.
     pub search: Option<String>,
     /// The searches that RECODING LOCAL tried, each with its value of the metric or the reason why
     /// it was skipped.
@@ -382,7 +382,7 @@ pub struct Choice {
     pub assessed: u64,
     /// The seed of everything random.
     pub seed: u64,
-    /// The advice of another search, if that would lose far less.
+    /// The advice to use another search, if that search would lose far less.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub advice: Option<String>,
 }
@@ -447,7 +447,7 @@ impl Report {
         self.columns.iter().filter(move |c| c.role == role)
     }
 
-    /// Returns the number of rows in released classes: those read, without suppressed rows.
+    /// Returns the number of rows in released classes: the rows read, without the suppressed rows.
     pub(super) fn rows_in_classes(&self) -> u64 {
         self.release.rows_in - self.suppression.rows
     }

@@ -2,7 +2,7 @@
 //! marked.
 //!
 //! The file that PARETO FRONT OF writes contains every pair of objectives, and the page of a report
-//! the first pair. The terminal draws its own points, at the places of an [`Axis`].
+//! contains the first pair. The terminal draws its own points, at the places of an [`Axis`].
 //!
 //! An axis whose values are all above 0 and span three orders of magnitude is logarithmic.
 
@@ -71,7 +71,7 @@ impl Axis {
         format!("{} ({})", self.name, self.better)
     }
 
-    /// Returns the node's value that is nearest to this end of the axis, as text.
+    /// Returns the value of the node that is nearest to this end of the axis, as text.
     pub fn end(&self, place: f64) -> String {
         let inside = |a: f64, b: &f64| if (a - place).abs() < (b - place).abs() { a } else { *b };
         self.tick(self.places.iter().fold(f64::INFINITY, inside))
@@ -127,8 +127,8 @@ impl FrontChart {
         })
     }
 
-    /// Draws the first two objectives against each other for a page; `None` if there are fewer, or
-    /// no points.
+    /// Draws the first two objectives against each other for a page; `None` if there are fewer than
+    /// two objectives, or no points.
     pub(super) fn figure(&self) -> Result<Option<Figure>> {
         let [(_, x), (_, y), ..] = self.axes.as_slice() else {
             return Ok(None);
@@ -283,7 +283,7 @@ mod tests {
         assert_eq!(FrontChart::from(&drawn).figure().unwrap(), None);
         drawn.points = vec![point(vec![2.0, 0.5], true), point(vec![2.0, 0.5], false)];
         let svg = FrontChart::from(&drawn).figure().unwrap().unwrap().svg;
-        // Two points, and the ring of the released one.
+        // Two points, and the ring around the released point.
         assert_eq!(svg.matches("<circle").count(), 3, "{svg}");
     }
 }

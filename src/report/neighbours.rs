@@ -19,13 +19,13 @@ const NEIGHBOUR: i32 = 150;
 /// A combination of levels one step from the released one.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct Neighbour {
-    /// The column that has another level there.
+    /// The column whose level differs from the released one.
     pub column: String,
     /// The level of the column in the neighbour.
     pub level: u8,
-    /// Whether the level is coarser than the released one; finer otherwise.
+    /// Whether the level is coarser than the released level; if not, it is finer.
     pub coarser: bool,
-    /// Whether the models hold there within the limit of suppression.
+    /// Whether the models hold there within the suppression limit.
     pub holds: bool,
     /// The size of the smallest class there, without the rows that may be suppressed.
     pub k: u64,
@@ -50,7 +50,7 @@ impl Neighbour {
     }
 }
 
-/// Draws the released node with its neighbours, those with a coarser level above it.
+/// Draws the released node with its neighbours: coarser neighbours above it, finer ones below.
 pub(super) fn figure(neighbours: &[Neighbour], metric: &str) -> Result<Figure> {
     let title = "The released combination of levels with its neighbours";
     let height = LEGEND + ROW * (neighbours.len() as i32 + 1);

@@ -5,8 +5,8 @@ pub(super) fn count(n: u64) -> String {
     grouped(&n.to_string())
 }
 
-/// Inserts a comma every three digits into a string of decimal digits; any other text stays as it
-/// is.
+/// Inserts a comma every three digits into a string of decimal digits. Any other text is returned
+/// unchanged.
 pub(super) fn grouped(digits: &str) -> String {
     if !digits.bytes().all(|b| b.is_ascii_digit()) {
         return digits.into();

@@ -15,7 +15,7 @@ const STEP: i32 = HIGH + 12;
 /// The pixels above the first column.
 const TOP: i32 = 34;
 
-/// The shares of the labels of some columns, each by its name.
+/// The shares of the labels of some columns, with the name of each column.
 pub(super) struct Shares<'a> {
     pub(super) title: &'static str,
     /// The names of the two series.

@@ -166,8 +166,8 @@ pub struct Risk {
 impl Risk {
     /// Returns the figures of a table with these classes, and with a population if one is known.
     ///
-    /// Fails as a usage error if a setting is outside its range, and as a data error if the two
-    /// histograms are not of the same number of rows.
+    /// Fails with a usage error if a setting is outside its range, and with a data error if the two
+    /// histograms do not have the same number of rows.
     pub fn of(sample: &Histogram, population: Option<&PopulationHistogram>, settings: &Settings) -> Result<Self> {
         settings.check()?;
         let rows = sample.rows();

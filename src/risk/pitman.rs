@@ -25,8 +25,8 @@
 use super::Histogram;
 use super::special::{bisect, harmonic, ln_gamma_ratio};
 
-/// Below this alpha the formula becomes Ewens' with one parameter, where the derivative has no
-/// significant digits left.
+/// Below this alpha, where the derivative has no significant digits left, the formula becomes
+/// Ewens' formula with one parameter.
 const LEAST_ALPHA: f64 = 1e-4;
 const MOST_ALPHA: f64 = 1.0 - 1e-9;
 /// The range in which ln theta is searched.

@@ -1,8 +1,8 @@
 //! Population uniques by the slide negative binomial model.
 //!
 //! A population class has 1 + X rows, X negative binomial with parameters alpha > 0 and 0 < beta <
-//! 1, so K classes hold K beta^alpha uniques. With a sampling fraction f and D = (1 - f)(1 - beta),
-//! the expected sample has
+//! 1, so K classes contain K beta^alpha uniques. With a sampling fraction f and D = (1 - f)(1 -
+//! beta), the expected sample has
 //!
 //! ```text
 //! s_1 = K f (beta / (1 - D))^alpha (1 + alpha D / (1 - D))

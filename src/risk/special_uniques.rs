@@ -1,9 +1,9 @@
 //! Special uniques: rows that are unique already in few of their columns.
 //!
 //! A row is *unique* on a set of columns if no other row has the same values there. The set is a
-//! *minimal sample unique* (MSU) of the row if no smaller set within it is. The fewer columns an
-//! MSU has, and the more MSUs a row has, the riskier the row (Elliot and others). With m columns
-//! the score of a row is the sum of (m - s)! over its MSUs of s columns.
+//! *minimal sample unique* (MSU) of the row if the row is unique on no smaller set within it. The
+//! fewer columns an MSU has, and the more MSUs a row has, the riskier the row (Elliot and others).
+//! With m columns the score of a row is the sum of (m - s)! over its MSUs of s columns.
 //!
 //! DIS-SUDA divides the risk of the whole file among the rows by their scores. The probability that
 //! a match with a unique row is right is estimated for the file by d = f U / (f U + (1 - f) P),
@@ -21,7 +21,7 @@
 //! sdcMicro's `suda2` use. Suppressed rows have no score.
 //!
 //! The search groups the rows by every set of columns up to the limit, smaller sets first. A set on
-//! which a row is unique is an MSU of the row unless it contains one.
+//! which a row is unique is an MSU of the row unless it contains another MSU of the row.
 //!
 //! Elliot, Manning, Mayes, Gurd and Bane, SUDA: a program for detecting special uniques, 2005;
 //! Manning, Haglin and Keane, A recursive search algorithm for statistical disclosure assessment,
@@ -50,7 +50,7 @@ pub struct SpecialUniques {
 impl SpecialUniques {
     /// Finds the MSUs of up to `largest` columns. `columns` has the code of each class's value, by
     /// column; `sizes` has the number of rows of each class. No two classes are equal. Fails only
-    /// if the caller does not wait for the answer any more.
+    /// if the caller no longer waits for the answer.
     pub fn of(columns: &[Vec<u32>], sizes: &[u64], largest: usize) -> Result<Self> {
         let mut minimal: Vec<Vec<u32>> = vec![vec![]; sizes.len()];
         for set in sets(columns.len(), largest) {

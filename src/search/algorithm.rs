@@ -5,7 +5,7 @@ use super::oracle::Oracle;
 use crate::catalogue::Arguments;
 use crate::error::Result;
 
-/// The proof that a search which ran to its end gives for its incumbent.
+/// What a search that ran to completion proves about its incumbent.
 ///
 /// ```
 /// use anonsql::extend::search::Finding;
@@ -45,29 +45,30 @@ impl Finding {
 /// }
 /// ```
 pub trait Search: std::fmt::Debug + Send + Sync {
-    /// Runs to the end, or until `?` propagates the [`Stop`] of the context. The result is the
-    /// incumbent of the context.
+    /// Runs to the end, or until `?` propagates a [`Stop`] from the context. The result is the
+    /// incumbent in the context.
     fn run(&self, oracle: &dyn Oracle, context: &mut Context) -> Result<Finding, Stop>;
 
-    /// Returns which nodes the search leaves out because their assessment follows from assessed
-    /// nodes. A search that leaves out nothing assesses every node that it comes to.
+    /// Returns which nodes the search skips because their assessment follows from assessed nodes. A
+    /// search that skips nothing assesses every node that it visits.
     #[doc(hidden)]
     fn prunes(&self) -> Prunes {
         Prunes::default()
     }
 }
 
-/// The nodes that a search leaves out by proof.
+/// The kinds of nodes that a search skips because a proof makes their assessment unnecessary.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Prunes {
-    /// Leaves out nodes above and below an assessed node, if the request is monotone.
+    /// True if the search skips nodes above and below an assessed node when the request is
+    /// monotone.
     pub by_monotonicity: bool,
-    /// Leaves out nodes whose bound on the metric is not below the best cost found.
+    /// True if the search skips nodes whose bound on the metric is not below the best cost found.
     pub by_bound: bool,
 }
 
 impl Prunes {
-    /// Leaves out nodes by monotonicity and by bound.
+    /// Skips nodes by monotonicity and by bound.
     pub const ALL: Self = Self {
         by_monotonicity: true,
         by_bound: true,

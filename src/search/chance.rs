@@ -4,16 +4,16 @@
 use crate::lattice::{Lattice, Node};
 use rand::{Rng, RngExt};
 
-/// Returns the fitness of nodes by their costs: 1 / cost. If a cost is not above 0 (negated
-/// metrics), all costs are first shifted so that the least is 1.
+/// Returns the fitness of each node: 1 / cost. If a cost is not above 0 (negated metrics), all
+/// costs are first shifted so that the least is 1.
 pub(super) fn fitness(costs: &[f64]) -> Vec<f64> {
     let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
     let shift = if least > 0.0 { 0.0 } else { 1.0 - least };
     costs.iter().map(|c| 1.0 / (c + shift)).collect()
 }
 
-/// Roulette wheel: returns an index drawn with probability proportional to its weight; uniform if
-/// all weights are 0.
+/// Roulette wheel: returns an index drawn with probability proportional to its weight. If all
+/// weights are 0, the draw is uniform.
 pub(super) fn roulette(rng: &mut impl Rng, weights: &[f64]) -> usize {
     let total: f64 = weights.iter().sum();
     if !(total > 0.0 && total.is_finite()) {
@@ -29,8 +29,7 @@ pub(super) fn roulette(rng: &mut impl Rng, weights: &[f64]) -> usize {
     weights.len() - 1
 }
 
-/// One-point crossover: the parents exchange all levels from a random cut between two attributes
-/// on.
+/// One-point crossover: the parents exchange all levels after a random cut between two attributes.
 pub(super) fn crossover(rng: &mut impl Rng, a: &Node, b: &Node) -> (Node, Node) {
     let width = a.levels().len();
     if width < 2 {
@@ -41,8 +40,8 @@ pub(super) fn crossover(rng: &mut impl Rng, a: &Node, b: &Node) -> (Node, Node) 
     (cross(a, b), cross(b, a))
 }
 
-/// Single-step mutation: every level moves up or down by one with probability `probability`, within
-/// the lattice.
+/// Single-step mutation: with probability `probability`, a level moves up or down by one within the
+/// lattice.
 pub(super) fn mutate(rng: &mut impl Rng, lattice: &Lattice, node: &Node, probability: f64) -> Node {
     let mut levels = node.levels().to_vec();
     for (i, level) in levels.iter_mut().enumerate() {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// The reason why a search stopped before its own end.
+/// The reason why a search stopped before it was finished.
 ///
 /// ```
 /// use anonsql::extend::search::{Context, Stop};
@@ -30,7 +30,7 @@ pub enum Stop {
     TimeLimit,
     /// The node limit was reached.
     NodeLimit,
-    /// The user pressed Ctrl-C, or no caller waits for the statement any more.
+    /// The user pressed Ctrl-C, or no caller is waiting for the statement any more.
     Interrupted,
     /// The oracle failed.
     Failed(Error),
@@ -67,8 +67,8 @@ pub struct Budget {
 pub struct Progress {
     /// The number of distinct nodes assessed so far.
     pub nodes: u64,
-    /// The number of nodes of the lattice; `None` if the algorithm divides the table and searches
-    /// for no node.
+    /// The number of nodes in the lattice; `None` if the algorithm divides the table and does not
+    /// search for a node.
     pub of: Option<u128>,
     /// The best value of the metric so far; `None` before the first anonymous node.
     pub best: Option<f64>,
@@ -88,7 +88,7 @@ pub struct Progress {
 /// }
 /// ```
 pub struct Context {
-    /// The generator of every random choice of the search, seeded once per run.
+    /// The generator of all random numbers in the search, seeded once per run.
     pub rng: ChaCha12Rng,
     budget: Budget,
     memory: HashMap<Node, Assessment>,
@@ -125,9 +125,9 @@ impl Context {
         self
     }
 
-    /// Assesses `nodes`, and returns the assessments in the same order. Nodes seen before are
-    /// answered from memory. Anonymous nodes compete for incumbent. Fails with [`Stop`] if the
-    /// budget is used up.
+    /// Assesses `nodes`, and returns the assessments in the same order. The assessments of nodes
+    /// seen before come from memory. Anonymous nodes compete to become the incumbent. Fails with
+    /// [`Stop`] if the budget is used up.
     pub fn assess(&mut self, oracle: &dyn Oracle, nodes: &[Node]) -> Result<Vec<Assessment>, Stop> {
         let mut seen: HashSet<&Node> = HashSet::new();
         let fresh: Vec<Node> = nodes
@@ -149,8 +149,8 @@ impl Context {
     }
 
     /// Assesses a batch without remembering it, for a search that visits every node once. If the
-    /// node limit allows only a part of the batch, that part still competes for incumbent before
-    /// the search ends.
+    /// node limit allows only a part of the batch, the nodes of that part still compete to become
+    /// the incumbent before the search ends.
     pub(crate) fn assess_batch(&mut self, oracle: &dyn Oracle, batch: &[Node]) -> Result<Vec<Assessment>, Stop> {
         self.check(0)?;
         let left = self.budget.max_nodes.map_or(u64::MAX, |max| max - self.assessed);
@@ -170,14 +170,15 @@ impl Context {
         Ok(found)
     }
 
-    /// Reports the progress of a search over the lattice of `oracle`, or without an oracle of an
-    /// algorithm that divides the table. The values are costs, which the caller turns into values
-    /// of the metric.
+    /// Reports the progress of a search over the lattice of `oracle`. Without an oracle, reports
+    /// the progress of an algorithm that divides the table. The reported values are costs, which
+    /// the caller turns into values of the metric.
     pub(crate) fn tell(&self, oracle: Option<&dyn Oracle>) {
         let Some(f) = &self.on_progress else {
             return;
         };
-        // The bound of the lattice's bottom is known without assessing it, and bounds every node.
+        // The bound of the lattice's bottom is known without assessing the bottom, and it bounds
+        // every node.
         let bottom = oracle.map_or(f64::NEG_INFINITY, |o| o.bound(o.lattice().bottom(), 0));
         f(Progress {
             nodes: self.assessed,
@@ -188,8 +189,8 @@ impl Context {
         });
     }
 
-    /// Fails with [`Stop`] if the budget has no room for `more` nodes. Searches call it in loops
-    /// that assess nothing.
+    /// Fails with [`Stop`] if the budget has no room for `more` nodes. A search calls this function
+    /// in loops that assess nothing.
     pub fn check(&self, more: u64) -> Result<(), Stop> {
         if self.budget.interrupt.load(Ordering::Relaxed) || is_cancelled() {
             return Err(Stop::Interrupted);
@@ -217,9 +218,10 @@ impl Context {
     }
 
     /// Returns true if no node that costs at least `bound` and does not come before `node` can
-    /// replace the incumbent. Given a bound on the cost of `node`, this holds for `node` itself.
-    /// Given a bound on all nodes above, it holds for them, because they come later. An incumbent
-    /// that keeps no row loses to any node that costs as much and keeps a row.
+    /// replace the incumbent. If `bound` is a bound on the cost of `node`, then `node` itself
+    /// cannot win. If `bound` also bounds all nodes above, then they cannot win either, because
+    /// they come later. An incumbent that keeps no row loses to any node that costs as much and
+    /// keeps a row.
     pub fn cannot_win(&self, bound: f64, node: &Node) -> bool {
         match &self.incumbent {
             None => bound == f64::INFINITY,
@@ -231,8 +233,8 @@ impl Context {
         }
     }
 
-    /// Records that no anonymous node costs less than `bound`, so that a stopped search keeps what
-    /// it proved.
+    /// Records that no anonymous node costs less than `bound`, so that a stopped search keeps this
+    /// bound.
     pub fn prove(&mut self, bound: f64) {
         self.proven = self.proven.max(bound);
     }
@@ -253,8 +255,8 @@ impl Context {
         self.memory.len()
     }
 
-    /// Makes `node` the result, for an algorithm whose rule is not "least cost" (Datafly and its
-    /// kin).
+    /// Makes `node` the result. Used by an algorithm whose rule is not "least cost" (Datafly and
+    /// its kin).
     pub(crate) fn settle(&mut self, node: Node, assessment: Assessment) {
         self.incumbent = Some((node, assessment));
     }
@@ -270,15 +272,17 @@ impl Context {
         self.assessed
     }
 
-    /// Keeps the Pareto front of all nodes that will be assessed, in boxes of size `epsilon` (see
-    /// [`Front`]). Any search can compute a front in this way; `exhaustive` computes the true one.
+    /// Makes the context keep the Pareto front of all nodes assessed from now on, in boxes of size
+    /// `epsilon` (see [`Front`]). Any search can compute a front in this way; `exhaustive` computes
+    /// the true front.
     #[doc(hidden)]
     pub fn with_front(mut self, epsilon: Vec<f64>) -> Self {
         self.front = Some(Front::new(epsilon));
         self
     }
 
-    /// Keeps a front without boxes if none is kept yet, for a search that uses the front itself.
+    /// Makes the context keep a front without boxes if it keeps none yet. Used by a search that
+    /// itself works with the front.
     pub(crate) fn require_front(&mut self) {
         self.front.get_or_insert_with(|| Front::new(vec![]));
     }
@@ -290,8 +294,9 @@ impl Context {
     }
 }
 
-/// Compares anonymous nodes by cost. If suppressing every row costs as much as `*` for every row,
-/// the latter comes first, because it keeps more. Other ties go by the order of nodes.
+/// Compares anonymous nodes by cost. If the node that suppresses every row costs as much as the
+/// node that releases every row as `*`, the latter comes first, because it keeps more. Other ties
+/// go by the order of nodes.
 pub(super) fn by_cost((a, node): (&Assessment, &Node), (b, other): (&Assessment, &Node)) -> Order {
     let order = a.cost().total_cmp(&b.cost());
     order

@@ -1,13 +1,14 @@
 //! Datafly: greedy generalization of the quasi-identifier with the most distinct values.
 //!
 //! Datafly starts at the bottom node. As long as more rows would have to be suppressed than the
-//! statement allows, the quasi-identifier that now has the most distinct values goes up one level
-//! (ties: the first named; those at their top are skipped). The rows that still fail are
-//! suppressed. Sweeney allows k rows, which is `SUPPRESSING AT MOST k ROWS` here.
+//! statement allows, the quasi-identifier that now has the most distinct values goes up one level.
+//! Quasi-identifiers at their top are skipped; ties go to the quasi-identifier named first. The
+//! rows that still fail are suppressed. Sweeney allows k rows, which is
+//! `SUPPRESSING AT MOST k ROWS` here.
 //!
-//! **Guarantee**: an anonymous node after at most as many steps as the lattice is high, if the walk
-//! meets one. The metric is not used, and nothing is proven about the distance to the optimum. With
-//! models that are not monotone the walk may miss every anonymous node.
+//! **Guarantee**: if the walk meets an anonymous node, it does so after at most as many steps as
+//! the lattice is high. The metric is not used, and nothing is proven about the distance to the
+//! optimum. If the models are not monotone, the walk may miss every anonymous node.
 //!
 //! Example: `SEARCH USING datafly`.
 //!
@@ -48,7 +49,8 @@ pub(super) fn climb(oracle: &dyn Oracle, context: &mut Context) -> Result<(), St
     }
 }
 
-/// Returns the first position with the most distinct values, of the positions below their top.
+/// Returns the position with the most distinct values among the positions below their top. Ties go
+/// to the first.
 fn most_distinct(oracle: &dyn Oracle, node: &Node) -> Option<usize> {
     let top = oracle.lattice().top();
     (0..oracle.lattice().width())

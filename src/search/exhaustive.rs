@@ -1,8 +1,8 @@
 //! Exhaustive search: assesses every node of the lattice.
 //!
-//! **Guarantee**: the optimum for any metric and any models, monotone or not. A node comes after
-//! all more specific nodes, in batches, so that the evaluator can roll up and use its threads. The
-//! other optimal searches are tested against this one.
+//! **Guarantee**: the optimum for any metric and any models, monotone or not. Nodes are assessed in
+//! batches, and a node comes after all more specific nodes, so that the evaluator can roll up and
+//! use its threads. The other optimal searches are tested against this one.
 //!
 //! Example: `SEARCH USING exhaustive`.
 //!

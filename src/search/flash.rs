@@ -1,18 +1,18 @@
 //! Flash: greedy depth-first traversal with binary search on paths.
 //!
 //! If anonymity is monotone, Flash walks the lattice from the bottom, height by height. From every
-//! node of which nothing is known it builds a path upward through unknown nodes, always to the
-//! least generalized successor. Binary search finds the first anonymous node on the path. A node
-//! above an anonymous node is anonymous; a node below one that is not anonymous is not anonymous.
-//! The successors of nodes that failed are visited first. A second pass assesses those nodes known
-//! to be anonymous whose cost is not settled by then.
+//! node about which nothing is known, Flash builds a path upward through unknown nodes, always to
+//! the least generalized successor. Binary search finds the first anonymous node on the path. A
+//! node above an anonymous node is anonymous; a node below a node that is not anonymous is not
+//! anonymous either. The successors of nodes that failed are visited first. A second pass assesses
+//! the nodes that are known to be anonymous but whose cost is not settled by then.
 //!
-//! Both passes leave out nodes that cannot win: nodes whose bound ([`Oracle::bound`]) reaches the
-//! cost of the incumbent, and nodes above a node whose floor ([`super::Assessment::floor`]) does.
-//! If anonymity is not monotone only these bounds prune, and there is no first pass.
+//! Both passes skip nodes that cannot win: nodes whose bound ([`Oracle::bound`]) reaches the cost
+//! of the incumbent, and nodes above a node whose floor ([`super::Assessment::floor`]) reaches that
+//! cost. If anonymity is not monotone, only these bounds prune, and there is no first pass.
 //!
-//! **Guarantee**: the optimum for any metric and any models; of nodes that cost the same, the one
-//! that comes first.
+//! **Guarantee**: the optimum for any metric and any models; of nodes that cost the same, the first
+//! in the order of nodes.
 //!
 //! Example: `SEARCH USING flash`.
 //!
@@ -117,8 +117,9 @@ impl Run<'_> {
         successors.into_iter().map(|(_, n)| n)
     }
 
-    /// Returns the sort key of the paper: less height, less relative generalization, more distinct
-    /// values left. The shares are integers in millionths, so that they can be ordered.
+    /// Returns the sort key of the paper, in which less height, less relative generalization and
+    /// more remaining distinct values come first. The shares are integers in millionths, so that
+    /// they can be ordered.
     fn rank(&self, node: &Node) -> Rank {
         const MILLION: u64 = 1_000_000;
         let top = self.known.oracle.lattice().top();
@@ -133,7 +134,7 @@ impl Run<'_> {
     }
 }
 
-/// Height, relative generalization, relative loss of distinct values.
+/// The sort key of a node: height, relative generalization, relative loss of distinct values.
 type Rank = (u32, u64, u64);
 
 /// The catalogue entry.

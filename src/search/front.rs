@@ -1,15 +1,15 @@
-//! The Pareto front: nodes that no other node beats in every objective.
+//! The Pareto front: the nodes that no other node dominates.
 //!
 //! Objectives are the costs of an assessment; lower is better (an objective that is maximised is
-//! negated). A node dominates another if it is nowhere worse and somewhere better. With a
-//! discretization vector epsilon the archive contains one node for each box that no other box
-//! dominates (box-dominance, Algorithm 1 of the paper). Without epsilon it contains every node that
-//! is not dominated, equals included.
+//! negated). A node dominates another if it is worse in no objective and better in at least one.
+//! With a discretization vector epsilon, the archive contains one node for each box that no other
+//! box dominates (box-dominance, Algorithm 1 of the paper). Without epsilon, the archive contains
+//! every node that is not dominated, nodes with equal costs included.
 //!
-//! **Interpretation**: the paper's boxes are floor(I / epsilon) of qualities above 0. A quality
+//! **Interpretation**: the paper's boxes are floor(I / epsilon) for qualities I above 0. A quality
 //! that is maximised appears here as -I, and a loss as itself. So the box of a cost is cost /
-//! epsilon truncated towards 0, which is the paper's box for a quality, and the box of the
-//! hypergrid for a loss. An epsilon of 0 leaves its objective unchanged.
+//! epsilon truncated towards 0. For a quality this is the paper's box, and for a loss it is the box
+//! of the hypergrid. An epsilon of 0 leaves its objective unchanged.
 //!
 //! Reference: R. Dewri, I. Ray, I. Ray, D. Whitley, "On the identification of property based
 //! generalizations in microdata anonymization", 2010, doi:10.1007/978-3-642-13739-6_6.
@@ -17,7 +17,7 @@
 use super::oracle::Assessment;
 use crate::lattice::Node;
 
-/// Returns true if costs `a` dominate costs `b`: nowhere more, somewhere less.
+/// Returns true if costs `a` dominate costs `b`: no cost is more, and at least one is less.
 pub fn dominates(a: &[f64], b: &[f64]) -> bool {
     a.iter().zip(b).all(|(a, b)| a <= b) && a.iter().zip(b).any(|(a, b)| a < b)
 }
@@ -32,8 +32,8 @@ pub struct Front {
 }
 
 impl Front {
-    /// Returns an empty archive. `epsilon` contains the size of a box by objective; missing sizes
-    /// are 0.
+    /// Returns an empty archive. `epsilon` contains the size of a box in each objective; missing
+    /// sizes are 0.
     pub fn new(epsilon: Vec<f64>) -> Self {
         Self {
             epsilon,
@@ -42,7 +42,7 @@ impl Front {
         }
     }
 
-    /// Returns the box of costs.
+    /// Returns the box that contains `costs`.
     pub fn cell(&self, costs: &[f64]) -> Vec<f64> {
         let size = |i: usize| self.epsilon.get(i).copied().unwrap_or(0.0);
         // Adding 0 turns the negative zero of a truncation into the ordinary zero.
@@ -61,7 +61,7 @@ impl Front {
         self.epsilon.iter().any(|e| *e > 0.0)
     }
 
-    /// Algorithm 1: adds the node unless it is dominated, and removes the members that it
+    /// Algorithm 1: adds the node unless it is dominated, and removes the members that the node
     /// dominates. Nodes that are not anonymous are ignored.
     pub fn offer(&mut self, node: &Node, assessment: &Assessment) {
         if !assessment.anonymous {
@@ -105,11 +105,12 @@ impl Front {
     }
 }
 
-/// An objective whose greatest absolute value is at least this multiple of its least is scaled by
-/// its logarithm.
+/// The ratio of the greatest to the least absolute value from which an objective is scaled by its
+/// logarithm.
 const MAGNITUDES: f64 = 1000.0;
 
-/// Returns an objective of the members on a scale from 0, the best member, to 1, the worst.
+/// Returns the members' values in one objective, on a scale from 0 for the best member to 1 for the
+/// worst.
 fn scaled(members: &[(Node, Assessment)], objective: usize) -> Vec<f64> {
     let costs = || members.iter().map(|(_, a)| a.costs[objective]);
     let least = costs().map(f64::abs).fold(f64::INFINITY, f64::min);
@@ -124,12 +125,13 @@ fn scaled(members: &[(Node, Assessment)], objective: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the index of the knee: the member nearest to the ideal point (the least of every
-/// objective), each objective scaled to its span over the front. Ties go to the first in the order
-/// of the nodes.
+/// Returns the index of the knee: the member nearest to the ideal point, which has the least value
+/// of every objective. Each objective is scaled to its span over the front. Ties go to the first in
+/// the order of nodes.
 ///
-/// **Interpretation**: an objective that spans three orders of magnitude, as k does from 1 to all
-/// rows, is scaled by its logarithm. Otherwise every k of practical use would be as bad as none.
+/// **Interpretation**: an objective that spans three orders of magnitude is scaled by its
+/// logarithm. An example is k from 1 to all rows: without the logarithm, every k of practical use
+/// would be as bad as k = 1.
 pub fn knee(members: &[(Node, Assessment)]) -> Option<usize> {
     let width = members.first().map_or(0, |(_, a)| a.costs.len());
     let mut distances = vec![0.0; members.len()];
@@ -219,7 +221,8 @@ mod tests {
     #[test]
     fn a_box_holds_one_node_and_hides_the_boxes_it_dominates() {
         let mut front = Front::new(vec![10.0, 1.0]);
-        // Maximised qualities 57, 52 and 61 share boxes 5, 5 and 6; losses 3, 2 and 3.
+        // With epsilon (10, 1), the maximised qualities 57, 52 and 61 lie in boxes 5, 5 and 6, and
+        // the losses 3, 3.5 and 2 in boxes 3, 3 and 2.
         for (i, costs) in [[-57.0, 3.0], [-52.0, 3.5], [-61.0, 3.0], [-52.0, 2.0], [-50.0, 2.9]]
             .iter()
             .enumerate()
@@ -235,7 +238,7 @@ mod tests {
     fn indicators_compare_with_the_true_front() {
         let truth = [member(0, &[0.0, 10.0]), member(1, &[1.0, 1.0]), member(2, &[10.0, 0.0])];
         assert_eq!(knee(&truth), Some(1));
-        // k from 1 to 30,000 against a loss: 200 is half of the way in orders of magnitude.
+        // k from 1 to 30,000 against a loss: k = 200 is about halfway in orders of magnitude.
         let wide = [[-30_000.0, 1.0], [-200.0, 0.4], [-1.0, 0.0]];
         let wide: Vec<_> = (0..3).map(|i| member(i, &wide[usize::from(i)])).collect();
         assert_eq!(knee(&wide), Some(1));

@@ -1,13 +1,13 @@
 //! A genetic algorithm on the lattice.
 //!
-//! The population starts as nodes drawn uniformly. In each generation, parents are drawn by
-//! roulette wheel with fitness 1 / cost, pairs of parents exchange their tails at a random cut
+//! The initial population consists of nodes drawn uniformly. In each generation, parents are drawn
+//! by roulette wheel with fitness 1 / cost, pairs of parents exchange their tails at a random cut
 //! between two attributes, and every child undergoes a single-step mutation. The children replace
 //! the population. The result is the best anonymous node ever seen.
 //!
 //! **Interpretation**: the paper gives no mutation rate; each attribute moves by one level with
 //! probability 1 / attributes, the rate of the property-based generalization paper. Nodes that are
-//! not anonymous have the fitness of their cost.
+//! not anonymous have the fitness that follows from their cost.
 //!
 //! **Guarantee**: the result is anonymous; nothing is proven about the optimum. Works for any
 //! metric and models, monotone or not. The same seed gives the same result.
@@ -49,8 +49,8 @@ pub(super) fn evolve(
     generations: u64,
     mut change: impl FnMut(&mut Context, Node) -> Result<Node, Stop>,
 ) -> Result<Finding, Stop> {
-    // The top is not in the population. It is assessed so that a lattice with an anonymous node
-    // always gives a result.
+    // The top is assessed, although it is not in the population, so that a lattice with an
+    // anonymous node always gives a result.
     context.assess_one(oracle, oracle.lattice().top())?;
     let mut population: Vec<Node> = (0..size).map(|_| oracle.lattice().sample(&mut context.rng)).collect();
     for _ in 0..generations {

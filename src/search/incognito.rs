@@ -1,14 +1,14 @@
 //! Incognito: subsets of the quasi-identifiers in ascending size, with a-priori pruning.
 //!
 //! A table that is anonymous is anonymous over every subset of its quasi-identifiers. For every
-//! subset, from the smallest on, the lattice of its levels is walked breadth-first from the bottom.
-//! A node whose projection to a smaller subset failed is left out, and a node above an anonymous
-//! node is anonymous. The projection to a subset is the node with every other quasi-identifier at
-//! the top of its range. The nodes that remain are all anonymous nodes.
+//! subset, starting with the smallest, the lattice of its levels is walked breadth-first from the
+//! bottom. A node whose projection to a smaller subset failed is skipped, and a node above an
+//! anonymous node is anonymous. The projection to a subset is the node with every other
+//! quasi-identifier at the top of its range. The nodes that remain are all anonymous nodes.
 //!
-//! **Guarantee**: the paper finds every anonymous node. Here the nodes that may win by their bounds
-//! are assessed, which gives the optimum for any metric and any models. If anonymity is not
-//! monotone nothing can be pruned a priori, and all nodes are walked with the bounds alone.
+//! **Guarantee**: the paper finds every anonymous node. Here the nodes whose bounds allow them to
+//! win are assessed, which gives the optimum for any metric and any models. If anonymity is not
+//! monotone, nothing can be pruned a priori, and all nodes are walked with the bounds alone.
 //!
 //! Example: `SEARCH USING incognito`.
 //!
@@ -52,15 +52,15 @@ impl Search for Incognito {
     }
 }
 
-/// Returns the bottom over a subset: every other position is at the top.
+/// Returns the bottom over a subset of the positions: every other position is at its top.
 fn projected_bottom(lattice: &Lattice, subset: &[usize]) -> Node {
     subset.iter().fold(lattice.top().clone(), |node, &i| {
         node.with_level(i, lattice.bottom().level(i))
     })
 }
 
-/// Returns every subset of a size, in lexicographic order. The subsets are generated one at a time,
-/// because there may be very many.
+/// Returns every subset of size `size`, in lexicographic order. The subsets are generated one at a
+/// time, because there may be very many.
 fn subsets(of: &[usize], size: usize) -> impl Iterator<Item = Vec<usize>> + '_ {
     let mut next = (size <= of.len()).then(|| (0..size).collect::<Vec<usize>>());
     std::iter::from_fn(move || {

@@ -5,8 +5,8 @@ use super::context::{Context, Stop};
 use super::oracle::Oracle;
 use crate::lattice::{Node, Tags};
 
-/// The number of nodes of one height assessed at once. A larger batch would assess nodes that the
-/// new bounds exclude.
+/// The number of nodes at one height that are assessed at once. A larger batch would assess nodes
+/// that the new bounds exclude.
 const BATCH: usize = 16;
 
 /// The knowledge about the nodes during one run.
@@ -16,7 +16,7 @@ pub(super) struct Known<'a> {
     tags: Tags,
     /// Assessed nodes above which a winner may still be, with their floors.
     floors: Vec<(Node, f64)>,
-    /// Assessed nodes above which there is no winner; none of these nodes is above another.
+    /// Assessed nodes above which there is no winner. None of them is above another.
     lost: Vec<Node>,
 }
 
@@ -59,12 +59,13 @@ impl<'a> Known<'a> {
         Ok(found.iter().map(|a| a.anonymous).collect())
     }
 
-    /// Assesses those of `nodes`, all of one height, that may win and whose anonymity is not known.
+    /// Assesses the nodes in `nodes`, all at one height, that may win and whose anonymity is not
+    /// known.
     pub(super) fn classify(&mut self, nodes: impl Iterator<Item = Node>) -> Result<(), Stop> {
         self.assess_if(nodes, |known, node| !known.is_settled(node))
     }
 
-    /// Assesses every node that may be anonymous and may win, from the lowest height up.
+    /// Assesses every node that may be anonymous and may win, from the lowest height upward.
     pub(super) fn assess_rest(&mut self) -> Result<(), Stop> {
         let lattice = self.oracle.lattice();
         for height in lattice.bottom().height()..=lattice.top().height() {

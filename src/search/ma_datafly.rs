@@ -1,11 +1,12 @@
 //! MA-Datafly: multi-attribute generalization of the column with the most distinct values.
 //!
 //! As long as the table is not anonymous, the quasi-identifier that now has the most distinct
-//! values goes up one level; those at their top are skipped (ties: the first named). This is the
-//! loop of Datafly. The paper differs in that it never suppresses. The statement sets this by the
-//! suppression limit 0. Both stop when the rows that fail are within the limit.
+//! values goes up one level. Quasi-identifiers at their top are skipped; ties go to the
+//! quasi-identifier named first. This is the loop of Datafly. The paper differs from Datafly in
+//! that it never suppresses; a statement requests this with the suppression limit 0. Both searches
+//! stop when the rows that fail are within the limit.
 //!
-//! **Guarantee**: as for Datafly.
+//! **Guarantee**: the same as for Datafly.
 //!
 //! Example: `SEARCH USING ma_datafly`.
 //!

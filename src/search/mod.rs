@@ -2,8 +2,8 @@
 //!
 //! An algorithm sees an [`Oracle`], which assesses nodes, and a [`Context`], which holds the
 //! budget, the incumbent and the random numbers. An algorithm has no access to data, models or
-//! metrics, so it can be tested on a lattice made up in a test. A new algorithm is one file and one
-//! line in [`SEARCHES`].
+//! metrics, so it can be tested on a made-up lattice. A new algorithm is one file and one line in
+//! [`SEARCHES`].
 
 mod algorithm;
 mod auto;
@@ -37,8 +37,9 @@ use crate::error::Result;
 /// The name of the search to run if a statement names none.
 pub const DEFAULT: &str = auto::ENTRY.info.name;
 
-/// Returns the search for a Pareto front if a statement names none. A lattice of at most 65,536
-/// nodes is enumerated, which gives the true front; a larger lattice is searched by `pbg_local`.
+/// Returns the search for a Pareto front that runs if a statement names none. A lattice of at most
+/// 65,536 nodes is enumerated, which gives the true front; a larger lattice is searched by
+/// `pbg_local`.
 pub fn for_front(nodes: u128) -> Result<Box<dyn Search>> {
     let entry = match nodes <= 1 << 16 {
         true => exhaustive::ENTRY,
@@ -47,7 +48,7 @@ pub fn for_front(nodes: u128) -> Result<Box<dyn Search>> {
     build(&Call::bare(entry.info.name))
 }
 
-/// Every built-in search, in the order of help.
+/// Every built-in search, in the order in which the help lists them.
 pub static SEARCHES: &[Entry<Build>] = &[
     auto::ENTRY,
     flash::ENTRY,

@@ -1,15 +1,16 @@
 //! OLA: optimal lattice anonymization by divide and conquer.
 //!
 //! The lattice between two nodes is searched at its middle height: each node there that is not
-//! known yet is assessed. If the node is anonymous, all nodes above it are too, and the part from
-//! the lower node to it is searched. If not, no node below it is anonymous, and the part from it to
-//! the upper node is searched. The lowest anonymous node of every path remains (the k-minimal
-//! nodes). Of these the paper takes the one with the least loss.
+//! known yet is assessed. If this middle node is anonymous, all nodes above it are too, and the
+//! part from the lower node to the middle node is searched. If it is not, no node below it is
+//! anonymous, and the part from the middle node to the upper node is searched. What remains is the
+//! lowest anonymous node of every path (the k-minimal nodes). Of these nodes the paper takes the
+//! one with the least loss.
 //!
-//! **Guarantee**: as in the paper, the optimum if cost never falls along generalization. Here it is
-//! the optimum for any metric and any models: nodes above the k-minimal ones are assessed too if
-//! they may win by their bounds. If anonymity is not monotone all nodes are walked, with the bounds
-//! alone.
+//! **Guarantee**: the paper gives the optimum if cost never falls along generalization. Here the
+//! result is the optimum for any metric and any models: nodes above the k-minimal nodes are
+//! assessed too if their bounds allow them to win. If anonymity is not monotone, all nodes are
+//! walked with the bounds alone.
 //!
 //! Example: `SEARCH USING ola`.
 //!
@@ -44,8 +45,8 @@ impl Search for Ola {
     }
 }
 
-/// Searches the part between two nodes, unless it was `seen`. Each node of the middle height is
-/// classified, and then the part that remains on its paths is searched.
+/// Searches the part between two nodes, unless it is in `seen`. Classifies each node at the middle
+/// height, and then searches the part that remains above or below that node.
 fn halve(known: &mut Known, low: &Node, high: &Node, seen: &mut HashSet<(Node, Node)>) -> Result<(), Stop> {
     if known.tag(low) == Some(true) || known.tag(high) == Some(false) || !seen.insert((low.clone(), high.clone())) {
         return Ok(());
@@ -59,7 +60,8 @@ fn halve(known: &mut Known, low: &Node, high: &Node, seen: &mut HashSet<(Node, N
         known.classify(std::iter::once(node.clone()))?;
         match known.tag(&node) {
             Some(false) => halve(known, &node, high, seen)?,
-            // Anonymous, or unable to win by its bound, like all nodes above it.
+            // The node is anonymous, or its bound shows that neither it nor any node above it can
+            // win.
             _ => halve(known, low, &node, seen)?,
         }
     }

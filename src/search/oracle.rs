@@ -20,19 +20,19 @@ use crate::lattice::{Lattice, Node};
 pub struct Assessment {
     /// True if the suppressed rows are within the suppression limit.
     pub anonymous: bool,
-    /// The rows in classes that fail a model, plus the rows that no hierarchy maps. For a node that
-    /// is not anonymous this may be an estimate above the limit: searches order nodes by it, and
-    /// prove nothing with it.
+    /// The number of rows in classes that fail a model, plus the rows that no hierarchy maps. For a
+    /// node that is not anonymous this may be an estimate above the limit: searches order nodes by
+    /// the estimate, but prove nothing with it.
     pub suppressed: u64,
     /// The number of classes that are kept.
     pub classes: u64,
     /// One cost per objective; lower is better (an objective that is maximised is negated). A
-    /// search minimises the first one. The costs are infinite for a node that is not anonymous and
+    /// search minimises the first cost. The costs are infinite for a node that is not anonymous and
     /// was not evaluated further.
     pub costs: Vec<f64>,
     /// A lower bound on the first cost of every node at or above this one; `f64::NEG_INFINITY` if
-    /// nothing is known. It must hold in floating point too: a metric with inexact sums subtracts
-    /// an allowance for rounding.
+    /// nothing is known. The bound must be valid in floating point too: a metric with inexact sums
+    /// subtracts an allowance for rounding.
     pub floor: f64,
 }
 
@@ -60,11 +60,12 @@ impl Assessment {
 pub struct Counters {
     /// The number of nodes whose frequency set was computed.
     pub evaluated: u64,
-    /// Of these, the nodes computed from a cached set smaller than the base set.
+    /// The number of evaluated nodes that were computed from a cached set smaller than the base
+    /// set.
     pub rolled_up: u64,
-    /// The number of assessments returned without a computation.
+    /// The number of assessments returned from the cache without a computation.
     pub cached: u64,
-    /// The number of classes read as input of those computations.
+    /// The number of classes read as input to the computations of frequency sets.
     pub rows_read: u64,
 }
 
@@ -86,24 +87,25 @@ pub trait Oracle: Send + Sync {
     /// assessed concurrently.
     fn assess(&self, nodes: &[Node]) -> Result<Vec<Assessment>>;
 
-    /// Returns a lower bound on the first cost of `node` itself without an evaluation, given that
-    /// at least `suppressed` rows are suppressed there. For `suppressed = 0` the bound is at most
-    /// the floor of the node and never falls along generalization, so it bounds every node above.
+    /// Returns, without an evaluation, a lower bound on the first cost of `node` itself, given that
+    /// at least `suppressed` rows are suppressed at the node. For `suppressed = 0` the bound is at
+    /// most the floor of the node and never falls along generalization, so it bounds every node
+    /// above.
     fn bound(&self, node: &Node, suppressed: u64) -> f64;
 
     /// Returns true if anonymity is upward closed: every node above an anonymous one is anonymous.
     fn is_monotone(&self) -> bool;
 
     /// Returns true if the number of suppressed rows never grows along generalization, whatever the
-    /// limit.
+    /// suppression limit.
     #[doc(hidden)]
     fn suppression_is_monotone(&self) -> bool;
 
     /// Returns true if the excess of a node, its first cost minus its floor, never grows along
     /// generalization. Then `lower + (cost(u) - floor(u))` bounds the cost of every node below an
-    /// assessed `u` for which `lower` is a floor or a bound with nothing suppressed. It holds if
-    /// the rows suppressed at a node are suppressed at every node below it and the metric charges a
-    /// suppressed row no less than a kept one (dm, glm, entropy).
+    /// assessed `u` for which `lower` is a floor or a bound with nothing suppressed. The excess is
+    /// monotone if the rows suppressed at a node are also suppressed at every node below it and the
+    /// metric charges a suppressed row no less than a kept row (dm, glm, entropy).
     ///
     /// The floor must then be the cost with nothing suppressed (dm: the sum over all classes of
     /// f^2). Knowledge about kept classes must not raise it, and `bound(node, 0)` must be at most
@@ -118,8 +120,8 @@ pub trait Oracle: Send + Sync {
     fn distinct_values(&self, position: usize, level: u8) -> u64;
 
     /// Returns the effective number of values of quasi-identifier `position` at `level`: 1 / the
-    /// sum of squared shares. That many equally frequent values would distinguish rows as well.
-    /// Searches use it only to guess.
+    /// sum of squared shares. This number of equally frequent values would distinguish rows as well
+    /// as the actual values do. Searches use it only to guess.
     #[doc(hidden)]
     fn effective_values(&self, position: usize, level: u8) -> f64 {
         self.distinct_values(position, level) as f64

@@ -1,20 +1,21 @@
 //! PBG-EA: an evolutionary search for property based generalizations.
 //!
-//! The population starts as random nodes, the top and the bottom among them. Every generation
-//! computes the fitness of population and archive (SPEA2-like: the sum, over the nodes that
-//! dominate a node, of how many nodes each of them dominates, so that 0 is best), selects by binary
-//! tournament over both, crosses pairs over at one point, and mutates by single steps. Every node
-//! is offered to the archive by box-dominance (module `front`).
+//! The initial population consists of random nodes, the top and the bottom among them. Every
+//! generation computes the fitness of each node in population and archive, selects by binary
+//! tournament over both, applies one-point crossover to pairs, and mutates by single steps. The
+//! fitness resembles that of SPEA2: for every node that dominates the node, add the number of nodes
+//! that the dominating node dominates. The best fitness is 0. Every node is offered to the archive,
+//! which applies box-dominance (module `front`).
 //!
-//! **Interpretation**: population and archive are one set, so a node that is in both counts once.
-//! Nodes that are not anonymous are dominated by every one that is. With an odd population the last
-//! of the selected has no partner and is only mutated.
+//! **Interpretation**: population and archive are one set, so a node that is in both counts once. A
+//! node that is not anonymous is dominated by every anonymous node. In a population of odd size,
+//! the last selected node has no partner and is only mutated.
 //!
 //! **Guarantee**: the archive contains no node that another assessed node dominates (Theorem 1 of
 //! the paper). The same seed gives the same result.
 //!
-//! In ANONYMIZE the objectives are the metrics of a weighted sum, and the node of the least sum is
-//! released.
+//! In ANONYMIZE the objectives are the metrics of the weighted sum, and the node with the least sum
+//! is released.
 //!
 //! Example:
 //! `PARETO FRONT OF ... SEARCH USING pbg_ea (iterations => 100) OPTIMIZING MAX k, MIN glm`.
@@ -88,7 +89,7 @@ impl PbgEa {
         Ok((0..self.population).map(|_| winner(context)).collect())
     }
 
-    /// Crosses over pairs drawn without replacement.
+    /// Applies crossover to pairs drawn without replacement.
     fn recombine(&self, context: &mut Context, selected: &[Node]) -> Vec<Node> {
         let mut parents = selected.to_vec();
         parents.shuffle(&mut context.rng);
@@ -106,7 +107,8 @@ impl PbgEa {
     }
 }
 
-/// Returns for each node the sum of the dominance counts of its dominators; lower is better.
+/// Returns for each node the sum of the dominance counts of the nodes that dominate it; lower is
+/// better.
 fn fitness(pool: &[Assessment]) -> Vec<u64> {
     let beats = |a: &Assessment, b: &Assessment| {
         if a.anonymous == b.anonymous {
@@ -189,8 +191,8 @@ mod tests {
             costs: vec![x, y],
             floor: 0.0,
         };
-        // (0, 0) dominates all three others, (1, 1) the last, (0, 2) the last: 0, 3, 3 and 3 + 1 +
-        // 1.
+        // (0, 0) dominates all three others, (1, 1) and (0, 2) each dominate the last: the sums are
+        // 0, 3, 3 and 3 + 1 + 1.
         assert_eq!(
             fitness(&[at(0.0, 0.0), at(1.0, 1.0), at(0.0, 2.0), at(1.0, 2.0)]),
             [0, 3, 3, 5]

@@ -3,10 +3,10 @@
 //! The search starts from the top, the bottom and random nodes. In each round the candidates are
 //! the unseen nodes that differ from a member of the archive by one level, or, if all of those were
 //! seen, the unseen nodes nearest to the archive. Every objective is fitted as a sum of one term
-//! per column and level, on a signed logarithmic scale. The candidates that are expected to be
-//! least dominated by the archive are assessed. The search ends when `evaluations` are used up or
-//! nothing is left. Compared with the evolutionary search, no node is assessed twice, and no node
-//! is drawn by chance after the start.
+//! per column and level, on a signed logarithmic scale. The candidates that the archive is expected
+//! to dominate least are assessed. The search ends when `evaluations` are used up or no node is
+//! left. Unlike in the evolutionary search, no node is assessed twice, and no node is drawn by
+//! chance after the start.
 //!
 //! **Guarantee**: the archive contains no node that another assessed node dominates. The same seed
 //! gives the same result.
@@ -14,7 +14,7 @@
 //! Example:
 //! `PARETO FRONT OF ... SEARCH USING pbg_local (evaluations => 900) OPTIMIZING MAX k, MIN glm`.
 //!
-//! Reference: ours; Pareto local search as L. Paquete, M. Chiarandini, T. Stuetzle, 2004,
+//! Reference: ours; Pareto local search as in L. Paquete, M. Chiarandini, T. Stuetzle, 2004,
 //! doi:10.1007/978-3-642-17144-4_7.
 
 use super::algorithm::{Build, Finding, Search};
@@ -68,8 +68,9 @@ impl Search for PbgLocal {
     }
 }
 
-/// Returns the candidates that are expected to be least dominated, of the unseen nodes nearest to
-/// the archive: its neighbours, or, if all of those were seen, their neighbours, and so on.
+/// Returns the candidates that are expected to be least dominated, chosen among the unseen nodes
+/// nearest to the archive. These are the neighbours of the archive, or, if all of those were seen,
+/// the neighbours of the neighbours, and so on.
 fn next_batch(oracle: &dyn Oracle, context: &Context, fits: &[Fit]) -> Result<Vec<Node>, Stop> {
     let lattice = oracle.lattice();
     let members: Vec<Vec<f64>> = context
@@ -101,9 +102,9 @@ fn next_batch(oracle: &dyn Oracle, context: &Context, fits: &[Fit]) -> Result<Ve
     Ok(ranked.into_iter().take(BATCH).map(|(_, node)| node).collect())
 }
 
-/// Returns how far behind the archive a node is expected to be. For each member this is the
-/// smallest gain in one objective, in usual errors, after which the member no longer dominates the
-/// node. The result is the greatest gain over all members.
+/// Returns how far behind the archive a node is expected to be. For each member, computes the
+/// smallest gain in one objective, in units of the usual error of its fit, after which the member
+/// no longer dominates the node. Returns the greatest such gain over all members.
 fn depth(members: &[Vec<f64>], expected: &[f64], fits: &[Fit]) -> f64 {
     let behind = |member: &Vec<f64>| {
         let gaps = member

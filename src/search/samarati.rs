@@ -1,13 +1,14 @@
 //! Samarati's binary search on height.
 //!
-//! If anonymity is monotone and a node of some height is anonymous, then so is a node of every
-//! greater height. So binary search over the heights finds the least height that has an anonymous
-//! node. All nodes of that height are assessed, and the one that costs least is the result
-//! (k-minimal generalization; the paper leaves the choice among them to the user).
+//! If anonymity is monotone and a node at some height is anonymous, then a node at every greater
+//! height is anonymous too. So binary search over the heights finds the least height that has an
+//! anonymous node. All nodes at that height are assessed, and the anonymous node that costs least
+//! is the result. The anonymous nodes at that height are the k-minimal generalizations; the paper
+//! leaves the choice among them to the user.
 //!
-//! **Guarantee**: a node of the least height of all anonymous nodes. This is the optimum for the
-//! metric height; for other metrics nothing more is guaranteed. If anonymity is not monotone the
-//! heights are tried from the lowest, with the same guarantee.
+//! **Guarantee**: no anonymous node has a lower height than the result. The result is the optimum
+//! for the metric `height`; for other metrics nothing more is guaranteed. If anonymity is not
+//! monotone, the heights are tried from the lowest upward, with the same guarantee.
 //!
 //! Example: `SEARCH USING samarati`.
 //!
@@ -58,8 +59,8 @@ impl Search for Samarati {
     }
 }
 
-/// Returns the anonymous node of a height that costs least. With `any`, stops as soon as a batch
-/// has an anonymous node.
+/// Returns the anonymous node that costs least among the nodes at `height`. If `any` is true, stops
+/// as soon as a batch has an anonymous node.
 fn best_of_height(oracle: &dyn Oracle, context: &mut Context, height: u32, any: bool) -> Result<Option<Node>, Stop> {
     let mut nodes = oracle.lattice().at_height(height).peekable();
     let mut best: Option<(f64, Node)> = None;

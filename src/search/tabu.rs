@@ -1,16 +1,16 @@
 //! Tabu search on the lattice.
 //!
 //! The search starts at the top and steps to the anonymous lower neighbour that costs least, until
-//! no lower neighbour is anonymous. In each round, the neighbours of the current node that are not
-//! in the tabu list are assessed (all of them, or `candidates` drawn at random). Then the next node
-//! is drawn: the anonymous candidates share probability 0.7, the others 0.3, within each group by
-//! fitness (1 / cost) or equally. A node enters the tabu list when it is drawn. It leaves the list
-//! after its living time, or as the oldest when the list is full. The result is the best anonymous
-//! node ever seen.
+//! no lower neighbour is anonymous. In each following round, the neighbours of the current node
+//! that are not in the tabu list are candidates (all of them, or `candidates` drawn at random). The
+//! candidates are assessed, and the next node is drawn: the anonymous candidates share probability
+//! 0.7, the others 0.3. Within each group the draw is by fitness (1 / cost) or uniform. A node
+//! enters the tabu list when it is drawn. It leaves the list after its living time, or when the
+//! list is full and the node is the oldest. The result is the best anonymous node ever seen.
 //!
-//! **Interpretation**: neighbours differ in exactly one attribute by any amount; the lower
-//! neighbours of the start differ by one level. Lower DM is better. If one group of candidates is
-//! empty the other has all the probability.
+//! **Interpretation**: neighbours differ in exactly one attribute, by any amount; the lower
+//! neighbours in the start phase differ by one level. Lower DM is better. If one group of
+//! candidates is empty, the other group has all the probability.
 //!
 //! **Guarantee**: the result is anonymous; nothing is proven about the optimum. Works for any
 //! metric and models, monotone or not. The same seed gives the same result.
@@ -97,8 +97,8 @@ impl Walk {
         })
     }
 
-    /// Walks from `start`. Returns the anonymous node with the least cost that was met, or else the
-    /// node with the least cost.
+    /// Walks from `start`. Returns the visited anonymous node with the least cost. If none was
+    /// anonymous, returns the visited node with the least cost.
     pub(super) fn run(&self, oracle: &dyn Oracle, context: &mut Context, start: Node) -> Result<Node, Stop> {
         let mut best = (context.assess_one(oracle, &start)?, start.clone());
         let mut tabu: VecDeque<(Node, u64)> = VecDeque::new();
@@ -160,7 +160,8 @@ impl Walk {
     }
 }
 
-/// Returns the sort key: anonymous nodes first, then by cost, then by the order of nodes.
+/// Returns the sort key, which orders anonymous nodes first, then by cost, then by the order of
+/// nodes.
 fn rank<'a>(assessment: &Assessment, node: &'a Node) -> (bool, TotalCost, &'a Node) {
     (!assessment.anonymous, TotalCost(assessment.cost()), node)
 }
@@ -192,8 +193,8 @@ impl Search for Tabu {
     }
 }
 
-/// Steps down from the top to the cheapest anonymous lower neighbour, until no lower neighbour is
-/// anonymous.
+/// Steps down from the top, always to the cheapest anonymous lower neighbour, until no lower
+/// neighbour is anonymous.
 fn greedy_start(oracle: &dyn Oracle, context: &mut Context) -> Result<Node, Stop> {
     let mut node = oracle.lattice().top().clone();
     context.assess_one(oracle, &node)?;

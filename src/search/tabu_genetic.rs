@@ -1,13 +1,13 @@
 //! The hybrid of tabu search and genetic algorithm.
 //!
-//! The genetic frame: uniform population, roulette wheel with fitness 1 / cost, one-point
-//! crossover. Instead of mutation, each child is the start of a tabu search, and the best node of
-//! that search takes the child's place in the next population.
+//! The frame is that of the genetic search: a uniform initial population, a roulette wheel with
+//! fitness 1 / cost, and one-point crossover. Instead of mutation, each child is the start of a
+//! tabu search, and the best node of that search takes the child's place in the next population.
 //!
-//! **Interpretation**: the rounds of the tabu search draw among 20 candidates. Within the anonymous
-//! candidates and within the others the draw is equal, as this paper says; the tabu paper draws by
-//! quality (`draw => quality`). The best node of a tabu search is its best anonymous node, or the
-//! node that costs least if it met no anonymous one.
+//! **Interpretation**: each round of the tabu search draws among 20 candidates. The draw is uniform
+//! within the anonymous candidates and within the others, as this paper says; the tabu paper draws
+//! by quality (`draw => quality`). The best node of a tabu search is its best anonymous node. If
+//! the tabu search met no anonymous node, it is the node that costs least.
 //!
 //! **Guarantee**: the result is anonymous; nothing is proven about the optimum. Works for any
 //! metric and models, monotone or not. The same seed gives the same result.

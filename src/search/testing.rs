@@ -29,7 +29,7 @@ pub enum Metric {
 /// The model that decides which classes are kept.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Model {
-    /// The class has at least k rows: monotone, whatever the limit.
+    /// The class has at least k rows: monotone, whatever the suppression limit.
     Size,
     /// The class has at least k rows and its size is not a multiple of 3: not monotone at all.
     OddSize,
@@ -40,7 +40,7 @@ pub enum Model {
 pub struct Toy {
     lattice: Lattice,
     rows: Vec<Vec<u8>>,
-    /// By column and level: the code of every ground value.
+    /// By column and level: the code that each ground value is generalized to.
     hierarchies: Vec<Vec<Vec<u8>>>,
     pub k: u64,
     pub limit: u64,
@@ -68,7 +68,7 @@ impl Toy {
         self.hierarchies[i][usize::from(node.level(i))][usize::from(row[i])]
     }
 
-    /// Returns the number of leaves of hierarchy `i` that share the value's group, minus one.
+    /// Returns the number of leaves of hierarchy `i` in the group of `value` at `level`, minus one.
     fn cell_loss(&self, i: usize, level: u8, value: u8) -> u64 {
         let codes = &self.hierarchies[i][usize::from(level)];
         codes.iter().filter(|c| **c == codes[usize::from(value)]).count() as u64 - 1
@@ -82,7 +82,7 @@ impl Toy {
         self.hierarchies.iter().map(|h| h[0].len() as u64 - 1).sum()
     }
 
-    /// Returns every class of a node as its rows.
+    /// Returns every class of a node as a list of its rows.
     fn classes(&self, node: &Node) -> Vec<Vec<&[u8]>> {
         let mut classes: BTreeMap<Vec<u8>, Vec<&[u8]>> = BTreeMap::new();
         for row in &self.rows {
@@ -96,8 +96,8 @@ impl Toy {
         size >= self.k && (self.model == Model::Size || !size.is_multiple_of(3))
     }
 
-    /// Returns the least class size after the rows of the smallest classes are suppressed within
-    /// the limit (k of a node under eta).
+    /// Returns the least class size after the smallest classes are suppressed within the limit (k
+    /// of a node under eta).
     fn reached_k(&self, node: &Node) -> u64 {
         let mut sizes: Vec<u64> = self.classes(node).iter().map(|c| c.len() as u64).collect();
         sizes.sort_unstable();
@@ -145,8 +145,8 @@ impl Toy {
         }
     }
 
-    /// Returns a table of `columns` columns with two levels each, in which each row shares each
-    /// value with one other row.
+    /// Returns a table of `columns` columns with two levels per column. In every column, each row
+    /// shares its value with one other row.
     pub fn wide(columns: usize) -> Self {
         let rows: Vec<Vec<u8>> = (0..8usize)
             .map(|row| (0..columns).map(|i| ((row + i) / 2 % 4) as u8).collect())
@@ -206,7 +206,7 @@ impl Oracle for Toy {
         );
         let assess = |node| match self.evaluate(node) {
             found if self.excludes && !found.anonymous => {
-                // The suppressed rows of such a node may be an estimate.
+                // For such a node, the number of suppressed rows may be an estimate.
                 let suppressed = (found.suppressed + found.classes * 7 % 5).max(self.limit + 1);
                 Assessment::excluded(suppressed, found.costs.len(), self.bound(node, 0))
             }
@@ -282,8 +282,8 @@ impl Oracle for Toy {
     }
 }
 
-/// Returns levels over `values` ground values that nest: every level merges groups of the level
-/// below; some levels change nothing.
+/// Generates nested levels over a few ground values: every level merges groups of the level below,
+/// and some levels change nothing.
 fn hierarchy() -> impl Strategy<Value = Vec<Vec<u8>>> {
     (1usize..6)
         .prop_flat_map(|values| prop::collection::vec(prop::collection::vec(0u8..4, values), 0..3))
@@ -304,7 +304,7 @@ fn hierarchy() -> impl Strategy<Value = Vec<Vec<u8>>> {
         })
 }
 
-/// Returns random tables and requests, monotone or not.
+/// Generates random tables and requests, monotone or not.
 pub fn toy() -> impl Strategy<Value = Toy> {
     let metric = prop_oneof![
         4 => Just(Metric::Dm), 4 => Just(Metric::Loss), 1 => Just(Metric::Height), 1 => Just(Metric::Arbitrary)
@@ -355,7 +355,7 @@ pub fn toy() -> impl Strategy<Value = Toy> {
         })
 }
 
-/// Checks a search that claims optimality against brute force.
+/// Checks against brute force that a search that claims optimality finds the optimum.
 pub fn check_optimal(toy: &Toy, call: &Call) -> Result<(), TestCaseError> {
     let (finding, context) = toy.run(call, 7);
     let found = context.incumbent().map(|(n, a)| (n.clone(), a.cost()));
@@ -369,8 +369,8 @@ pub fn check_optimal(toy: &Toy, call: &Call) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Checks any search: its result is anonymous, never better than the optimum, and the same for the
-/// same seed.
+/// Checks that the result of any search is anonymous, never better than the optimum, and the same
+/// for the same seed.
 pub fn check_heuristic(toy: &Toy, call: &Call, seed: u64) -> Result<(), TestCaseError> {
     let (finding, context) = toy.run(call, seed);
     let optimum = toy.optimum();
@@ -388,7 +388,8 @@ pub fn check_heuristic(toy: &Toy, call: &Call, seed: u64) -> Result<(), TestCase
 }
 
 proptest! {
-    /// Checks the contract of [`Oracle`], on which all tests over the toy depend.
+    /// Checks that the toy fulfils the contract of [`Oracle`], on which all tests with the toy
+    /// depend.
     #[test]
     fn the_toy_keeps_its_promises(toy in toy(), pick in any::<u64>()) {
         let node = toy.lattice.node_at(u128::from(pick) % toy.lattice.size());

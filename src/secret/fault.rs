@@ -1,15 +1,16 @@
-//! The faults of a secret: too few bytes, or too few different ones.
+//! The faults of a secret: too few bytes, or too few different bytes.
 //!
 //! A program that has no value for a field may fill it with blanks, NUL or one repeated character.
 //! That is long enough for a secret, and the first guess of an attacker.
 
 use crate::plain::acts;
 
-/// The least number of bytes of a secret.
+/// The minimum number of bytes of a secret.
 const LEAST: usize = 16;
 /// The minimum length of the part that repeats in a secret, in bytes.
 const LEAST_REPEATED: usize = 8;
-/// The least number of different bytes. Of 16 random decimal digits, 9 in 100,000 have fewer.
+/// The minimum number of different bytes. Of all secrets of 16 random decimal digits, 9 in 100,000
+/// have fewer.
 const LEAST_DIFFERENT: usize = 5;
 /// Invisible characters, besides white space and characters that act on the text beside them.
 const FILLERS: [char; 6] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}', '\u{200d}'];

@@ -1,5 +1,5 @@
-//! Advice on what to write instead when DataFusion refuses a statement: DataFusion's own messages
-//! name its settings and its forms.
+//! Advice on what to write instead when DataFusion refuses a statement, because DataFusion's own
+//! messages name the settings and the syntax of DataFusion.
 
 use crate::error::{Error, Result};
 use crate::settings::Settings;
@@ -9,8 +9,8 @@ use datafusion::common::{Column, SchemaError};
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::LogicalPlan;
 
-/// Returns the error for a statement that DataFusion refused, in our words and with what to write
-/// instead; `None` if there is nothing to add to what DataFusion says. `written` is the statement.
+/// Returns anonsql's error for a statement that DataFusion refused, with what to write instead;
+/// `None` if there is nothing to add to DataFusion's message. `written` is the statement.
 pub(super) fn advised(refused: &DataFusionError, written: &str) -> Option<Error> {
     match refused.find_root() {
         DataFusionError::SchemaError(error, _) => match error.as_ref() {
@@ -23,9 +23,9 @@ pub(super) fn advised(refused: &DataFusionError, written: &str) -> Option<Error>
     }
 }
 
-/// Returns the error for an unknown column. DataFusion writes a file's path before the name of each
-/// of its columns. Returns `None` if there is a column of that name, and the table before it is
-/// wrong.
+/// Returns the error for an unknown column. DataFusion writes a file's path before the names of the
+/// file's columns. Returns `None` if a column of that name exists, and only the table name before
+/// it is wrong.
 fn no_column(field: &Column, valid: &[Column], written: &str) -> Option<Error> {
     let name = field.name.as_str();
     let names: Vec<&str> = valid.iter().map(Column::name).collect();
@@ -44,7 +44,7 @@ fn no_column(field: &Column, valid: &[Column], written: &str) -> Option<Error> {
     })
 }
 
-/// Returns the error for a function over a file, as other databases have it.
+/// Returns the error for an unknown table function that reads a file, such as other databases have.
 fn not_a_table(said: &str) -> Option<Error> {
     let name = said.to_lowercase();
     let name = name.strip_prefix("table function '")?.strip_suffix("' not found")?;
@@ -68,7 +68,7 @@ pub(super) fn check_variables(query: &LogicalPlan) -> Result<()> {
     }
 }
 
-/// Returns the error for an option of ours without its prefix.
+/// Returns the error for an anonsql setting without its prefix, or another unknown setting.
 fn setting(said: &str) -> Option<Error> {
     let name = said
         .trim_start_matches(['C', 'c'])

@@ -83,8 +83,8 @@ impl Answer {
         })
     }
 
-    /// Returns the answer without these values in its errors and the names of its columns. The
-    /// errors do not show the values `seen` before, either.
+    /// Returns the answer without the values `hidden` in its errors and column names, and without
+    /// the values `seen` in its errors.
     pub(super) fn hiding(self, hidden: &Hidden, seen: Hidden) -> Self {
         if hidden.is_empty() && seen.is_empty() {
             return self;
@@ -112,8 +112,9 @@ impl Answer {
         }
     }
 
-    /// Returns the answer with each of these values in its texts replaced by what was written for
-    /// the value. This is for answers that list settings: a value that a user selects is shown.
+    /// Returns the answer with each of these values replaced, in the texts of the rows, by what was
+    /// written for the value. This is for answers that list settings; if a user selects a hidden
+    /// value, it is shown.
     pub(super) fn hiding_in_texts(self, values: Hidden) -> Self {
         if values.is_empty() {
             return self;
@@ -140,7 +141,7 @@ impl Answer {
         }
     }
 
-    /// Fails with [`ErrorKind::Verification`] if a check of VERIFY does not hold.
+    /// Fails with [`ErrorKind::Verification`] if a check of VERIFY failed.
     pub fn verified(&self) -> Result<()> {
         let message = match self.failed.as_slice() {
             [] => return Ok(()),
@@ -151,8 +152,8 @@ impl Answer {
     }
 
     /// Collects all rows in memory. Fails with [`ErrorKind::Verification`] if a check of VERIFY
-    /// does not hold; a caller that wants the rows of a failed VERIFY reads [`Answer::rows`] and
-    /// then calls [`Answer::verified`].
+    /// failed; a caller that wants the rows of a failed VERIFY reads [`Answer::rows`] and then
+    /// calls [`Answer::verified`].
     pub async fn collect(self) -> Result<Vec<RecordBatch>> {
         self.verified()?;
         let schema = self.schema;

@@ -22,8 +22,8 @@ use std::sync::atomic::AtomicU64;
 /// The hierarchies of a session, by name.
 pub(super) type Catalog = Arc<RwLock<BTreeMap<String, Arc<Hierarchy>>>>;
 
-/// The registry of a context, shared by its clones; replaced as a whole when something is
-/// registered.
+/// The registry of a context, shared by its clones. Registering an entry replaces the entire
+/// registry.
 pub(super) type SharedRegistry = Arc<RwLock<Arc<Registry>>>;
 
 /// Runs anonsql statements in a DataFusion session.
@@ -48,14 +48,14 @@ pub struct AnonContext {
     pub(super) releases: Arc<AtomicU64>,
     pub(super) last_front: Arc<RwLock<Option<Arc<FrontChart>>>>,
     pub(super) variables: Arc<RwLock<Variables>>,
-    /// The values of the running statement that nothing may show.
+    /// The values of the running statement that must not be shown.
     pub(super) hidden: Hidden,
-    /// The hidden values of all statements so far: a hierarchy may have some from its own
-    /// statement.
+    /// The hidden values of all statements so far: a hierarchy may contain hidden values from the
+    /// statement that created it.
     pub(super) seen: Arc<RwLock<Hidden>>,
-    /// The tables that were made of rows that depend on other rows.
+    /// The tables made from rows that depend on other rows.
     pub(super) made: Made,
-    /// The tables whose definition has a value that nothing may show.
+    /// The tables whose definition contains a value that must not be shown.
     pub(super) hiding_tables: HidingTables,
 }
 
@@ -91,10 +91,10 @@ impl AnonContext {
     }
 
     /// Returns the context with a cluster: workers (`anonsql worker`) that read and write parts of
-    /// its releases. `addresses` are their URLs with commas between them. For workers at
-    /// `https://`, `SET anonsql.cluster_tls = 'folder'` names the certificate that they are shown.
-    /// Fails with [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if a worker is on another
-    /// machine and at `http://`, or if this crate was built without the feature `cluster`.
+    /// its releases. `addresses` contains the URLs of the workers, separated by commas. For workers
+    /// at `https://`, `SET anonsql.cluster_tls = 'folder'` names the certificate that is shown to
+    /// them. Fails with [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if a worker on another
+    /// machine has an `http://` URL, or if this crate was built without the feature `cluster`.
     pub fn with_cluster(self, addresses: &str) -> Result<Self> {
         let state = self.session.state_ref();
         let set = state
@@ -131,7 +131,7 @@ impl AnonContext {
         self.policies.read().keys().cloned().collect()
     }
 
-    /// Returns the values of all statements so far that nothing may show.
+    /// Returns the hidden values of all statements so far.
     pub(super) fn seen(&self) -> Hidden {
         self.seen.read().clone()
     }

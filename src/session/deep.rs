@@ -28,8 +28,8 @@ impl Drop for Apart {
     }
 }
 
-/// Runs `work` on a new runtime of that many threads. The threads live until the returned [`Apart`]
-/// is dropped.
+/// Runs `work` on a new runtime with `threads` threads. The threads live until the returned
+/// [`Apart`] is dropped.
 pub(super) async fn run<T: Send + 'static>(
     threads: usize,
     work: impl Future<Output = Result<T>> + Send + 'static,

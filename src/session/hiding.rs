@@ -1,6 +1,6 @@
-//! Tables of a session whose definition has a value that nothing may show. The user who reads such
-//! a view may not know of the value. EXPLAIN would print it as a part of the plan, even if the
-//! statement itself has no such value.
+//! Tables of a session whose definition contains a value that must not be shown. A user who reads
+//! such a view may not know of the value. EXPLAIN would print the value as a part of the plan, even
+//! if the statement itself contains no such value.
 
 use datafusion::common::TableReference;
 use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
@@ -10,19 +10,19 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The names of the tables whose definition has a value that nothing may show. A name stays when
-/// the table is dropped, until another table gets it.
+/// The names of the tables whose definition contains a value that must not be shown. A name is kept
+/// after its table is dropped, until another table takes the name.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HidingTables(Arc<RwLock<BTreeSet<String>>>);
 
 impl HidingTables {
-    /// Returns true if a statement reads such a table.
+    /// Returns true if the statement reads one of these tables.
     pub(super) fn are_read_by(&self, statement: &DfStatement) -> bool {
         let known = self.0.read();
         !known.is_empty() && relations(statement).iter().any(|name| known.contains(name))
     }
 
-    /// Notes whether the definition of a table `hides` a value.
+    /// Records whether the definition of a table contains a hidden value (`hides`).
     pub(super) fn note(&self, name: &TableReference, hides: bool) {
         let mut known = self.0.write();
         match hides {
@@ -32,14 +32,14 @@ impl HidingTables {
     }
 }
 
-/// Returns the names of the tables in a statement, without those of their catalogs and schemas.
+/// Returns the names of the tables in a statement, without catalog and schema names.
 fn relations(statement: &DfStatement) -> BTreeSet<String> {
     #[derive(Default)]
     struct Relations(BTreeSet<String>);
     impl Relations {
         fn add(&mut self, name: &ObjectName) {
             let last = name.0.last().and_then(|part| part.as_ident());
-            // Without quotes, a name is in small letters.
+            // An unquoted name is folded to lower case.
             self.0.extend(last.map(|name| match name.quote_style {
                 Some(_) => name.value.clone(),
                 None => name.value.to_lowercase(),

@@ -39,7 +39,7 @@ impl AnonContext {
         blocking("making a hierarchy", move || build(&arguments)).await
     }
 
-    /// Reads the object of a URL, which is a small table.
+    /// Reads the object at a URL; the object is a small table.
     async fn object(&self, url: &str) -> Result<Vec<u8>> {
         let (state, what) = (self.session.state(), format!("hierarchy file {url}"));
         let place = listing_url(url)?;
@@ -54,15 +54,15 @@ impl AnonContext {
         gathered(self.query(query).await?).await
     }
 
-    /// Returns the distinct values of a column, ascending with NULL last, and the number of rows of
-    /// each value.
+    /// Returns the distinct values of a column, ascending with NULL last, and the number of rows
+    /// with each value.
     pub(super) async fn value_counts(&self, table: &TableName, column: &str) -> Result<(ArrayRef, Vec<u64>)> {
         let schema = self.table(table).await?;
         if schema.schema().field_with_unqualified_name(column).is_err() {
             let names = schema.schema().fields().iter().map(|f| f.name().as_str());
             return Err(Error::unknown("column", column, names));
         }
-        // The column is alone in the query, so no key that the table declares has an effect.
+        // The query has no other column, so a key that the table declares has no effect.
         let rows = format!("(SELECT {} AS value FROM {table})", quote(column));
         distinct_values(&self.session, "value", &rows).await
     }

@@ -1,16 +1,16 @@
-//! Numbers with a point that a query compares with decimals.
+//! Numbers with a decimal point that a query compares with decimals.
 //!
 //! DataFusion reads `1234567.89` as a double, and compares a decimal with it after converting both
-//! with different precision: `amount = 1234567.89` finds no row. Its setting
+//! with different precision: `amount = 1234567.89` finds no row. DataFusion's setting
 //! `parse_float_as_decimal` turns all such numbers into decimals, in arithmetic too: `1 / 3.0` is
 //! 0.3333 then, the average of decimals has five digits, doubles are compared after the 15th digit,
-//! and `1e-100` is an error. Here a number is a decimal where it is compared with a decimal or a
-//! whole number, with all of its digits, and a double everywhere else.
+//! and `1e-100` is an error. Here, a number that is compared with a decimal or a whole number is a
+//! decimal with all of its digits; everywhere else it is a double.
 //!
 //! The types are known only when a statement is planned, and the digits only before that. So a
 //! number that is compared becomes `CAST('1234567.89' AS DECIMAL(9, 2))` before planning, and a
-//! literal of its type afterwards. Numbers with an exponent are approximate, as in the standard,
-//! and stay doubles.
+//! literal of its final type afterwards. Numbers with an exponent are approximate, as in the SQL
+//! standard, and remain doubles.
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -28,7 +28,7 @@ use std::ops::ControlFlow;
 /// The most digits of a number that is compared as a decimal.
 const MOST_DIGITS: usize = 38;
 
-/// Plans a statement in which numbers are compared with decimals digit by digit.
+/// Plans a statement so that its numbers are compared with decimals digit by digit.
 pub(super) async fn planned(state: &SessionState, mut statement: Statement) -> Result<LogicalPlan> {
     let is_view = matches!(&statement, Statement::Statement(s) if matches!(**s, ast::Statement::CreateView(_)));
     let definition = is_view.then(|| statement.to_string());
@@ -42,9 +42,9 @@ pub(super) async fn planned(state: &SessionState, mut statement: Statement) -> R
     })
 }
 
-/// A number with a point, or a whole number beyond 64 bits.
+/// A number with a decimal point, or a whole number beyond 64 bits.
 struct Number {
-    /// The number without its point.
+    /// The number without its decimal point.
     digits: i128,
     precision: u8,
     scale: i8,
@@ -154,7 +154,7 @@ fn text_of(operand: &ast::Expr) -> Option<String> {
     }
 }
 
-/// Returns the plan in which each marked number has the type that it is compared in.
+/// Returns the plan in which each marked number is a literal of the type in which it is compared.
 fn typed(plan: LogicalPlan) -> Result<LogicalPlan> {
     let typed = plan.transform_down_with_subqueries(|plan| {
         let schema = merge_schema(&plan.inputs());
@@ -227,7 +227,8 @@ fn operands(expr: &mut Expr) -> Vec<&mut Expr> {
     }
 }
 
-/// Returns the number of a mark.
+/// Returns the text and the number of an expression that marks a number; `None` for any other
+/// expression.
 fn marked(expr: &Expr) -> Option<(&str, Number)> {
     let Expr::Cast(Cast { expr, field }) = expr else {
         return None;

@@ -20,7 +20,7 @@ const CLAUSES: &[(&str, &Info)] = &[
 /// The clause of a setting.
 const SET: &str = "SET";
 
-/// An option: where it stands, and what it takes.
+/// An option, with its clause and the values that it takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptionInfo {
     /// The statement and clause of the option.
@@ -29,7 +29,7 @@ pub struct OptionInfo {
     pub name: String,
     /// The values that the option takes; `None` if the summary describes them.
     pub value: Option<String>,
-    /// The value if the option is not given; `None` if it has no effect then.
+    /// The value if the option is not given; `None` if the option then has no effect.
     pub default: Option<String>,
     /// The effect of the option, in half a line.
     pub summary: &'static str,

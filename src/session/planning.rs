@@ -1,5 +1,5 @@
-//! Plans statements of DataFusion from their text, and notes what a session remembers of the tables
-//! that they make.
+//! Plans DataFusion statements from their text, and records what the session must remember about
+//! the tables that they create.
 
 use super::context::AnonContext;
 use super::numbers::planned;
@@ -29,15 +29,15 @@ impl AnonContext {
         Ok(statement)
     }
 
-    /// Returns true if a statement has a value that nothing may show, or reads a table whose
-    /// definition has one.
+    /// Returns true if a statement contains a value that must not be shown, or reads a table whose
+    /// definition contains such a value.
     pub(super) fn hides(&self, statement: &DfStatement) -> bool {
         !self.hidden.is_empty() || self.hiding_tables.are_read_by(statement)
     }
 
-    /// Plans a statement, with the frames of its windows as SQL defines them, and without the keys
-    /// that it declares. No column is named after a value that nothing may show. Fails with a usage
-    /// error if EXPLAIN would show such a value.
+    /// Plans a statement with the window frames that SQL defines, and without declared keys. No
+    /// column is named after a value that must not be shown. Fails with a usage error if EXPLAIN
+    /// would show such a value.
     pub(super) async fn planned(&self, mut statement: DfStatement) -> DfResult<LogicalPlan> {
         self.check_explain(&statement)?;
         self.hidden.name_columns(&mut statement);
@@ -48,8 +48,9 @@ impl AnonContext {
         Ok(without_keys(plan))
     }
 
-    /// Fails with a usage error if a field of a struct has the name of a value that nothing may
-    /// show. A release has such names in its files, and its manifest in the types of columns.
+    /// Fails with a usage error if the name of a struct field contains a value that must not be
+    /// shown: a release has such names in its files, and its manifest has them in the types of
+    /// columns.
     fn check_names(&self, plan: &LogicalPlan) -> Result<()> {
         if self.hidden.is_empty() {
             return Ok(());
@@ -67,8 +68,8 @@ impl AnonContext {
         }
     }
 
-    /// Registers the tables of a statement that declare keys again without the keys: the planner
-    /// would otherwise extend GROUP BY by the columns that a key is said to decide.
+    /// Registers again, without their keys, the tables of a statement that declare keys: the
+    /// planner would otherwise extend GROUP BY by the columns that a declared key determines.
     async fn forget_keys(&self, statement: &DfStatement) -> DfResult<()> {
         let state = self.session.state();
         for table in state.resolve_table_references(statement)? {
@@ -90,8 +91,8 @@ impl AnonContext {
     }
 
     /// Executes a plan that is not a query, or returns the rows of a query. The session remembers
-    /// tables that are made of rows that depend on others, and tables whose definition `hides` a
-    /// value.
+    /// tables made from rows that depend on other rows. It also records whether the definition of a
+    /// new view or external table contains a hidden value (`hides`).
     pub(super) async fn executed(&self, plan: LogicalPlan, hides: bool) -> DfResult<DataFrame> {
         let (mut made, mut defined) = (None, None);
         match &plan {
@@ -100,7 +101,7 @@ impl AnonContext {
                 made = why.map(|why| (name.clone(), why));
             }
             LogicalPlan::Ddl(DdlStatement::CreateView(view)) => defined = Some(view.name.clone()),
-            // IF NOT EXISTS may keep a table whose definition has a hidden value.
+            // IF NOT EXISTS may keep an existing table whose definition has a hidden value.
             LogicalPlan::Ddl(DdlStatement::CreateExternalTable(table)) if hides || !table.if_not_exists => {
                 defined = Some(table.name.clone());
             }
@@ -117,7 +118,7 @@ impl AnonContext {
         }
         if let Some((name, why)) = made
             && let Some(table) = self.there(&name).await
-            // IF NOT EXISTS keeps the table that is there.
+            // IF NOT EXISTS keeps an existing table.
             && before.is_none_or(|before| !Arc::ptr_eq(&before, &table))
         {
             self.made.add(&table, why);

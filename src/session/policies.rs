@@ -1,6 +1,6 @@
-//! Statements under a policy. No statement can weaken its policy: the statement has no roles,
-//! models or limits beside those of a policy with roles, its hierarchies are those that the policy
-//! was made with, and its query only leaves out rows and columns.
+//! Statements under a policy. No statement can weaken its policy: under a policy with roles, the
+//! statement has no roles, models or limits of its own; its hierarchies are those that the policy
+//! was created with; and its query only leaves out rows and columns.
 
 use super::context::AnonContext;
 use super::policy::Policy;
@@ -22,7 +22,7 @@ impl AnonContext {
         found.ok_or_else(|| Error::unknown("policy", name, policies.keys().map(String::as_str)))
     }
 
-    /// Fails with a usage error if a hierarchy that a policy was made with has changed since.
+    /// Fails with a usage error if a hierarchy that the policy was created with has changed since.
     pub(super) fn is_unchanged(&self, hierarchy: &Arc<Hierarchy>) -> Result<()> {
         let today = self.hierarchy(hierarchy.name())?;
         match Arc::ptr_eq(&today, hierarchy) || today.digest(&[])? == hierarchy.digest(&[])? {
@@ -35,9 +35,9 @@ impl AnonContext {
         }
     }
 
-    /// Returns a statement with the clauses of its policy, as if they were its own, and the policy.
-    /// Fails with a usage error if the statement has a clause that only the policy may have, or if
-    /// a hierarchy of the policy has changed since.
+    /// Returns the statement with the clauses of its policy as if they were the statement's own,
+    /// and the policy itself. Fails with a usage error if the statement has a clause that only the
+    /// policy may have, or if a hierarchy of the policy has changed since.
     pub(super) fn under_policy(&self, statement: &AnonymizeSpec) -> Result<(AnonymizeSpec, Option<Arc<Policy>>)> {
         let Some(name) = &statement.using else {
             return Ok((statement.clone(), None));
@@ -56,8 +56,8 @@ impl AnonContext {
     }
 }
 
-/// Fails with a usage error if a source that a statement under the policy `name` reads does more
-/// than leave out rows and columns: computed, joined or repeated rows can change the meaning of the
+/// Fails with a usage error if the source of a statement under the policy `name` does more than
+/// leave out rows and columns: computed, joined or repeated rows can change the meaning of the
 /// roles and the models of the policy.
 pub(super) fn check_selects(plan: &LogicalPlan, name: &str) -> Result<()> {
     let Some(does) = more_than_selects(plan) else {
@@ -69,8 +69,8 @@ pub(super) fn check_selects(plan: &LogicalPlan, name: &str) -> Result<()> {
     )))
 }
 
-/// Fails with a usage error if a statement under the policy `name` reads a file with other columns
-/// than the file has.
+/// Fails with a usage error if a statement under the policy `name` reads a file whose declared
+/// columns differ from those in the file.
 pub(super) fn check_reads(plan: &LogicalPlan, name: &str) -> Result<()> {
     let mut found = None;
     plan.apply(|plan| {
@@ -89,7 +89,7 @@ pub(super) fn check_reads(plan: &LogicalPlan, name: &str) -> Result<()> {
     }
 }
 
-/// Describes what a plan does besides leaving out rows and columns; `None` if it does no more.
+/// Describes what a plan does besides leaving out rows and columns; `None` if it does nothing else.
 fn more_than_selects(plan: &LogicalPlan) -> Option<String> {
     let input = match plan {
         LogicalPlan::TableScan(scan) => {
@@ -125,12 +125,12 @@ fn more_than_selects(plan: &LogicalPlan) -> Option<String> {
     more_than_selects(input)
 }
 
-/// The functions that the readers of files put around a column, and that keep its values. No
-/// statement can name them.
+/// The functions that file readers wrap around a column without changing its values. No statement
+/// can name these functions.
 const OF_READERS: [&str; 2] = ["one_spelling", "typed"];
 
-/// Returns true if a plan reads files that have no name in the session, so that the operators above
-/// it are those of the files' reader.
+/// Returns true if a plan reads files that have no name in the session; the operators above the
+/// plan are then those of the file reader.
 fn is_of_files(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::TableScan(scan) => scan.table_name.table() == UNNAMED_TABLE,
@@ -139,7 +139,7 @@ fn is_of_files(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// Returns true if the expression is a column under its own name, with the values that are read.
+/// Returns true if the expression is a column under its own name, with its values as read.
 fn is_column(expr: &Expr, is_read: bool) -> bool {
     match expr {
         Expr::Column(_) => true,
@@ -148,7 +148,7 @@ fn is_column(expr: &Expr, is_read: bool) -> bool {
     }
 }
 
-/// Returns the column whose values an expression has; `None` if it has other values.
+/// Returns the column whose values the expression has; `None` if the expression has other values.
 fn column(expr: &Expr, is_read: bool) -> Option<&Column> {
     match expr {
         Expr::Column(column) => Some(column),

@@ -1,5 +1,5 @@
-//! A policy: the roles, the models and the limits of a release, with the hierarchies that it was made
-//! with.
+//! A policy: the roles, the models and the limits of a release, and the hierarchies that the policy
+//! was created with.
 
 use crate::error::Result;
 use crate::folder::{PolicySummary, sha256};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The policies of a session, by name.
 pub(super) type Policies = Arc<RwLock<BTreeMap<String, Arc<Policy>>>>;
 
-/// A policy with the hierarchies that it was made with.
+/// A policy, and the hierarchies that it was created with.
 #[derive(Debug)]
 pub(super) struct Policy {
     pub(super) name: String,
@@ -39,15 +39,15 @@ impl Policy {
         })
     }
 
-    /// Returns the statement that makes the policy, with OR REPLACE if it `replaces`.
+    /// Returns the statement that makes the policy, with OR REPLACE if `replaces` is true.
     pub(super) fn statement(&self, replaces: bool) -> String {
         let replace = if replaces { "OR REPLACE " } else { "" };
         let (name, clauses) = (ident(&self.name), written(&self.clauses));
         format!("CREATE {replace}POLICY {name} AS ({clauses})")
     }
 
-    /// Returns the name and the digest of the policy: of its clauses, and of everything that its
-    /// hierarchies do.
+    /// Returns the name of the policy and its digest, which covers the clauses and everything that
+    /// the hierarchies do.
     pub(super) fn summary(&self) -> PolicySummary {
         PolicySummary::new(self.name.clone(), self.sha256.clone())
     }

@@ -44,8 +44,8 @@ impl AnonContext {
     }
 
     /// Runs all statements of `text` up to the first that fails, and returns the batches of the
-    /// last one. Fails with [`crate::error::ErrorKind::Verification`] if a check of a VERIFY does
-    /// not hold.
+    /// last one. Fails with [`crate::error::ErrorKind::Verification`] if a check of a VERIFY
+    /// failed.
     pub async fn sql(&self, text: &str) -> Result<Vec<RecordBatch>> {
         let mut batches = vec![];
         for statement in self.script(text)? {
@@ -54,9 +54,10 @@ impl AnonContext {
         Ok(batches)
     }
 
-    /// Parses a text into its statements, each with its own result and with the current variables.
-    /// CREATE HIERARCHY accepts every registered kind. A variable that the text itself sets is not
-    /// known yet: [`AnonContext::sql`] reads a statement when those before it have run.
+    /// Parses a text into statements. Each statement has its own result, and is read with the
+    /// current variables. CREATE HIERARCHY accepts every registered kind. A variable that the text
+    /// itself sets is not known yet; [`AnonContext::sql`], in contrast, reads a statement after the
+    /// statements before it have run.
     pub fn parse(&self, text: &str) -> Result<Vec<Result<Statement>>> {
         Ok(self.script(text)?.collect())
     }
@@ -66,8 +67,8 @@ impl AnonContext {
         expected(text, self.registry().hierarchy_kinds.entries(), &self.variables.read())
     }
 
-    /// Runs one statement. A VERIFY whose checks do not hold succeeds here: call
-    /// [`Answer::verified`] on its answer.
+    /// Runs one statement. A VERIFY with failed checks succeeds here: call [`Answer::verified`] on
+    /// its answer.
     pub async fn execute(&self, statement: Statement) -> Result<Answer> {
         self.settle();
         let (is_deep, context) = (statement.is_deep(), self.on_course());
@@ -80,8 +81,8 @@ impl AnonContext {
         })
     }
 
-    /// Sets the settings that every statement relies on: a program that has the session may have
-    /// set them otherwise.
+    /// Sets the settings that every statement relies on: a program with access to the session may
+    /// have changed them.
     pub(super) fn settle(&self) {
         answer_rightly(self.session.state_ref().write().config_mut());
         read_in_microseconds(self.session.state_ref().write().config_mut());
@@ -97,7 +98,7 @@ impl AnonContext {
     }
 
     /// Runs `work` for a statement, on separate threads with larger stacks if the statement is
-    /// deeply nested. Passes the notes on its sources to the observer.
+    /// deeply nested. Passes the notes on the statement's sources to the observer.
     pub(super) async fn with_room<T: Send + 'static>(
         &self,
         is_deep: bool,

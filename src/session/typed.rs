@@ -44,14 +44,14 @@ pub enum Outcome {
     Verified {
         /// The checks as values.
         verification: Verification,
-        /// The same as rows; [`Answer::verified`] fails if a check does not hold.
+        /// The checks as rows; [`Answer::verified`] fails if a check failed.
         answer: Answer,
     },
 }
 
 impl AnonContext {
-    /// Runs one statement, and returns its result as a value. A check of VERIFY that does not hold
-    /// is not an error here.
+    /// Runs one statement, and returns its result as a value. A failed check of VERIFY is not an
+    /// error here.
     pub async fn outcome(&self, statement: Statement) -> Result<Outcome> {
         self.settle();
         let (is_deep, hidden, seen) = (statement.is_deep(), statement.hidden().clone(), self.seen());
@@ -102,7 +102,7 @@ impl AnonContext {
         released.map_err(|e| context.hidden.in_error(e))
     }
 
-    /// Runs one VERIFY, of a release or of two side by side. A check that does not hold is not an
+    /// Runs one VERIFY of a release, or of two releases side by side. A failed check is not an
     /// error here: call [`Verification::holds`].
     pub async fn verify(&self, statement: &str) -> Result<Verification> {
         if let Some((asked, is_deep, context)) = self.only::<Beside>(statement)? {
@@ -125,8 +125,8 @@ impl AnonContext {
     }
 
     /// Parses `text` as exactly one statement of type `T`. Returns the statement, whether it is
-    /// deep, and the context that it runs in. Fails with a usage error if the text is anything
-    /// else.
+    /// deeply nested, and the context that it runs in. Fails with a usage error if the text is
+    /// anything else.
     fn one<T: Run + Clone>(&self, text: &str, what: &str) -> Result<(T, bool, Self)> {
         self.only(text)?.ok_or_else(|| {
             Error::usage(format!(

@@ -12,9 +12,9 @@ use std::ops::Range;
 
 impl AnonContext {
     /// Sets a variable: `$name` stands for its value in statements, wherever a literal or a path
-    /// does. A value is never read as SQL, whatever it contains. Fails with
-    /// [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if it is not a number, a text, a date,
-    /// a time, a boolean or NULL.
+    /// can stand. A value is never read as SQL, whatever it contains. Fails with
+    /// [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if the value is not a number, a text, a
+    /// date, a time, a boolean or NULL.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -30,7 +30,7 @@ impl AnonContext {
         self.keep(name, Literal::of(&value.into())?)
     }
 
-    /// Sets a variable to a text from outside SQL, which is a number if it reads as one.
+    /// Sets a variable to a text from outside SQL. A text that reads as a number becomes a number.
     pub(crate) fn set_variable_text(&self, name: &str, text: &str) -> Result<()> {
         self.keep(&name.to_lowercase(), Literal::read(text))
     }
@@ -40,8 +40,8 @@ impl AnonContext {
         self.variables.write().environment = true;
     }
 
-    /// Sets a variable for the running statement. Its value is hidden if a value in the statement
-    /// is.
+    /// Sets a variable on behalf of the running statement. The value is hidden if the statement
+    /// contains a hidden value.
     pub(super) fn keep(&self, name: &str, value: Literal) -> Result<()> {
         let hidden = !self.hidden.is_empty();
         self.variables.write().set(name, Variable { value, hidden })
@@ -102,7 +102,7 @@ impl Iterator for Statements {
 
     fn next(&mut self) -> Option<Result<Statement>> {
         let tokens = self.script.tokens_at(self.statements.pop_front()?);
-        // Not copied: a script may set as many variables as it has statements.
+        // The variables are not copied: a script may set as many variables as it has statements.
         let variables = self.context.variables.read();
         let statement = sql::read(&self.script, tokens, &variables, |c| read(&c));
         Some(statement.map(Statement::of))

@@ -32,7 +32,7 @@ impl Addresses {
         &self.0
     }
 
-    /// Returns the URL of the scheduler, if the address is that of a scheduler of Ballista.
+    /// Returns the URL of the scheduler, if an address is that of a Ballista scheduler.
     pub(crate) fn scheduler(&self) -> Option<&Url> {
         self.0
             .iter()
@@ -50,7 +50,7 @@ impl FromStr for Addresses {
     type Err = Error;
 
     /// Reads addresses that are separated by commas. Fails with `ErrorKind::Usage` if a text is not
-    /// an address, or is on another machine without encryption.
+    /// an address, or is an address on another machine without encryption.
     fn from_str(text: &str) -> Result<Self> {
         let mut all = vec![];
         for text in text.split(',').map(str::trim).filter(|text| !text.is_empty()) {

@@ -10,8 +10,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// The bytes before the 32 bytes of a public key of Ed25519 in its SubjectPublicKeyInfo (RFC 8410,
-/// section 4).
+/// The bytes that precede the 32 bytes of an Ed25519 public key in its SubjectPublicKeyInfo (RFC
+/// 8410, section 4).
 const BEFORE: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
 /// The largest size of a file with a key, in bytes.

@@ -9,7 +9,7 @@
 //!
 //! The signed text is an in-toto statement, version 1: its subjects are the files of the release,
 //! and its predicate has the checksum of the manifest. The statement is in a DSSE envelope, whose
-//! signature also covers the type of the text. Both are formats of the tools that sign software.
+//! signature also covers the type of the text. Tools that sign software use both formats.
 
 mod envelope;
 mod key;

@@ -60,7 +60,7 @@ impl Signed {
         }
     }
 
-    /// Returns the signed statement.
+    /// Signs the statement, and returns the envelope.
     pub(crate) fn seal(&self, key: &SigningKey) -> Result<Envelope> {
         let text = serde_json::to_string(self)
             .map_err(|e| Error::internal(format!("what is signed cannot be written as JSON: {e}")))?;

@@ -40,7 +40,7 @@ pub(crate) fn check(location: &str) -> Result<()> {
     damaged_file(&root, &location, true).map_or(Ok(()), |path| Err(damaged(&path)))
 }
 
-/// Checks local files in the same way.
+/// Checks local files like [`check`].
 pub(crate) fn check_all(paths: &[PathBuf]) -> Result<()> {
     let found = paths.iter().find(|path| is_damaged(path));
     found.map_or(Ok(()), |path| Err(damaged(path)))

@@ -2,11 +2,12 @@
 //!
 //! DataFusion believes a declared PRIMARY KEY or UNIQUE, and it keeps dependencies where they no
 //! longer hold: from `SELECT a, unnest(array_agg(b)) AS b ... GROUP BY a` it concludes that `a`
-//! decides `b`. It then leaves columns out of GROUP BY and ORDER BY, a DISTINCT, or a join. It also
-//! believes WITH ORDER. It takes the order of the first row group of a Parquet file for the order
-//! of the whole file, and the name of a nested column for that of a column. An aggregation of rows
-//! that are in another order has several groups for one value. Each of these is a wrong count, and
-//! no setting disables any of them. The plans of a session therefore forget these claims.
+//! decides `b`. It then leaves columns out of GROUP BY and ORDER BY, or leaves out a DISTINCT or a
+//! join. It also believes WITH ORDER. It takes the order of the first row group of a Parquet file
+//! for the order of the whole file, and the name of a nested column for that of a column. An
+//! aggregation of rows that are in another order has several groups for one value. Each of these
+//! errors makes a count wrong, and no setting prevents any of them. The plans of a session
+//! therefore forget these claims.
 
 use crate::error::Result;
 use datafusion::catalog::{MemTable, TableProvider};
@@ -51,8 +52,8 @@ pub(crate) fn forget_claims(session: &SessionContext) {
         .build();
 }
 
-/// Returns these rules, each after a rule that removes dependencies. A rule creates new nodes,
-/// which get the dependencies that their tables declare again.
+/// Returns these rules, each preceded by a rule that removes dependencies. An optimizer rule
+/// creates new nodes, which get the dependencies that their tables declare again.
 pub(crate) fn forgetting(rules: &[Arc<dyn OptimizerRule + Send + Sync>]) -> LogicalRules {
     let others = rules.iter().filter(|rule| rule.name() != NAME);
     others
@@ -60,7 +61,7 @@ pub(crate) fn forgetting(rules: &[Arc<dyn OptimizerRule + Send + Sync>]) -> Logi
         .collect()
 }
 
-/// Returns these rules after a rule that removes the keys and orders of readers.
+/// Returns these rules, preceded by a rule that removes the keys and orders of readers.
 pub(crate) fn forgetting_first(rules: &[Arc<dyn PhysicalOptimizerRule + Send + Sync>]) -> PhysicalRules {
     let others = rules.iter().filter(|rule| rule.name() != NAME);
     std::iter::once(Arc::new(ForgetClaims) as _)
@@ -69,8 +70,8 @@ pub(crate) fn forgetting_first(rules: &[Arc<dyn PhysicalOptimizerRule + Send + S
 }
 
 /// Returns a statement without the keys that it declares. A table with keys passes them to every
-/// plan over it, also while SQL is turned into a plan. The frame of a window, and the columns that
-/// a GROUP BY may leave out, follow from the keys.
+/// plan over the table, even while SQL is turned into a plan. The frame of a window, and the
+/// columns that a GROUP BY may leave out, follow from the keys.
 pub(crate) fn without_keys(plan: LogicalPlan) -> LogicalPlan {
     match plan {
         LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(mut table)) => {
@@ -110,7 +111,7 @@ pub(crate) fn keyless(table: &Arc<dyn TableProvider>) -> Option<Arc<dyn TablePro
 }
 
 /// Returns the same rows from a plan without claims. SQL over a table of such rows groups only by
-/// what it names, and not also by what a key decides.
+/// the columns that it names, and not also by the columns that a key decides.
 pub(crate) fn claimless(rows: DataFrame) -> Result<DataFrame> {
     let (state, plan) = rows.into_parts();
     Ok(DataFrame::new(state, forgotten(plan)?.data))
@@ -195,7 +196,7 @@ impl PhysicalOptimizerRule for ForgetClaims {
     }
 }
 
-/// Returns the reader of a plan without keys and orders; `None` if the plan is not a reader, or has
+/// Returns a reader without its keys and orders; `None` if the plan is not a reader, or has
 /// neither.
 fn unordered(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let Some(reader) = plan.downcast_ref::<DataSourceExec>() else {

@@ -40,8 +40,8 @@ pub(crate) fn with_checked_digits(rows: Arc<dyn ExecutionPlan>) -> Arc<dyn Execu
     }
 }
 
-/// Returns the same rows with the same errors in any plan over them. A release checks its source
-/// itself, in the order in which it reads it.
+/// Returns the same rows, with the same errors in any plan over them. A release itself checks its
+/// source, in the order in which the source is read.
 pub(crate) fn checked_digits(rows: DataFrame) -> Result<DataFrame> {
     if !rows.schema().fields().iter().any(|field| is_checked(field.data_type())) {
         return Ok(rows);

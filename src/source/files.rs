@@ -30,7 +30,7 @@ use std::sync::Arc;
 /// A table of the files that a path names.
 #[derive(Debug)]
 pub(crate) struct FileTable {
-    /// The files, by the folders of a release; at least one.
+    /// The files in each folder of a release; at least one folder.
     places: Vec<Files>,
     format: Arc<dyn FileFormat>,
     schema: TableSchema,
@@ -81,7 +81,7 @@ impl FileTable {
         self.format.as_ref()
     }
 
-    /// Returns the files, by the folders of a release.
+    /// Returns the files in each folder of a release.
     pub(crate) fn places(&self) -> &[Files] {
         &self.places
     }
@@ -94,8 +94,8 @@ impl FileTable {
             .collect()
     }
 
-    /// Returns a file with the values of the columns that are folder names; `None` if it is not in
-    /// such folders, or has no content.
+    /// Returns a file with the values of the columns that are folder names; `None` if the file is
+    /// not in such folders, or has no content.
     fn file(&self, place: &Files, file: ObjectMeta) -> Option<PartitionedFile> {
         let values = parse_partitions_for_path(place.url(), &file.location, self.folders())?;
         let text = |value: &str| (value != self.null).then(|| value.to_string());

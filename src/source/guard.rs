@@ -137,8 +137,8 @@ fn csv_files(config: &FileScanConfig) -> Option<CsvFiles> {
 }
 
 impl Files {
-    /// Returns the error of a reader, with the file and the line if the file is CSV and a line is
-    /// wrong.
+    /// Returns the error of a reader. For a CSV file with a wrong line, the error names the file
+    /// and the line.
     fn told(&self, error: DataFusionError) -> DataFusionError {
         let is_of_data = matches!(
             error.find_root(),
@@ -242,8 +242,7 @@ impl ExecutionPlan for Guarded {
     }
 
     fn reset_state(self: Arc<Self>) -> DfResult<Arc<dyn ExecutionPlan>> {
-        // The operators below a closed reader are hidden, and they have handed out their files,
-        // too.
+        // The operators below a closed reader are hidden, and they too have handed out their files.
         let reader = match &self.closed {
             Some(_) => reset_plan_states(Arc::clone(&self.reader))?,
             None => Arc::clone(&self.reader).reset_state()?,

@@ -8,8 +8,8 @@
 //! 96 bits.
 //!
 //! Old versions of Spark, and newer ones on request, write times of any type in the calendar that
-//! was in use before 1582, and note this in the file. Such a file is read, but it is an error if a
-//! time has another name in that calendar.
+//! was in use before 1582, and note this in the file. Such a file is read, but a time that is
+//! another day in that calendar is an error.
 
 use super::times::{Fault, Stored, first_fault};
 use crate::error::{Error, Result};
@@ -97,7 +97,7 @@ fn checked_reader(plan: &Arc<dyn ExecutionPlan>) -> Option<(&FileScanConfig, Par
     Some((config, parquet, CheckedTimes { inner, what }))
 }
 
-/// What is read of the files, and how.
+/// The columns that are read from the files, and how their times are read and checked.
 #[derive(Debug)]
 struct What {
     /// The prefix of a file's path in errors.
@@ -174,7 +174,8 @@ impl What {
         Ok([old, self.of_96_bits(metadata, &read)?].concat())
     }
 
-    /// Returns those of the columns whose times have 96 bits, with the unit that each is read in.
+    /// Returns the columns among `read` whose times have 96 bits, with the unit in which each is
+    /// read.
     fn of_96_bits(&self, metadata: &ParquetMetaData, read: &[usize]) -> Result<Vec<(usize, Stored)>> {
         let file = metadata.file_metadata();
         let described = file.schema_descr();
@@ -252,8 +253,8 @@ struct Reader {
 }
 
 impl Reader {
-    /// Fails if the part has a time that its type cannot hold, or if its file has two columns of
-    /// one name.
+    /// Fails if the part has a time that its type cannot represent, or if its file has two columns
+    /// of one name.
     async fn check(&mut self, metadata: &ParquetMetaData) -> ParquetResult<()> {
         if self.what.checked.lock().contains(&self.part) {
             return Ok(());
@@ -353,12 +354,12 @@ fn told(column: &str, stored: Stored, fault: &Fault) -> Error {
     })
 }
 
-/// The key by which Spark marks times of 96 bits in the old calendar, in a file.
+/// The key with which Spark marks a file whose times of 96 bits are in the old calendar.
 const LEGACY_INT96: &str = "org.apache.spark.legacyINT96";
-/// The key by which Spark marks other dates and times in the old calendar.
+/// The key with which Spark marks a file whose other dates and times are in the old calendar.
 const LEGACY_TIMES: &str = "org.apache.spark.legacyDateTime";
 
-/// Returns true if Spark marked such times in the file as in the old calendar, or if its version
+/// Returns true if Spark marked the file with `key`, or wrote it in one of these `versions`, which
 /// had no other calendar.
 fn has_old_calendar(metadata: &ParquetMetaData, key: &str, versions: &[&str]) -> bool {
     let entries = metadata.file_metadata().key_value_metadata();

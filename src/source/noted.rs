@@ -1,4 +1,4 @@
-//! Findings in a source that its reader may not expect, for the observer of the statement.
+//! Findings in a source that its reader may not expect. The observer of the statement gets them.
 
 use datafusion::prelude::SessionConfig;
 use parking_lot::Mutex;

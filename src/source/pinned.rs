@@ -1,4 +1,4 @@
-//! The rows of one version of a table of any format.
+//! The rows of one version of a table in any format.
 
 use super::bounds::without_bounds_of_floats;
 use super::guard::{closed, reading};

@@ -249,8 +249,8 @@ impl Folder {
         Ok(found.into_iter().filter(|meta| self.is_read(&meta.location)).collect())
     }
 
-    /// Returns the place of a file under the name that was given for the folder, because a local
-    /// folder may have been named by a symbolic link; `None` if the file is not inside the folder.
+    /// Returns the place of a file under the name that was given for the folder, because a symbolic
+    /// link may have named a local folder; `None` if the file is not inside the folder.
     fn place_of(&self, file: &Path) -> Option<Path> {
         let prefix = self.url.prefix();
         let of_link = || {

@@ -8,8 +8,8 @@ use datafusion::prelude::SessionContext;
 use futures::StreamExt;
 use std::io::Read;
 
-/// Returns the rows of a query in order, one partition after another. In a session with one target
-/// partition this is the order in which the rows are stored.
+/// Returns the rows of a query, one partition after another. In a session with one target partition
+/// this is the order in which the rows are stored.
 pub(crate) async fn stored(session: &SessionContext, sql: &str) -> Result<SendableRecordBatchStream> {
     let plan = session.sql(sql).await?.create_physical_plan().await?;
     let partitions = 0..plan.output_partitioning().partition_count();

@@ -1,4 +1,4 @@
-//! Finds the first time of a column of a Parquet file that would be read as another one.
+//! Finds the first time in a column of a Parquet file that would be read as another time.
 
 use crate::error::Result;
 use crate::pool::check_cancelled;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 const NANOSECONDS_OF_A_DAY: i128 = 86_400_000_000_000;
 /// The Julian day of 1970-01-01.
 const EPOCH: i128 = 2_440_588;
-/// 1900-01-01 in seconds since 1970. The offsets of zones before it differ by calendar, too.
+/// 1900-01-01 in seconds since 1970. Before it, the offsets of zones also differ by calendar.
 const YEAR_1900: i64 = -2_208_988_800;
 /// 1582-10-15 in days since 1970: the first day that both calendars call the same.
 const GREGORIAN: i32 = -141_427;
@@ -28,8 +28,8 @@ pub(super) enum Fault {
     Digits,
     /// The time is too far from 1970 for the unit.
     Range,
-    /// The time is from the period in which the two calendars differ, in a file that has the old
-    /// one.
+    /// The time is from the period in which the two calendars differ, in a file with the old
+    /// calendar.
     Calendar,
 }
 
@@ -44,7 +44,7 @@ pub(super) enum Stored {
     OldTicks { per_second: i64 },
 }
 
-/// Returns what is wrong with the first time of a column chunk that would be read as another one.
+/// Returns what is wrong with the first time of a column chunk that would be read as another time.
 pub(super) fn first_fault(
     bytes: Bytes,
     chunk: &ColumnChunkMetaData,
@@ -90,7 +90,7 @@ fn fault(value: &Int96, unit: TimeUnit, is_old: bool) -> Option<Fault> {
     let &[low, high, day] = value.data() else {
         return Some(Fault::Range);
     };
-    // Both are signed, as all readers take them.
+    // Both are signed, as all readers interpret them.
     let of_day = (i64::from(high) << 32) + i64::from(low);
     let time = (i128::from(day as i32) - EPOCH) * NANOSECONDS_OF_A_DAY + i128::from(of_day);
     let divisor = match unit {

@@ -125,7 +125,7 @@ pub(crate) struct Overflow {
 }
 
 impl Overflow {
-    /// The least number of rows that is worth a write.
+    /// The minimum number of rows that is worth a write.
     pub(crate) const ROWS: usize = 1 << 16;
 
     pub(crate) fn create(folder: &Path) -> Result<Self> {

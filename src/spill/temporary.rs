@@ -1,4 +1,4 @@
-//! Temporary files of queries without names in the file system.
+//! Temporary files of queries. The files have no names in the file system.
 //!
 //! DataFusion's operators spill rows unchanged, including raw values, to files that outlive a
 //! killed process. Files without a name disappear with the process, however it ends.
@@ -27,8 +27,8 @@ const CHUNK: usize = 1 << 17;
 /// have no name, or if temporary files are disabled. Use the returned environment and `config`
 /// together, in [`SessionContext::new_with_config_rt`].
 ///
-/// The size limit of the files is that of `environment`; a query beyond it fails. Files of the
-/// caller's own backend ([`TempFileFactory`]) are also replaced.
+/// The size limit of the files is that of `environment`; a query that exceeds the limit fails.
+/// Files of the caller's own backend ([`TempFileFactory`]) are also replaced.
 ///
 /// ```
 /// use anonsql::{AnonContext, with_unnamed_files};

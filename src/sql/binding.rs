@@ -2,7 +2,7 @@
 //! parsed.
 //!
 //! Each becomes exactly one token that carries the value, so a value can never become SQL, whatever
-//! it holds. The token keeps the place of what was written, so errors point there.
+//! it contains. The token keeps the position of what was written, so that errors point there.
 
 use super::hidden::Hidden;
 use super::script::{self, place};
@@ -34,8 +34,8 @@ pub(crate) struct Binding<'t> {
 }
 
 impl<'t> Binding<'t> {
-    /// Binds the variables of a statement. Fails with a usage error if there is no such variable.
-    /// Numbered placeholders such as `$1` are those of PREPARE, and stay.
+    /// Binds the variables of a statement. Fails with a usage error if a variable does not exist.
+    /// Numbered placeholders such as `$1` belong to PREPARE, and are kept.
     pub(super) fn of(tokens: &'t [TokenWithSpan], variables: &Variables) -> Result<Self> {
         // The tokens of a long statement, such as a hierarchy of a million values, are not copied
         // for nothing.
@@ -165,7 +165,7 @@ fn misuse(at: &str) -> Error {
     ))
 }
 
-/// Returns true for a keyword that a table follows, which may be a path.
+/// Returns true for a keyword after which a table, and therefore a path, may stand.
 fn takes_path(token: &Token) -> bool {
     let words = ["FROM", "JOIN", "DESCRIBE", "DESC"];
     matches!(token, Token::Word(w) if w.quote_style.is_none() && words.iter().any(|x| w.value.eq_ignore_ascii_case(x)))

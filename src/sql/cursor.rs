@@ -94,7 +94,7 @@ impl<'a> Cursor<'a> {
         spliced(self.script, self.tokens, std::iter::empty())
     }
 
-    /// Returns the place that a value was put in, if the token at the cursor is such a value.
+    /// Returns the place at the cursor that a value was put in, if there is one.
     fn bound(&self) -> Option<&'a Bound> {
         bound_at(self.bound, self.peek()?.span.start)
     }
@@ -228,8 +228,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Returns the text from the token at `from` on if the cursor is within that text: no space
-    /// stands before the cursor.
+    /// Returns the text from the token at `from` on if the cursor is within that text, with no
+    /// space before the cursor.
     pub(crate) fn cut(&self, from: usize) -> Option<String> {
         self.here().cut(from)
     }
@@ -276,8 +276,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Parses a text in quotes. The number of a variable is a text here, so that a folder may be
-    /// called `2024`.
+    /// Parses a text in quotes. A number from a variable counts as a text here, so that a folder
+    /// may be called `2024`.
     pub(crate) fn string(&mut self, what: &str) -> Result<String> {
         self.want(|| Expectation::Text);
         let text = match (self.peek().map(|t| &t.token), self.bound().map(|b| &b.value)) {
@@ -433,7 +433,8 @@ impl<'a> Cursor<'a> {
         Ok(call)
     }
 
-    /// Returns the text of the parentheses at the cursor, if some stand there.
+    /// Returns the text from the `(` at the cursor to the `)` that closes it; `None` if no `(`
+    /// stands there.
     pub(crate) fn in_parens(&self) -> Option<String> {
         let close = self.looks_at_token(&Token::LParen).then(|| self.closing(self.at))??;
         Some(self.text(self.at..close + 1))

@@ -54,7 +54,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Returns all remaining tokens with others before them.
+    /// Returns the tokens `others`, followed by all remaining tokens.
     fn after<const N: usize>(&self, others: [Token; N]) -> Vec<TokenWithSpan> {
         let span = self.tokens[self.at].span;
         let others = others.map(|token| TokenWithSpan { token, span });
@@ -135,7 +135,7 @@ impl Cursor<'_> {
     }
 }
 
-/// Shows a visitor the queries of a statement.
+/// Passes the queries of a statement to a visitor.
 pub(super) fn visited<V: Visitor>(statement: &DfStatement, visitor: &mut V) -> ControlFlow<V::Break> {
     match statement {
         DfStatement::Statement(statement) => statement.visit(visitor),

@@ -1,12 +1,13 @@
 //! The nesting depth of a statement. DataFusion and its parser walk the tree of an expression
 //! recursively, so a deep statement needs a large stack.
 //!
-//! `a OR b OR c` is as deep as it has operators, without any parenthesis. Before anything is
-//! parsed, [`Depth::of`] computes an upper bound of the depth from the tokens in one pass. Every
-//! token adds to the depth, except that parts are counted separately if a comma, WHEN or a clause
-//! separates them, or if they stand in different terms of an OR, an AND, a UNION or a JOIN. A deep
-//! statement is parsed and run on threads with a larger stack; a statement beyond [`DEEPEST`] is
-//! refused. Nearly all statements are shallow and are handled on the caller's thread.
+//! `a OR b OR c` is as deep as the number of its operators, without any parenthesis. Before
+//! anything is parsed, [`Depth::of`] computes an upper bound of the depth from the tokens in one
+//! pass. Every token adds to the depth, except that parts are counted separately if a comma, WHEN
+//! or a clause separates them, or if they stand in different terms of an OR, an AND, a UNION or a
+//! JOIN. A deep statement is parsed and run on threads with a larger stack; a statement beyond
+//! [`DEEPEST`] is refused. Nearly all statements are shallow and are handled on the caller's
+//! thread.
 
 use crate::error::{Error, Result};
 use datafusion::sql::sqlparser::keywords::Keyword;
@@ -93,8 +94,8 @@ const ORS: usize = 1;
 const ANDS: usize = 2;
 const TERM: usize = 3;
 
-/// The weights of tokens that use more stack than an operator: a statement within a statement,
-/// which CASE can be too, a query, a UNION or JOIN, an operator before its operand.
+/// The weights of tokens that use more stack than an operator: a statement within a statement (CASE
+/// can be one, too), a query, a UNION or JOIN, an operator before its operand.
 const STATEMENT: usize = 8;
 const QUERY: usize = 8;
 const SET: usize = 3;
@@ -112,8 +113,8 @@ struct Level {
     is_case: bool,
 }
 
-/// What commas separate. A plan is as deep as FROM has tables and WITH has queries, so commas there
-/// add to the depth.
+/// What commas separate. Each table of FROM and each query of WITH makes the plan deeper, so commas
+/// there add to the depth.
 #[derive(Default, PartialEq)]
 enum Listed {
     #[default]
@@ -248,8 +249,8 @@ mod tests {
         Depth::of(tokens.iter().filter(|t| !matches!(t, Token::Whitespace(_)))).0
     }
 
-    /// Checks that the bound grows with every link at least by one and not by much more, and that
-    /// few links are shallow.
+    /// Checks that the bound grows by at least one with every link, but not by much more, and that
+    /// a statement with few links is shallow.
     fn grows(sql: impl Fn(usize) -> String) {
         let more = depth(&sql(2_000)) - depth(&sql(1_000));
         assert!((1_000..=16_000).contains(&more), "{more}: {}", sql(2));

@@ -1,9 +1,9 @@
 //! The dialect for DataFusion's parser, with a bound on the parser's work.
 //!
-//! The parser first parses a word like CAST as its keyword, and if that fails once more as the name
-//! of a function. The text inside is then parsed twice, and the text inside that four times.
-//! [`Bounded`] counts every expression that the parser begins, and refuses the statement once there
-//! are far more than the statement has words.
+//! The parser first parses a word like CAST as a keyword and, if that fails, a second time as the
+//! name of a function. The text inside is then parsed twice, and the text inside that four times.
+//! [`Bounded`] counts every expression that the parser begins, and refuses the statement once their
+//! number far exceeds the number of words in the statement.
 
 use crate::error::{Error, Result};
 use datafusion::sql::sqlparser::ast::Expr;
@@ -26,7 +26,7 @@ pub(super) struct Bounded {
 }
 
 impl Bounded {
-    /// Creates the dialect for a statement of that many words.
+    /// Creates the dialect for a statement of `words` words.
     pub(super) fn new(words: usize) -> Self {
         Self {
             left: Cell::new(words.saturating_mul(PER_WORD).saturating_add(FREE)),
@@ -47,8 +47,8 @@ impl Bounded {
     }
 }
 
-/// Forwards these methods to [`GenericDialect`]. The list is needed because a method without it has
-/// the trait's default, which is the answer of most dialects.
+/// Forwards these methods to [`GenericDialect`]. The list is needed because a method that is not
+/// forwarded has the trait's default, which is the answer of most dialects.
 macro_rules! as_generic {
     ($($answer:ident)*) => { $(fn $answer(&self) -> bool { GenericDialect.$answer() })* };
 }

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 pub enum Expectation {
     /// These keywords.
     Keywords(String),
-    /// A name, which is described as in the message for a wrong one: "a column".
+    /// A name, described as in the error for a wrong name: "a column".
     Name(String),
     /// A string, such as a path.
     Text,

@@ -1,8 +1,8 @@
 //! Frames of windows that a statement leaves out.
 //!
 //! In SQL a window with ORDER BY and without a frame reaches to the last of the rows that are equal
-//! to the current one. DataFusion stops at the current row if it takes the column of the order for
-//! a key, but the column need not be a key (see [`crate::source::forget_claims`]). So the frame is
+//! to the current one. DataFusion stops at the current row if it takes the ORDER BY column for a
+//! key, but the column need not be a key (see [`crate::source::forget_claims`]). So the frame is
 //! written down before the statement is planned.
 
 use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
@@ -13,7 +13,7 @@ use datafusion::sql::sqlparser::ast::{
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
-/// Writes the frames that SQL defines into the windows of a statement that have an order and no
+/// Writes the frames that SQL defines into those windows of a statement that have an order but no
 /// frame.
 pub(crate) fn state_frames(statement: &mut DfStatement) {
     let visited = match statement {
@@ -53,7 +53,7 @@ impl VisitorMut for Frames {
 }
 
 fn state(window: &mut WindowSpec) {
-    // A window that extends a named one has the frame of that one.
+    // A window that extends a named window has the frame of the named window.
     if window.window_name.is_none() && !window.order_by.is_empty() && window.window_frame.is_none() {
         window.window_frame = Some(WindowFrame {
             units: WindowFrameUnits::Range,

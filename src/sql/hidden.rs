@@ -1,4 +1,4 @@
-//! Values that nothing may show: those that a statement has from the environment.
+//! Values that must not be shown: those that a statement takes from the environment.
 
 use super::script::{Script, spliced};
 use super::words::Words;
@@ -7,8 +7,8 @@ use crate::plain::Secrets;
 use datafusion::sql::sqlparser::tokenizer::{Span, Token};
 use std::sync::Arc;
 
-/// The least number of characters of a value that is hidden. A shorter value is no secret, and may
-/// be a part of any word.
+/// The least length of a hidden value, in characters. A shorter value is no secret, and may be a
+/// part of any word.
 const LEAST: usize = 4;
 
 /// The values that a statement has from the environment. Printed statements and messages show what
@@ -33,7 +33,7 @@ impl Hidden {
         self.values.is_empty()
     }
 
-    /// Returns the values of both objects.
+    /// Returns the values of both.
     pub(crate) fn and(&self, other: &Self) -> Self {
         let mut values: Vec<_> = self.values.iter().chain(other.values.iter()).cloned().collect();
         values.sort();
@@ -48,8 +48,8 @@ impl Hidden {
         &self.values
     }
 
-    /// Returns a printed statement in which every literal that has such a value is replaced by what
-    /// was written for the value.
+    /// Returns a printed statement in which every literal with one of these values is replaced by
+    /// what was written for the value.
     pub(crate) fn in_statement(&self, sql: String) -> String {
         if self.is_empty() {
             return sql;
@@ -75,8 +75,8 @@ impl Hidden {
         spliced(&script, &tokens, replaced.into_iter())
     }
 
-    /// Returns an error in which such values, as they are, are replaced by what was written for
-    /// them.
+    /// Returns an error in which verbatim occurrences of these values are replaced by what was
+    /// written for them.
     pub(super) fn in_message(&self, error: Error) -> Error {
         match self.is_empty() {
             true => error,
@@ -84,7 +84,7 @@ impl Hidden {
         }
     }
 
-    /// Returns an error in whose message such values are replaced by what was written for them. An
+    /// Returns an error in whose message these values are replaced by what was written for them. An
     /// error of another crate can show what a function made of a value, so it keeps no value at
     /// all.
     pub(crate) fn in_error(&self, error: Error) -> Error {

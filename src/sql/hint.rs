@@ -22,7 +22,8 @@ pub(super) struct Place<'a> {
     pub(super) at: usize,
 }
 
-/// Returns true if a statement has the name without quotes, so that SQL subtracts the name's parts.
+/// Returns true if a statement contains the name without quotes, so that SQL reads the name as a
+/// subtraction of its parts.
 pub(crate) fn hyphenated(statement: &str, name: &str) -> bool {
     let (statement, name) = (statement.to_ascii_lowercase(), name.to_ascii_lowercase());
     let mut places = statement.match_indices(&name);
@@ -46,7 +47,8 @@ fn is_string(token: &Token) -> bool {
 }
 
 /// Returns the nearest of `words` to an unquoted word: one that differs in few letters, or in its
-/// ending. Of several keywords in one text, the first keyword alone may be the near one.
+/// ending. If an entry of `words` has several keywords, its first keyword alone may be the near
+/// one.
 pub(crate) fn nearest<'w>(found: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let written = found.to_ascii_uppercase();
     let found = written.replace('_', " ");
@@ -96,8 +98,8 @@ impl<'a> Place<'a> {
         spliced(self.script, &self.tokens[from..=end], std::iter::empty())
     }
 
-    /// Returns the text from the token at `from` on if the place is within that text: no space
-    /// stands before the place.
+    /// Returns the text from the token at `from` on if the place is within that text, with no space
+    /// before the place.
     pub(super) fn cut(&self, from: usize) -> Option<String> {
         let before = self.at.checked_sub(1).filter(|before| *before >= from)?;
         let goes_on = !matches!(self.token(self.at)?, Token::Comma | Token::LParen | Token::RParen);
@@ -190,7 +192,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Returns the hint for options of COPY as PostgreSQL has them.
+    /// Returns the hint for options of COPY in the syntax of PostgreSQL.
     fn copy_options(&self, found: &Token) -> Option<String> {
         let is_copy = self.token(0)?.to_string().eq_ignore_ascii_case("COPY");
         let options = "write OPTIONS (format.has_header true, format.delimiter ';')";

@@ -50,7 +50,7 @@ use words::Words;
 /// A statement that was parsed.
 pub(crate) struct Parsed<T> {
     pub(crate) statement: T,
-    /// The values in the statement that nothing may show.
+    /// The values in the statement that must not be shown.
     pub(crate) hidden: Hidden,
     /// Whether the statement is so deep that it runs on threads with a stack of [`ROOM`] bytes.
     pub(crate) is_deep: bool,

@@ -121,7 +121,8 @@ pub(super) fn spliced<'t>(
     text.trim().to_string()
 }
 
-/// Describes in our words why a text has no tokens: mostly a quote that is not closed.
+/// Describes, for an error, why a text cannot be split into tokens: mostly because a quote is not
+/// closed.
 fn untold(message: &str) -> String {
     match message {
         "Unterminated string literal" => "this ' is not closed: the text goes on to the end".into(),
@@ -149,8 +150,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever stands before a token, few characters are counted to find its place, so that a
-        /// script is read in time that grows as its length.
+        /// Tests that few characters are counted to find the place of a token, whatever stands
+        /// before it, so that the time to read a script is proportional to its length.
         #[test]
         fn the_place_of_a_token_is_found_by_counting_few_characters(
             statements in prop::collection::vec("(SELECT|é) ?[a-z]{1,4}(, 'ä\n{0,2}[a-z]{0,300}')?", 1..40),

@@ -97,7 +97,7 @@ impl Visitor for Unheard {
                 right,
             } = body
             {
-                // These compare rows, and not how often they occur.
+                // These operators compare rows, but not how often rows occur.
                 let is_counted = matches!(set_quantifier, SetQuantifier::All | SetQuantifier::AllByName);
                 stop_if(is_counted && *op != SetOperator::Union, ALL)?;
                 open.extend([left.as_ref(), right.as_ref()]);

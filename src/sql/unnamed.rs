@@ -1,5 +1,5 @@
-//! Names for the columns of a query that have none, and that DataFusion would name after a value
-//! that nothing may show.
+//! Names for unnamed columns of a query that DataFusion would name after a value that must not be
+//! shown.
 
 use super::hidden::Hidden;
 use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
@@ -26,8 +26,8 @@ impl Hidden {
         debug_assert!(done.is_continue());
     }
 
-    /// Returns the text of an expression with such values replaced by what was written for them;
-    /// `None` if the expression has no such value.
+    /// Returns the text of an expression with hidden values replaced by what was written for them;
+    /// `None` if the expression has no hidden value.
     fn written(&self, expr: &Expr) -> Option<String> {
         let text = expr.to_string();
         let written = self.in_statement(text.clone());

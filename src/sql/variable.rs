@@ -11,7 +11,7 @@ use std::fmt;
 /// The largest number of digits that a float keeps.
 const DIGITS: usize = 15;
 
-/// A value that a literal can be written for.
+/// A value that can be written as a literal.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Literal {
     /// NULL.
@@ -43,7 +43,8 @@ impl Literal {
         }
     }
 
-    /// Returns the value of a scalar. Fails with a usage error if no literal can be written for it.
+    /// Returns the value of a scalar. Fails with a usage error if the value cannot be written as a
+    /// literal.
     pub(crate) fn of(scalar: &ScalarValue) -> Result<Self> {
         use DataType::{Date32, Date64, LargeUtf8, Time32, Time64, Timestamp, Utf8, Utf8View};
         let data_type = scalar.data_type();
@@ -92,7 +93,8 @@ impl Literal {
     }
 
     /// Returns the token of the value. SQL takes a text in plain quotes for a name where a name is
-    /// expected, so only a path is written so; any other text is a token that is a text everywhere.
+    /// expected, so only a path is written in plain quotes; any other text becomes a token that is
+    /// a text everywhere.
     pub(super) fn token(&self, is_path: bool) -> Token {
         match self {
             Self::Null | Self::Boolean(_) => Token::make_word(self.characters(), None),
@@ -120,7 +122,7 @@ impl fmt::Display for Literal {
 pub(crate) struct Variable {
     /// The value.
     pub(crate) value: Literal,
-    /// Whether the value comes from the environment, so that nothing may show it.
+    /// Whether the value comes from the environment, so that it must not be shown.
     pub(crate) hidden: bool,
 }
 
@@ -130,8 +132,8 @@ pub(crate) struct Variables {
     named: BTreeMap<String, Variable>,
     /// Whether `getenv` may read the environment of the process.
     pub(crate) environment: bool,
-    /// Whether the statement is only read: `getenv` stands for an empty text then, whatever the
-    /// environment holds.
+    /// Whether the statement is only read: `getenv` then stands for an empty text, whatever the
+    /// environment contains.
     pub(super) only_read: bool,
 }
 
@@ -144,7 +146,7 @@ impl Variables {
         }
     }
 
-    /// Sets a variable. Fails with a usage error if `$name` could not be written for it.
+    /// Sets a variable. Fails with a usage error if its name cannot be written as `$name`.
     pub(crate) fn set(&mut self, name: &str, variable: Variable) -> Result<()> {
         let starts = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
         if !starts

@@ -1,5 +1,5 @@
-//! `FROM delta.'path' VERSION AS OF n` and `FROM 'path' OPTIONS (...)`: a version of a table of a
-//! lake, and how a file is read, in a query.
+//! `FROM delta.'path' VERSION AS OF n` and `FROM 'path' OPTIONS (...)` in a query: the version of a
+//! lake's table, and how a file is read.
 //!
 //! DataFusion's parser has no such clauses in its dialect, and would take VERSION for an alias. The
 //! version therefore goes into the name of the table, `delta.'path@vn'`, before a query is parsed,
@@ -58,7 +58,7 @@ pub(crate) fn with_versions(query: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the place of a character in a text.
+/// Returns the byte offset of a position in a text.
 fn offset(text: &str, at: Location) -> Option<usize> {
     let line = usize::try_from(at.line).ok()?.checked_sub(1)?;
     let column = usize::try_from(at.column).ok()?.checked_sub(1)?;

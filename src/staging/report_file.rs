@@ -1,9 +1,9 @@
 //! The staged report of a release: written first, visible last.
 //!
-//! A file at the report's path is replaced if a statement wrote it, or with OVERWRITE. The report
-//! appears only when its release is in place. Until then it is a hidden file beside its path, or a
-//! part of the staged release. A report that becomes an object is kept in memory, because an object
-//! is put as a whole.
+//! A file at the report's path is replaced if a statement wrote it, or if OVERWRITE is given. The
+//! report appears only when its release is in place. Until then it is a hidden file beside its
+//! path, or a part of the staged release. A report that becomes an object is kept in memory,
+//! because an object is written whole.
 
 use super::stage::Stage;
 use crate::error::{Error, Result};
@@ -24,8 +24,8 @@ pub struct StagedReport(Staged);
 enum Staged {
     /// A file of the staged release.
     InRelease,
-    /// A hidden file beside its path. If the flag is set, it replaces a file that no statement
-    /// wrote.
+    /// A hidden file beside the path of the report. If the flag is set, the report replaces a file
+    /// that no statement wrote.
     File(Stage, PathBuf, bool),
     /// The text of an object, with the same flag.
     Object(SingleObject, String, bool),
@@ -59,8 +59,8 @@ impl StagedReport {
         Self::write(file.path(), text, file.overwrites())
     }
 
-    /// Writes a sealed file to a hidden stage beside `path`. If `overwrite` is true, it will also
-    /// replace a file that no statement wrote.
+    /// Writes a sealed file to a hidden stage beside `path`. If `overwrite` is true, the sealed
+    /// file will also replace a file that no statement wrote.
     pub fn write(path: &Path, text: String, overwrite: bool) -> Result<Self> {
         let place = resolved(path)?;
         let stage = Stage::open(&place)?;
@@ -70,7 +70,7 @@ impl StagedReport {
     }
 
     /// Moves the report to its path, or puts it into its store. Fails with
-    /// `ErrorKind::TargetExists` if there is now something that may not be replaced. Must run where
+    /// `ErrorKind::TargetExists` if something that may not be replaced is there now. Must run where
     /// blocking is allowed.
     pub fn publish(self) -> Result<()> {
         match self.0 {

@@ -25,9 +25,9 @@
 //!    other name.
 //!
 //! Two names are exchanged only by a run that holds the folder that is the target at this moment,
-//! so that no two runs do it at once. With APPEND a run then checks once more whether this folder
-//! has the manifest with which the run began. Another manifest is the release of another run, and
-//! this run fails: it adds rows to one release and to no other.
+//! so that no two runs exchange names at once. With APPEND a run then checks once more whether this
+//! folder has the manifest with which the run began. Another manifest belongs to the release of
+//! another run, and this run fails: it adds rows to one release and to no other.
 //!
 //! *Discarding* holds the folder, gives it another name of its kind, and removes it. A `-staging-`
 //! folder belongs to one run alone and is removed whole. Of a `-swapping-` folder only the files
@@ -36,19 +36,19 @@
 //! name beside the target. The kind is part of the name, because a folder that is being removed
 //! loses its files in any order.
 //!
-//! A kill leaves the old target if it comes before the rename or the exchange, and the new target
-//! if it comes after. Beside the target it leaves an unfinished folder, a finished one, or (the
-//! rest of) the old target. The next run discards all of these. If two runs write to one target,
-//! the second finds a target in step 4: it is refused, or replaces the first run's release. Neither
-//! run ever removes a folder that the other holds.
+//! A kill before the rename or the exchange leaves the old target, and a kill after it leaves the
+//! new target. Beside the target, a kill leaves an unfinished folder, a finished one, or (the rest
+//! of) the old target. The next run discards all of these. If two runs write to one target, the
+//! second finds a target in step 4: it is refused, or replaces the first run's release. Neither run
+//! ever removes a folder that the other holds.
 //!
 //! A file, or a folder that COPY writes, is staged inside such a folder and renamed from there. The
 //! staging folder belongs to one run alone.
 //!
 //! Locks are those of `flock`. On file systems that several hosts share, a host may not see the
-//! locks of another host, and may take its stages for abandoned. It then moves them away before it
-//! removes anything, so the other run finds no stage to publish and fails. No incomplete release is
-//! published in this case either.
+//! locks of another host, and may take that host's stages for abandoned. It then moves these stages
+//! away before it removes anything, so the other run finds no stage to publish and fails. No
+//! incomplete release is published in this case either.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{Manifest, Replacing, check_folder, check_replaceable, create_private, hold, remove};
@@ -65,10 +65,10 @@ use std::time::Duration;
 const STAGING: &str = ".anonsql-staging-";
 /// The prefix of folders that are about to become the target, and of replaced targets.
 const SWAPPING: &str = ".anonsql-swapping-";
-/// The most attempts to create a folder that another run considers abandoned.
+/// The maximum number of attempts to create a folder that another run considers abandoned.
 const ATTEMPTS: usize = 100;
 
-/// How often a run tries to hold the target, and how long it waits in between.
+/// The number of times that a run tries to hold the target, and the time that it waits in between.
 const TRIES: usize = 300;
 const BETWEEN: Duration = Duration::from_millis(100);
 
@@ -165,8 +165,8 @@ impl Stage {
         self.exchanged(Replaced::Any, None)
     }
 
-    /// Makes the stage the target in place of the release with this manifest, and of no other.
-    /// Fails with `late` if the target has another manifest.
+    /// Makes the stage the target in place of the release with this manifest, and of no other
+    /// release. Fails with `late` if the target has another manifest.
     pub fn publish_after(self, standing: &Manifest, late: Error) -> Result<()> {
         self.exchanged(Replaced::Only(standing), Some(late))
     }
@@ -261,9 +261,9 @@ enum Replaced<'a> {
     Only(&'a Manifest),
 }
 
-/// Returns the staged value with `found`. If `found` is an error, removes the staged files on a
-/// blocking thread before returning the error. A stage that is only dropped is removed on the
-/// thread that drops it.
+/// Returns the staged value together with the value of `found`. If `found` is an error, removes the
+/// staged files on a blocking thread before returning the error. A stage that is only dropped is
+/// removed on the thread that drops it.
 pub(crate) async fn or_removed<S: Send + 'static, T>(staged: S, found: Result<T>) -> Result<(S, T)> {
     match found {
         Ok(found) => Ok((staged, found)),
@@ -391,7 +391,7 @@ fn split(target: &Path) -> Result<(PathBuf, String)> {
     Ok((parent.to_path_buf(), name.to_string()))
 }
 
-/// Returns the permissions that a folder in this one gets by default.
+/// Returns the permissions that a new folder in `folder` gets by default.
 fn usual_permissions(folder: &Path) -> io::Result<fs::Permissions> {
     let probe = folder.join(".permissions");
     fs::create_dir(&probe)?;

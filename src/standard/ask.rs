@@ -11,9 +11,9 @@ pub enum Ask {
     /// The identifiers of 45 CFR 164.514(b)(2)(i) are removed: the eighteen of the list, except the
     /// parts of dates and places that may stay.
     SafeHarbor,
-    /// No identifier is released by which others know people. The text is the paragraph.
+    /// No identifier by which others know people is released. The text names the paragraph.
     Direct(&'static str),
-    /// Every class has at least this many rows. The text is the paragraph.
+    /// Every class has at least this many rows. The text names the paragraph.
     Classes(&'static str, u64),
 }
 
@@ -38,7 +38,7 @@ impl Ask {
         Ok(found)
     }
 
-    /// Returns the requirement that none of the models promises.
+    /// Returns the requirement if none of the models promises it.
     pub(super) fn of_models(self, promised: &[Promised]) -> Option<String> {
         let Ask::Classes(paragraph, rows) = self else {
             return None;

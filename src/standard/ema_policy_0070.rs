@@ -3,7 +3,8 @@
 //! Holds if and only if the models promise classes of at least 11 rows, or entities, over all
 //! quasi-identifiers.
 //!
-//! **Interpretation**: 1/11 is 0.0909. The guidance calls it 0.09, and so do those that it cites.
+//! **Interpretation**: 1/11 is 0.0909. The guidance calls it 0.09, and so do the documents that it
+//! cites.
 //!
 //! Example: `FOLLOWING ema_policy_0070`
 //!

@@ -5,10 +5,10 @@
 //! known to others, or whose values have the form of one; and none has bytes, lists or other nested
 //! values. Another mask of such a column is allowed: who a unit is does not follow from it alone.
 //!
-//! **Interpretation**: the regulations ask that nobody is identified indirectly either, when account
-//! is taken of all relevant means (Regulation (EC) No 223/2009, article 3(10)), and leave the methods
-//! and their parameters to each collection of data. So the privacy models are for the statement to
-//! name, and no number of rows is asked here.
+//! **Interpretation**: the regulations ask that nobody is identified indirectly either, when
+//! account is taken of all relevant means (Regulation (EC) No 223/2009, article 3(10)), and leave
+//! the methods and their parameters to each collection of data. So the statement names the privacy
+//! models, and this standard asks for no number of rows.
 //!
 //! Example: `FOLLOWING eurostat_microdata`
 //!

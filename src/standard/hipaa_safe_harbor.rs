@@ -8,8 +8,8 @@
 //! are those of the lowest level that the statement allows. Columns of other places smaller than a
 //! state are released above level 0 alone; whether their labels are states is not known.
 //!
-//! The ZIP codes of few people are those of the census of 2000 in the guidance of the Department of
-//! Health and Human Services of 2012.
+//! The ZIP codes that 20,000 people or fewer share are those of the census of 2000 in the 2012
+//! guidance of the Department of Health and Human Services.
 //!
 //! Example: `FOLLOWING hipaa_safe_harbor`
 //!

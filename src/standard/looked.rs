@@ -26,7 +26,7 @@ pub enum Treated {
     Masked(&'static MaskKind),
     /// As labels.
     Generalized(Labelled),
-    /// As labels, before anything is read.
+    /// As labels that are not known, before anything is read.
     Unseen,
 }
 
@@ -58,7 +58,7 @@ impl Labelled {
         }
     }
 
-    /// Returns true if a value is its own label.
+    /// Returns true if any value is its own label.
     pub fn has_a_value(&self) -> Result<bool> {
         let values = cast(&self.values, &DataType::Utf8)?;
         let mut own = values.as_string::<i32>().iter().zip(&self.texts);

@@ -1,8 +1,8 @@
-//! Published standards that a release can follow: what each requires of a request, beside its
+//! Published standards that a release can follow: what each requires of a request besides its
 //! privacy models, and what no program can check.
 //!
 //! A standard changes nothing in a request. It refuses a request that it does not allow, names the
-//! paragraph, and says what to write. It uses the knowledge of columns of SUGGEST ROLES
+//! paragraph, and says what to write. It uses what SUGGEST ROLES knows about columns
 //! ([`crate::suggest`]).
 //!
 //! A new standard is one file and one line in [`STANDARDS`].

@@ -47,7 +47,7 @@ impl Standard {
         Ok(found)
     }
 
-    /// Returns the requirements for the models that none of them promises, one sentence each.
+    /// Returns the requirements on the models that no model promises, one sentence each.
     pub fn missing(&self, promised: &[Promised]) -> Vec<String> {
         self.asks.iter().filter_map(|ask| ask.of_models(promised)).collect()
     }

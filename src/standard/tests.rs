@@ -182,8 +182,8 @@ fn a_risk_of_one_in_eleven_is_a_class_of_eleven() {
     assert!(named("hippa").unwrap_err().to_string().contains("hipaa_safe_harbor"));
 }
 
-/// A single day of a year, age above 89 or ZIP code of an area is revealed by its own label, though
-/// nothing else has to be released with it.
+/// A single day of a year, age above 89 or ZIP code of an area is revealed if it is its own label,
+/// even if nothing else has to be released with it.
 #[test]
 fn a_value_that_is_alone_is_no_group() {
     let day = || dates(&[(2001, 5, 7)]);

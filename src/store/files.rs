@@ -11,8 +11,8 @@ use futures::{StreamExt, TryStreamExt, stream};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Folders beside the files of a table. Only a log or a manifest determines which files are its
-/// rows.
+/// Folders beside the files of a table. Only a log or a manifest determines which files contain the
+/// table's rows.
 const OF_TABLES: [&str; 2] = ["_delta_log", "_anonsql"];
 /// The name of the file that makes a folder a release.
 const MANIFEST: &str = "_manifest.json";
@@ -78,7 +78,7 @@ impl Files {
         Self { suffix, ..self }
     }
 
-    /// Returns the same files without those in folders that are not called `column=value`.
+    /// Returns the same files without those in folders that are not named `column=value`.
     pub(crate) fn in_partitions(self) -> Self {
         Self {
             is_partitioned: true,
@@ -152,7 +152,7 @@ impl Files {
         for mut names in listed.iter().map(inside) {
             let is_manifest = names.pop().is_some_and(|name| name == MANIFEST);
             if is_manifest && names.iter().all(|name| name.starts_with(RUN)) {
-                // The folder is a release itself, or was one: its runs are in folders of their own.
+                // The folder is a release itself, or was one: its runs are in separate folders.
                 return Ok(());
             }
             if is_manifest && !names.iter().any(|name| is_hidden(name)) {

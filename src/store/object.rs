@@ -5,7 +5,7 @@ use datafusion::object_store::path::Path;
 use datafusion::object_store::{self, ObjectMeta, ObjectStore, ObjectStoreExt};
 use futures::TryStreamExt;
 
-/// A small object, with the metadata that distinguishes it from another object of its name.
+/// A small object, with the metadata that distinguishes it from another object of the same name.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     /// The whole content.
@@ -14,8 +14,8 @@ pub(crate) struct Found {
     pub(crate) meta: ObjectMeta,
 }
 
-/// Reads a whole object; `None` if there is none. Fails with `ErrorKind::Data` if it has more bytes
-/// than `most`. Errors begin with `what`.
+/// Reads a whole object; `None` if there is no such object. Fails with `ErrorKind::Data` if the
+/// object has more bytes than `most`. Errors begin with `what`.
 pub(crate) async fn read_small(store: &dyn ObjectStore, path: &Path, most: u64, what: &str) -> Result<Option<Found>> {
     let failed = |e: object_store::Error| Error::of_store(what, &e);
     let got = match store.get(path).await {

@@ -1,9 +1,9 @@
 //! Patterns of paths, which match like the patterns of a shell.
 //!
-//! `*`, `?` and `[...]` match within one name. `**` as a whole segment stands for any number of
-//! folders, and `{a,b}` stands for each of its texts. A name that begins with `.` or `_` is hidden:
-//! only a segment that begins with the same character matches it. A pattern that ends in a slash
-//! names folders, with all that is in them.
+//! `*`, `?` and `[...]` match within one name. A segment `**` stands for any number of folders, and
+//! `{a,b}` stands for each of its texts. A name that begins with `.` or `_` is hidden: only a
+//! segment that begins with the same character matches it. A pattern that ends in a slash names
+//! folders and everything in them.
 
 use crate::error::{Error, Result};
 use glob::{MatchOptions, Pattern};
@@ -12,7 +12,7 @@ use glob::{MatchOptions, Pattern};
 const WILD: [char; 3] = ['*', '?', '['];
 /// The characters that a hidden name begins with.
 const HIDING: [char; 2] = ['.', '_'];
-/// The most paths that the braces of one path stand for.
+/// The maximum number of paths that the braces of one path stand for.
 const MOST: usize = 1000;
 
 /// Returns true if an expanded path is a pattern, and not the name of a file or a folder.

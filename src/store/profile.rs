@@ -17,8 +17,9 @@ const ENTRIES: &[(&str, AmazonS3ConfigKey)] = &[
 /// The entries of a profile. They are secret, so this has no Debug.
 pub(super) struct Profile(HashMap<String, String>);
 
-/// Returns the profile that `AWS_PROFILE` names, or the one called `default`; `None` if there is
-/// none. Fails with `ErrorKind::Usage` if the environment names a profile that is in no file.
+/// Returns the profile that `AWS_PROFILE` names, or the profile called `default`; `None` if there
+/// is no profile. Fails with `ErrorKind::Usage` if the environment names a profile that is in no
+/// file.
 pub(super) fn of_environment() -> Result<Option<Profile>> {
     let named = env::var("AWS_PROFILE").ok().filter(|name| !name.is_empty());
     let name = named.as_deref().unwrap_or("default");
@@ -42,8 +43,8 @@ pub(super) fn of_environment() -> Result<Option<Profile>> {
 }
 
 impl Profile {
-    /// Returns the builder with the keys of the profile, and with its region if the environment
-    /// names none.
+    /// Returns the builder with the keys of the profile. Also sets the profile's region if the
+    /// environment names no region.
     pub(super) fn set(&self, mut builder: AmazonS3Builder) -> AmazonS3Builder {
         let has_region = env::var_os("AWS_REGION")
             .or_else(|| env::var_os("AWS_DEFAULT_REGION"))

@@ -50,7 +50,8 @@ impl SingleObject {
         Arc::ptr_eq(&self.store, store) && self.path.prefix_matches(path)
     }
 
-    /// Returns true if `is_it` holds for a part of the path: a folder or the object's own name.
+    /// Returns true if `is_it` returns true for a part of the path: a folder or the object's own
+    /// name.
     pub(crate) fn has_folder(&self, is_it: impl Fn(&str) -> bool) -> bool {
         self.path.parts().any(|part| is_it(part.as_ref()))
     }

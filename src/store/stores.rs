@@ -48,7 +48,7 @@ impl Stores {
         stores.map_or_else(Arc::default, |stores| Arc::clone(&stores.traffic))
     }
 
-    /// Takes over the settings of a session. Sessions for paths in quotes share the stores, and not
+    /// Takes over the settings of a session. Sessions for paths in quotes share the stores, but not
     /// the settings.
     pub(crate) fn follow(config: &SessionConfig) {
         if let Some(stores) = config.get_extension::<Self>() {

@@ -25,7 +25,7 @@ pub(crate) struct Moved {
     /// The bytes of objects that were sent.
     pub(crate) sent: u64,
     /// The requests that the server did not answer, or answered with a server error or a request to
-    /// wait. All but the last of a series are repeated.
+    /// wait. All but the last request of a series are repeated.
     pub(crate) failed: u64,
 }
 
@@ -49,7 +49,7 @@ impl Traffic {
         if status.is_server_error() || [408, 429].contains(&status.as_u16()) {
             self.failed.fetch_add(1, Ordering::Relaxed);
         }
-        // The answer to HEAD has the length of content that it does not contain.
+        // The answer to HEAD states the length of content that the answer does not contain.
         let length = answer.headers().get("content-length").filter(|_| !is_head);
         let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
         self.received.fetch_add(length.unwrap_or(0), Ordering::Relaxed);
@@ -67,7 +67,7 @@ impl Moved {
     }
 }
 
-/// Connects as object_store does, and counts.
+/// Connects as object_store does, and counts the traffic.
 #[derive(Debug)]
 pub(super) struct Counting(pub(super) Arc<Traffic>);
 

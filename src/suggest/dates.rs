@@ -2,8 +2,8 @@
 
 use chrono::{Datelike, NaiveDate};
 
-/// The usual spellings, as formats of `strptime`. The first that most values have is used, so a
-/// spelling precedes those that fit the same text by chance.
+/// The usual spellings, as formats of `strptime`. If several read the same number of values, the
+/// first of them is used, so a spelling precedes those that fit the same text by chance.
 const SPELLINGS: &[&str] = &[
     "%Y-%m-%d",
     "%Y/%m/%d",
@@ -25,7 +25,7 @@ const SPELLINGS: &[&str] = &[
 pub struct Spelling {
     /// The format, as `strptime` takes it.
     pub(super) format: &'static str,
-    /// True if another spelling reads as many of the sampled values.
+    /// True if another spelling reads the same number of the sampled values.
     pub(super) is_ambiguous: bool,
 }
 
@@ -41,8 +41,8 @@ impl Spelling {
 /// 2199.
 pub(super) fn spelling(texts: &[&str], most: f64) -> Option<Spelling> {
     let read = |format: &str| texts.iter().filter(|text| is_date(text, format)).count();
-    // The greatest count wins. Of equal counts, the first spelling does: `max_by_key` takes the
-    // last one.
+    // The greatest count wins. If counts are equal, the first spelling wins: the list is reversed,
+    // because `max_by_key` takes the last one.
     let (count, format) = SPELLINGS
         .iter()
         .rev()

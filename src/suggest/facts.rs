@@ -4,7 +4,7 @@ use arrow::datatypes::DataType;
 
 /// The least distinction (distinct values / values) of a unique code; counts may be estimates.
 pub(super) const UNIQUE: f64 = 0.95;
-/// The least distinction of a column that is named as a code.
+/// The least distinction of a column whose name means a code.
 pub(super) const CODES: f64 = 0.05;
 /// The least share of a column's sampled values that must have a form for the column to have it.
 pub(super) const MOST: f64 = 0.8;
@@ -22,7 +22,7 @@ pub enum Kind {
     Number,
     /// Dates and timestamps.
     Date,
-    /// True and false, times of day.
+    /// Booleans and times of day.
     Other,
     /// Bytes.
     Binary,
@@ -84,7 +84,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Returns the facts about a column before anything is read.
+    /// Returns the facts about a column before any value is read.
     pub(crate) fn of_name(name: &str, kind: Kind) -> Self {
         Self {
             name: name.into(),
@@ -101,7 +101,7 @@ impl Facts {
         }
     }
 
-    /// Returns the number of distinct values per value.
+    /// Returns the number of distinct values divided by the number of values.
     pub(super) fn distinction(&self) -> f64 {
         self.distinct as f64 / self.values.max(1) as f64
     }

@@ -1,9 +1,9 @@
 //! What Safe Harbor limits in a column, and which of its values must be released with one label.
 //!
 //! 45 CFR 164.514(b)(2)(i) lists the identifiers (A) to (R). All are removed except three, of which
-//! a part may stay. Places smaller than a state keep the first three digits of a ZIP code, or 000
-//! where 20,000 people or fewer live (B). Dates keep the year (C). Ages above 89, and years that
-//! reveal such an age, are one group of 90 and more (C).
+//! a part may be kept. Places smaller than a state keep the first three digits of a ZIP code, or
+//! 000 where 20,000 people or fewer live (B). Dates keep the year (C). Ages above 89, and years
+//! that reveal such an age, form one group of 90 and more (C).
 
 use super::dates::Spelling;
 use super::facts::{Facts, Kind, MOST};
@@ -21,7 +21,7 @@ use arrow::datatypes::{DataType, Date32Type, Float64Type};
 use chrono::{Datelike, NaiveDate, NaiveDateTime};
 use std::sync::Arc;
 
-/// The age from which on people are one group.
+/// The age from which on people form one group.
 pub(super) const OLD: f64 = 90.0;
 
 /// What Safe Harbor limits in a column.
@@ -29,15 +29,15 @@ pub(super) const OLD: f64 = 90.0;
 pub enum Limited {
     /// An identifier, which is removed entirely: its description, with its number in the list.
     Identifier(&'static str),
-    /// Dates, of which the year may stay.
+    /// Dates, of which the year may be kept.
     Dates(Dates),
-    /// A part of a date, or a date that cannot be read, of which nothing may stay.
+    /// A part of a date, or a date that cannot be read, of which nothing may be kept.
     PartOfDate,
-    /// Ages, of which those above 89 are one group.
+    /// Ages, of which those above 89 form one group.
     Ages,
-    /// Years of birth, of which those of people above 89 are one group.
+    /// Years of birth, of which those of people above 89 form one group.
     BirthYears,
-    /// ZIP codes of the United States, of which three digits may stay.
+    /// ZIP codes of the United States, of which three digits may be kept.
     ZipCodes,
     /// Another place smaller than a state.
     Place,
@@ -87,7 +87,7 @@ impl Limited {
             Some(Meaning::Birth) if is_number && names::is_of_a_day(&facts.name) && !is_years(facts) => {
                 Some(Self::PartOfDate)
             }
-            // A weight at birth is not a year. Before anything is read, the numbers may be years.
+            // A weight at birth is not a year. Before any value is read, the numbers may be years.
             Some(Meaning::Birth) if is_number => (facts.rows == 0 || is_years(facts)).then_some(Self::BirthYears),
             // Booleans and times of day are neither ages nor dates.
             Some(Meaning::Age | Meaning::Birth | Meaning::DatePart) if facts.kind == Kind::Other => None,
@@ -109,7 +109,7 @@ impl Limited {
     /// Returns what Safe Harbor limits in a column that is released as it is: all of [`Limited::of`],
     /// and codes and texts that identify by their values.
     pub fn of_unchanged(facts: &Facts) -> Option<Self> {
-        // Dates may all be different without being a code.
+        // Dates may all be different without being codes.
         if let Some(dates @ Self::Dates(_)) = Self::of(facts) {
             return Some(dates);
         }
@@ -123,7 +123,7 @@ impl Limited {
             Some(Identifying::Unseen) => Some("bytes or nested values, which are not looked into (Safe Harbor 17)"),
             None => None,
         };
-        // Before anything is read, only the name shows an identifier.
+        // Before any value is read, only the name shows an identifier.
         let named = || named_as_identifier(&facts.name, facts.kind).filter(|_| facts.rows == 0);
         let found = found.or_else(named).map(Self::Identifier);
         // A category with the name of an identifier has few values, and identifies nobody. Only the
@@ -180,7 +180,7 @@ impl Limited {
         }
     }
 
-    /// Returns true if a value reveals more than may be released, when it is its own label.
+    /// Returns true if a value that is its own label reveals more than may be released.
     pub fn is_too_fine(self, value: &str) -> bool {
         match self {
             Self::ZipCodes => value.trim().chars().filter(char::is_ascii_digit).count() > 3,
@@ -188,9 +188,9 @@ impl Limited {
         }
     }
 
-    /// Returns true if a label of values that are withheld together reveals nothing of them. For
-    /// ZIP codes that few people share the label is 000, and for identifiers and parts of dates it
-    /// is `*`.
+    /// Returns true if a label for values that are withheld together reveals nothing about them.
+    /// For ZIP codes that few people share, the label is 000. For identifiers and parts of dates,
+    /// the label is `*`.
     pub fn withholds(self, label: &str) -> bool {
         match self {
             Self::ZipCodes => ["000", "00", "0", "*"].contains(&label),
@@ -199,9 +199,9 @@ impl Limited {
         }
     }
 
-    /// Returns for each value the group that it must be released in: values of one group have one
-    /// label. `None` is a value that may have a label of its own. Returns `None` for a limit that
-    /// no grouping of the values can express: for places, the states are not known here.
+    /// Returns the group of each value. All values of a group must be released with the same label,
+    /// and a value without a group may have its own label. Returns `None` for a limit that no
+    /// grouping of the values can express: for places, the states are not known here.
     pub fn groups(self, values: &ArrayRef) -> Result<Option<Vec<Option<i64>>>> {
         let texts = cast(values, &DataType::Utf8)?;
         let texts = texts.as_string::<i32>();
@@ -241,8 +241,9 @@ impl Limited {
 }
 
 impl Limited {
-    /// Returns every value of a type that the limit is about: all ages, years and ZIP codes, and
-    /// two dates of each year. Returns `None` if the values are not known beforehand.
+    /// Returns all values that the limit is about, converted to the type `of`: all ages, all years
+    /// of birth, two dates of each year, or two ZIP codes of each area. Returns `None` if the
+    /// values are not known beforehand.
     pub fn domain(self, of: &DataType) -> Result<Option<ArrayRef>> {
         let years = 1880..=oldest_year() + 100;
         let values: ArrayRef = match self {
@@ -278,7 +279,7 @@ fn is_zip(facts: &Facts, pattern: Option<Pattern>) -> bool {
         || is_code && !matches!(pattern, Some(Pattern::Postal(_)))
 }
 
-/// Returns the first three digits of a ZIP code, or the group of those that are withheld.
+/// Returns the first three digits of a ZIP code, or `REST` for a ZIP code that is withheld.
 fn zip_group(text: &str, is_whole: bool) -> i64 {
     let digits = match (is_whole, text.len()) {
         (true, ..=5) => format!("{text:0>5}"),

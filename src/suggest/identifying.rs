@@ -15,7 +15,7 @@ const CATEGORY: u64 = 20;
 pub enum Identifying {
     /// The values have this form.
     Form(&'static str),
-    /// The column is named as this.
+    /// The name of the column means this.
     Name(&'static str),
     /// The values are sentences.
     FreeText,
@@ -26,8 +26,8 @@ pub enum Identifying {
 }
 
 /// Returns why the values of a column identify people by themselves; `None` if nothing shows that
-/// they do. Amounts are different in nearly every row by their nature, so their number shows
-/// nothing.
+/// they do. Amounts are by their nature different in nearly every row, so the number of distinct
+/// amounts shows nothing.
 pub fn identifying(facts: &Facts) -> Option<Identifying> {
     if matches!(facts.kind, Kind::Binary | Kind::Nested) {
         return Some(Identifying::Unseen);
@@ -68,8 +68,8 @@ pub fn named_as_identifier(name: &str, kind: Kind) -> Option<&'static str> {
     }
 }
 
-/// Returns true if a column of this name may be a code of people, equal in all rows of a person.
-/// People share names, so a name is no such code.
+/// Returns true if a column of this name may be a code of people that is equal in all rows of a
+/// person. People share names, so a name is no such code.
 pub fn may_be_entity(name: &str) -> bool {
     names::is_person(name) && !name.to_lowercase().contains("name")
 }

@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 /// The approximate number of groups on the first level of numbers.
 const GROUPS: f64 = 20.0;
 
-/// The age from which on people are one group: Safe Harbor 3 allows ages up to 89.
+/// The age from which on people form one group: Safe Harbor 3 allows ages up to 89.
 const OLD: i32 = 90;
 
 /// A hierarchy with the levels that may be released.
@@ -46,7 +46,7 @@ impl Rule {
         }
     }
 
-    /// Returns the rule that releases nothing of the values.
+    /// Returns the rule that releases nothing about the values.
     fn withheld(note: &'static str) -> Self {
         Self {
             note,
@@ -65,7 +65,7 @@ impl Rule {
 pub(super) fn rule(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> Rule {
     match (facts.kind, pattern, meaning) {
         (Kind::Date, ..) => dates(facts, meaning),
-        // 20240517 without its day and month, and without the last digit of its year.
+        // 20240517 loses its day and month, and then the last digit of its year.
         (Kind::Integer, Some(Pattern::Date(_)), _) => Rule::above_ground(
             format!("AS INTERVALS (10000, 100000) BOTTOM CODE {}0101", oldest_year()),
             2,
@@ -107,13 +107,13 @@ pub(super) fn rule(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Mean
 
 const SUPPRESSION: &str = "AS SUPPRESSION";
 
-/// Returns the first year of birth whose people do not reach 90 this year.
+/// Returns the first year of birth of people who do not reach 90 this year.
 pub(super) fn oldest_year() -> i32 {
     Utc::now().year() - OLD + 1
 }
 
-/// Returns the rule of dates and timestamps: only the year, with the years in which people of 90
-/// and more were born as one group.
+/// Returns the rule of dates and timestamps: only the year is released, with one group for the
+/// years in which people of 90 and more were born.
 fn dates(facts: &Facts, meaning: Option<Meaning>) -> Rule {
     let code = oldest_year();
     let is_old = meaning == Some(Meaning::Birth) || facts.oldest.is_some_and(|year| year < code);
@@ -148,8 +148,8 @@ pub(super) fn is_years(facts: &Facts) -> bool {
     !texts.is_empty() && texts.iter().filter(year).count() as f64 >= MOST * texts.len() as f64
 }
 
-/// Returns the rule of places smaller than a state: three digits of a ZIP code, and nothing of any
-/// other place.
+/// Returns the rule of places smaller than a state: three digits of a ZIP code are released, and
+/// nothing about any other place.
 fn places(facts: &Facts, pattern: Option<Pattern>) -> Rule {
     let (is_code, is_foreign) = (names::is_postcode(&facts.name), names::is_foreign_postcode(&facts.name));
     let texts = facts.texts();

@@ -1,19 +1,20 @@
 //! Proposed roles of columns, from the name of a column, the form of its values and their counts.
 //!
 //! The rules are those with which a reviewer begins, in this order. A column that cannot be
-//! generalized is dropped. A column with values or a name of the 18 identifiers of HIPAA's Safe
-//! Harbor is dropped. Dates, and facts that others can know of a person, are quasi-identifiers.
-//! Facts that a person would not want others to know are sensitive. A column whose values are
-//! nearly all different is a code of some kind. A column without values is dropped, because nothing
-//! is known of it. Any other column is assumed to be known to others if it distinguishes people. A
-//! proposal is not a judgement: it does not consider what else is published.
+//! generalized is dropped. A column whose values or name are those of one of the 18 identifiers of
+//! HIPAA's Safe Harbor is dropped. Dates, and facts that others can know about a person, are
+//! quasi-identifiers. Facts that a person would not want others to know are sensitive. A column
+//! whose values are nearly all different is a code of some kind. A column without values is
+//! dropped, because nothing is known about it. Any other column is assumed to be known to others if
+//! it distinguishes people. A proposal is not a judgement: it does not consider what else is
+//! published.
 //!
 //! For dates, ages and places, a proposal releases what Safe Harbor 2 and 3 allow: the least level
 //! of a hierarchy is part of the proposal (see `levels`).
 //!
 //! Each kind of knowledge is one table, which grows by a line: the words of names (`vocabulary`),
-//! the forms of values (`patterns`), numbers of people (`national`), postal codes (`postcodes`),
-//! spellings of dates (`dates`).
+//! the forms of values (`patterns`), national numbers of people (`national`), postal codes
+//! (`postcodes`), spellings of dates (`dates`).
 //!
 //! No value is kept or shown: samples come in, and only counts and forms go out.
 //!
@@ -82,12 +83,12 @@ pub struct Proposal {
     pub reason: String,
     /// For a quasi-identifier, the rule of a hierarchy as SQL, from `AS` on.
     pub hierarchy: Option<String>,
-    /// The lowest and highest level that Safe Harbor 2 and 3 allow of this hierarchy; `None` if
+    /// The lowest and highest level of this hierarchy that Safe Harbor 2 and 3 allow; `None` if
     /// they allow every level.
     pub levels: Option<(u32, u32)>,
     /// For an identifier, the clause that releases a mask of it, if a mask is worth having.
     pub mask: Option<String>,
-    /// True if rows with the same value are rows of one person.
+    /// True if rows with the same value belong to one person.
     pub is_entity: bool,
 }
 
@@ -119,14 +120,14 @@ pub fn propose(facts: &Facts) -> Proposal {
     }
 }
 
-/// Returns true if equal values are rows of one person: the column is a code of people that occurs
-/// more than once.
+/// Returns true if rows with the same value belong to one person: the column is a code of people
+/// that occurs more than once.
 pub fn is_entity(facts: &Facts) -> bool {
     facts.values >= FEW_ROWS && facts.distinction() < UNIQUE && facts.distinct > 1 && names::is_person(&facts.name)
 }
 
 fn decide(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> (Role, String) {
-    // One function: a list of rules, each of which is asked only if none before it holds.
+    // One function, because it is a list of rules: each is asked only if no rule before it applies.
     use Role::{ClassLabel, Identifier, Keep, QuasiIdentifier, Sensitive};
     let because = |role: Role, why: &str| (role, why.to_string());
     let named = |role: Role, what: &str| (role, format!("named as {what}"));

@@ -2,8 +2,8 @@
 //!
 //! A name is split into words at every character that is no letter or digit and at `camelCase`
 //! humps. Letters are written as in the vocabulary: in lower case and without accents. Every word
-//! for a number (`nr`, `no`, `nummer`) is `number`, also at the end of a longer word: `Pat.-Nr`,
-//! `PatNr` and `pat_no` are the same name.
+//! for a number (`nr`, `no`, `nummer`) is replaced by `number`, also at the end of a longer word:
+//! `Pat.-Nr`, `PatNr` and `pat_no` are the same name.
 
 use super::vocabulary::{FOREIGN_POSTCODES, Meaning, PEOPLE, POSTCODES, VOCABULARY};
 
@@ -68,7 +68,7 @@ fn fits(rule: &str, words: &[String]) -> bool {
     let rule = numbered(rule.split(' ').map(str::to_string).collect());
     let is = |word: &String, rule: &str| match rule.strip_suffix('*') {
         Some(beginning) => word.starts_with(beginning),
-        // The visits of a person have numbers: age1, age2.
+        // Columns about the visits of a person are numbered: age1, age2.
         None => word == rule || word.trim_end_matches(|c: char| c.is_ascii_digit()) == rule,
     };
     let in_a_row = words
@@ -78,7 +78,7 @@ fn fits(rule: &str, words: &[String]) -> bool {
     in_a_row || (rule.len() > 1 && words.iter().any(|w| is(w, &rule.concat())))
 }
 
-/// The form to which every word that announces a code is changed.
+/// The word that replaces every word for a number.
 const NUMBER: &str = "number";
 
 /// Returns the words with [`NUMBER`] in place of each word for a number. A longer word that ends in

@@ -4,7 +4,7 @@
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// Forms that only numbers of people have.
+/// Forms that only national numbers of people have.
 const WRITTEN: &[&str] = &[
     // The United States: SSN.
     r"^\d{3}-\d{2}-\d{4}$",
@@ -31,7 +31,7 @@ pub(super) fn is_written(text: &str) -> bool {
     COMPILED.iter().any(|form| form.is_match(text))
 }
 
-/// Returns true for digits with the check digits of a national number.
+/// Returns true if the digits of a text have the check digits of a national number.
 pub(super) fn is_checked(text: &str) -> bool {
     let digits: Vec<u64> = text.chars().filter_map(|c| c.to_digit(10)).map(u64::from).collect();
     let plain = text.chars().all(|c| c.is_ascii_digit() || c == ' ');
@@ -50,8 +50,8 @@ fn is_tax_number(digits: &[u64]) -> bool {
     digits.len() == 11 && digits[0] != 0 && (11 - product) % 10 == *check
 }
 
-/// Returns true for a French number (NIR): 13 digits, and two that are 97 minus their remainder by
-/// 97.
+/// Returns true for a French number (NIR): a number of 13 digits, and two check digits that are 97
+/// minus the remainder of that number divided by 97.
 fn is_french(digits: &[u64]) -> bool {
     let number = |digits: &[u64]| digits.iter().fold(0, |n, d| n * 10 + d);
     digits.len() == 15 && matches!(digits[0], 1 | 2) && 97 - number(&digits[..13]) % 97 == number(&digits[13..])

@@ -25,7 +25,7 @@ pub(super) enum Pattern {
     /// Dates with a time, or years with a month, a quarter or a week, written as text with the year
     /// first.
     DateTime,
-    /// Dates in a spelling without the century, and months before their year.
+    /// Dates in a spelling without the century, and months followed by their year.
     ShortDate,
     /// Sentences.
     FreeText,
@@ -101,7 +101,7 @@ const WEAK_FORMS: &[(&str, Pattern)] = &[
     ),
 ];
 
-/// The form of a code of a diagnosis, which also fits case numbers and wards: see [`is_spread`].
+/// The form of a diagnosis code, which also fits case numbers and wards: see [`is_spread`].
 const ICD: &str = r"^[A-TV-Z]\d[0-9AB](\.?[0-9X][0-9A-Z]{0,3})?[*+!]?$";
 /// The least number of first letters, which are chapters of the ICD, and the least number of codes,
 /// for diagnoses without a dot.
@@ -182,7 +182,7 @@ impl Pattern {
 }
 
 /// Returns true if codes are written with a dot, or come from as many chapters as diagnoses do.
-/// Codes of a letter and digits alone may as well be case numbers or wards.
+/// Codes that consist of a letter and digits may as well be case numbers or wards.
 fn is_spread(values: &[&str]) -> bool {
     let dotted = values.iter().filter(|v| v.contains('.')).count();
     let chapters: HashSet<_> = values.iter().filter_map(|v| v.chars().next()).collect();
@@ -223,7 +223,7 @@ fn is_card(text: &str) -> bool {
         && digits.iter().rev().enumerate().map(doubled).sum::<u32>() % 10 == 0
 }
 
-/// Returns true for 17 capital letters and digits, with both of them, without I, O and Q.
+/// Returns true for 17 capital letters and digits, with at least one of each, without I, O and Q.
 fn is_vehicle(text: &str) -> bool {
     text.len() == 17
         && text
@@ -233,7 +233,7 @@ fn is_vehicle(text: &str) -> bool {
         && text.chars().any(|c| c.is_ascii_uppercase())
 }
 
-/// Returns true for 7 to 15 digits, grouped or with the sign of a country.
+/// Returns true for 7 to 15 digits that are grouped or have a `+` before the country code.
 fn is_phone(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_digit() || "+()-./ ".contains(c))
         && (7..=15).contains(&digits(text).len())

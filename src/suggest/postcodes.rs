@@ -1,7 +1,7 @@
 //! Postal codes of countries: their form, and how many characters identify a region.
 //!
-//! A hierarchy of postal codes begins with three characters or fewer: Safe Harbor 2 allows no more
-//! of a ZIP code, and 000 in place of those that 20,000 people or fewer share.
+//! A hierarchy of postal codes begins with three characters or fewer. Safe Harbor 2 allows no more
+//! of a ZIP code, and requires 000 in place of three digits that 20,000 people or fewer share.
 //!
 //! Forms of seven and eight digits with a dash (Japan, Portugal, Brazil) are telephone numbers
 //! elsewhere, and four digits are years, so such codes are known by the name of their column alone.
@@ -9,19 +9,20 @@
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// The first three digits of ZIP codes that 20,000 people or fewer share, by the census of 2000:
-/// the list of the guidance on Safe Harbor of the Department of Health and Human Services of 2012.
+/// The first three digits of ZIP codes that 20,000 people or fewer share, by the census of 2000.
+/// The list is that of the guidance on Safe Harbor by the Department of Health and Human Services,
+/// 2012.
 pub(super) const SPARSE: &[&str] = &[
     "036", "059", "063", "102", "203", "556", "692", "790", "821", "823", "830", "831", "878", "879", "884", "890",
     "893",
 ];
 
-/// The kind of the postal codes of a column.
+/// The kind of the postal codes in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Postcode {
     /// ZIP codes of the United States, some or all with the delivery route.
     Zip,
-    /// The characters that PREFIX keeps of codes of another country.
+    /// Codes of another country, with the numbers of characters that the levels of PREFIX keep.
     Kept(&'static [u8]),
 }
 
@@ -51,18 +52,18 @@ static COMPILED: LazyLock<Vec<(Regex, Postcode)>> = LazyLock::new(|| {
     compiled.collect()
 });
 
-/// Returns the kind of postal codes, if `most` holds for a form.
+/// Returns the kind of the postal codes: that of the first form for which `most` returns true.
 pub(super) fn of(most: impl Fn(&dyn Fn(&str) -> bool) -> bool) -> Option<Postcode> {
     let found = COMPILED.iter().find(|(form, _)| most(&|v| form.is_match(v)));
     found.map(|(_, known)| *known)
 }
 
-/// Returns, as SQL, the rule of ZIP codes that are texts.
+/// Returns, as SQL, the rule for ZIP codes that are texts.
 pub(super) fn zip() -> String {
     format!("AS PREFIX (3, 2, 1) {}", changed())
 }
 
-/// Returns, as SQL, the rule of ZIP codes that are whole numbers of at most this many digits. Any
+/// Returns, as SQL, the rule for ZIP codes that are whole numbers of at most this many digits. Any
 /// other number becomes `*`.
 pub(super) fn zip_number(digits: usize) -> String {
     format!("AS PREFIX (3, 2, 1) WIDTH {digits} {} ON UNMAPPED TOP", changed())
@@ -73,7 +74,7 @@ fn changed() -> String {
     format!("CHANGE ({}) TO '000'", sparse.join(", "))
 }
 
-/// Returns true if a text is a ZIP code that has lost the zeros before it.
+/// Returns true if a text is a ZIP code that has lost its leading zeros.
 pub(super) fn has_lost_zeros(text: &str) -> bool {
     let first = text.split('-').next().unwrap_or_default();
     (1..5).contains(&first.len()) && first.bytes().all(|b| b.is_ascii_digit())

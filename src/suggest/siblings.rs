@@ -72,7 +72,7 @@ fn days_of(year: i64) -> impl Iterator<Item = NaiveDate> {
     days.filter_map(move |(month, day)| NaiveDate::from_ymd_opt(year?, month, day))
 }
 
-/// Returns the numbers `others` if `is` holds for one of the values. `is` returns true for the
+/// Returns the numbers `others` if `is` returns true for one of the values, as it does for the
 /// values that are withheld together.
 fn above(values: &ArrayRef, is: impl Fn(f64) -> bool, others: &[f64]) -> Result<ArrayRef> {
     let numbers = cast(values, &DataType::Float64)?;

@@ -210,7 +210,7 @@ fn a_case_number_is_an_identifier_whatever_its_form() {
             assert_eq!(of(name, kind, 900, &[]), (Role::Identifier, true), "{name}");
         }
     }
-    // The words beside the number decide if they are known.
+    // The words beside the word for a number decide, if they are known.
     let education = propose(&facts("education-num", Kind::Integer, &[]));
     assert!(
         education.reason.starts_with("named as something that others can know"),

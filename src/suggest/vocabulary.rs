@@ -2,8 +2,9 @@
 //!
 //! The words are in lower case and without accents; `ä`, `ö`, `ü` and `ß` are `ae`, `oe`, `ue` and
 //! `ss`. A rule is one or more consecutive words. A word that ends in `*` stands for every word
-//! that begins with it. A rule that begins with `=` is the whole name; one that begins with `+` is
-//! the last word of a longer name. The first row with a rule that fits is used.
+//! that begins with the text before the `*`. A rule that begins with `=` must be the whole name,
+//! and one that begins with `+` the last word of a longer name. The first row with a rule that fits
+//! is used.
 
 /// The meaning of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub enum Meaning {
     DatePart,
     /// A place that is smaller than a state, or its postal code.
     Place,
-    /// Another fact that others can know of a person.
+    /// Another fact that others can know about a person.
     QuasiIdentifier(&'static str),
     /// A fact that a person would not want others to know.
     Sensitive(&'static str),
@@ -325,7 +326,7 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
     (Code, &["+number"]),
 ];
 
-/// Words for people, whose codes may occur once for each event of a person.
+/// Words for people. A person's code may occur once for each event of the person.
 pub(super) const PEOPLE: &[&str] = &[
     "patient, person, people, customer, client, user, member, employee, worker, student, subject, ssn, mrn, citizen, \
      individual, beneficiary, email, pupil, resident, household",

@@ -36,15 +36,14 @@ impl Comparison {
         figures
     }
 
-    /// Returns the figures of columns that are compared with each other: correlations and
-    /// classifiers.
+    /// Returns the figures of relations between columns: correlations and classifiers.
     pub fn of_relations(&self) -> Vec<Figure> {
         let mut figures = self.correlations();
         figures.extend(self.classifiers());
         figures
     }
 
-    /// Returns the number of rows.
+    /// Returns the figure of the number of rows.
     pub fn of_rows(&self) -> Figure {
         let (released, read) = (self.release.rows(), self.source.rows());
         let share = (read > 0).then(|| released as f64 / read as f64);
@@ -148,8 +147,8 @@ impl Comparison {
         figures
     }
 
-    /// Returns the accuracy of classifiers that were trained on the release, beside those of the
-    /// source.
+    /// Returns the accuracy of classifiers that were trained on the release, with the accuracy of
+    /// those that were trained on the source.
     fn classifiers(&self) -> Vec<Figure> {
         let Some(class) = self.class.filter(|_| self.release.rows() > 0 && self.source.rows() > 0) else {
             return vec![];

@@ -1,7 +1,7 @@
 //! A classification tree: each inner node asks whether a row's value of one column is in one of two
 //! sets.
 //!
-//! The tree is grown greedily: the next cut is the one that lowers the Gini impurity most, of all
+//! The tree is grown greedily: the next cut is the one that lowers the Gini impurity most among all
 //! columns. A column of numbers, dates or timestamps is cut in the middle between two values. The
 //! values of any other column are sorted by their share of the node's most frequent class and cut
 //! there. With two classes this finds the purest two sets, unless one of them is too small for a
@@ -219,8 +219,8 @@ impl Growth<'_> {
         })
     }
 
-    /// Returns which values are nearer to `low` than to `high`, or below both, for a feature with
-    /// numbers. NULL is not.
+    /// Returns, for a feature with numbers, which values are at most `low`, or lie between `low`
+    /// and `high` and not above the middle of the two. NULL is not among them.
     fn below(&self, feature: usize, low: usize, high: usize) -> Vec<bool> {
         let column = &self.columns[self.features[feature]];
         let numbers = column.numbers.as_deref().unwrap_or_default();

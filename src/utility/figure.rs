@@ -84,7 +84,7 @@ pub struct Figure {
     pub measure: Measure,
     /// The figure of the release; `None` if it could not be measured, or is infinite.
     pub value: Option<f64>,
-    /// The same figure of the source, if it has one.
+    /// The same figure of the source, if the source has one.
     pub of_source: Option<f64>,
     /// A remark about the figure.
     pub note: Option<String>,
@@ -102,7 +102,7 @@ impl Figure {
         }
     }
 
-    /// Returns the figure as one of a column.
+    /// Returns the figure as a figure of this column.
     pub fn of(self, column: &str) -> Self {
         Self {
             column: Some(column.into()),
@@ -110,7 +110,7 @@ impl Figure {
         }
     }
 
-    /// Returns the figure beside that of the source.
+    /// Returns the figure with the same figure of the source.
     pub fn beside(self, of_source: Option<f64>) -> Self {
         Self { of_source, ..self }
     }
@@ -131,9 +131,9 @@ pub struct Utility {
     pub software: String,
     /// The release: a table's name, a path, or "a query".
     pub release: String,
-    /// The source: also a table's name, a path, or "a query".
+    /// The source: a table's name, a path, or "a query".
     pub source: String,
-    /// The rows that classifiers were tested on, if they are not those of the source.
+    /// The rows that classifiers were tested on, if they are not the rows of the source.
     pub testing: Option<String>,
     /// The class label.
     pub class: Option<String>,

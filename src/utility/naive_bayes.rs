@@ -4,7 +4,7 @@
 //! - The prior of a class is its share of the training rows.
 //! - A column of numbers, dates or timestamps is normally distributed within a class, with the mean
 //!   and variance of the values there. A billionth of the column's own variance is added, so that
-//!   no variance is 0. NULL says nothing.
+//!   no variance is 0. NULL gives no information.
 //! - The likelihood of a value of any other column is (n + 1) / (N + m): n of the class's N rows
 //!   have it, and the column has m values (Laplace).
 //!

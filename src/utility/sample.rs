@@ -8,7 +8,7 @@ pub struct Column {
     pub name: String,
     /// The number of distinct values. A value is its position among them, ascending, NULL last.
     pub values: usize,
-    /// The number of each value, if they are numbers, dates or timestamps; `None` for NULL.
+    /// Each value as a number, if the values are numbers, dates or timestamps; `None` for NULL.
     pub numbers: Option<Vec<Option<f64>>>,
 }
 
@@ -22,7 +22,7 @@ impl Labels {
         Self((0..values as u32).map(|value| vec![value]).collect())
     }
 
-    /// Returns the mean number of the values under each label; `None` if none of them has a number.
+    /// Returns the mean of the numbers under each label; `None` if no value under it has a number.
     pub(super) fn numbers(&self, numbers: &[Option<f64>]) -> Vec<Option<f64>> {
         let mean = |values: &Vec<u32>| {
             let known = values.iter().filter_map(|v| numbers[*v as usize]);

@@ -1,5 +1,5 @@
-//! Tests of whole comparisons: computed by hand, and against definitions that spread every row over
-//! its values one by one.
+//! Tests of whole comparisons, with figures computed by hand, and with definitions that spread
+//! every row over its values one by one.
 
 use super::decision_tree::DecisionTree;
 use super::naive_bayes::NaiveBayes;
@@ -14,7 +14,7 @@ fn column(name: &str, values: usize, is_number: bool) -> Column {
     }
 }
 
-/// Returns raw rows with these values by row.
+/// Returns raw rows of these columns; `rows` has the values of each row.
 fn raw(columns: &[Column], rows: &[Vec<u32>]) -> Sample {
     Sample {
         labels: columns.iter().map(|c| Labels::raw(c.values)).collect(),
@@ -211,8 +211,8 @@ proptest! {
         let same = Comparison { release: raw, ..comparison.clone() };
         let (found, wanted) = (comparison.figures(), same.figures());
         for (found, wanted) in found.iter().zip(&wanted) {
-            // The leaves of a tree have at least 7 rows, and the mean of numbers is not each of
-            // them.
+            // The leaves of a tree have at least 7 rows, and the mean of numbers differs from the
+            // numbers.
             let is_other = matches!(
                 found.measure,
                 Measure::Rows | Measure::Labels | Measure::Correlation(_) | Measure::Correlations | Measure::Accuracy(_)

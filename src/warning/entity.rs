@@ -1,4 +1,4 @@
-//! Rows of one person that the models count as several people.
+//! Several rows that belong to one person, and that the models count as several people.
 
 use super::evidence::{Evidence, Examined, Fate};
 use super::warned::{Warning, WarningKind};

@@ -15,7 +15,7 @@ pub struct Evidence {
     pub columns: Vec<Examined>,
     /// The quasi-identifiers with the same value in every row.
     pub constant: Vec<String>,
-    /// The quasi-identifiers of which most texts have blanks around them.
+    /// The quasi-identifiers whose texts mostly have blanks around them.
     pub padded: Vec<String>,
     /// True if the request names an entity.
     pub has_entity: bool,

@@ -9,8 +9,8 @@ use super::warned::{Warning, WarningKind};
 use super::words::{counted, rows};
 use crate::suggest::Kind;
 
-/// The least share of the released rows that are unique. Every table has a few rows with rare
-/// values.
+/// The least share of the released rows that must be unique for a warning. Every table has a few
+/// rows with rare values.
 const SHARE: f64 = 0.01;
 
 /// Returns the columns whose links are to be counted in a release with this many classes and rows:

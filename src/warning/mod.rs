@@ -3,7 +3,7 @@
 //!
 //! A privacy model is about the columns that the request calls quasi-identifiers and sensitive. A
 //! warning is about the roles themselves: a kept column that identifies people, a quasi-identifier
-//! that distinguishes nobody. Warnings use the knowledge of identifiers of SUGGEST ROLES
+//! that distinguishes nobody. Warnings use what SUGGEST ROLES knows about identifiers
 //! ([`crate::suggest`]). A warning contains names of columns and counts, and no data value.
 //!
 //! A new kind of warning is one file with one line in [`KINDS`].
@@ -54,7 +54,8 @@ pub fn warnings(evidence: &Evidence, accepted: &[String]) -> Vec<Warning> {
     warnings
 }
 
-/// Returns the warning that the name of a released column alone gives, before anything is read.
+/// Returns the warning that follows from the name of a released column alone, before any value is
+/// read.
 pub fn by_name(column: &str, kind: Kind, treated: Fate) -> Option<String> {
     if matches!(treated, Fate::Dropped | Fate::Masked(_)) {
         return None;

@@ -1,4 +1,4 @@
-//! A released column with a value of its own in nearly every row.
+//! A released column with a different value in nearly every row.
 
 use super::evidence::{Evidence, Examined, Fate};
 use super::warned::{Warning, WarningKind};

@@ -42,7 +42,7 @@ pub struct Warning {
 pub enum WarningKind {
     /// A released column looks like an identifier by its name or by its values.
     Identifier,
-    /// Nearly every row has a value of its own in a released column.
+    /// A released column has a different value in nearly every row.
     Unique,
     /// Kept columns, together with the quasi-identifiers, single out rows.
     Linked,

@@ -4,13 +4,13 @@
 /// The options on the command line.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Kinds to run, as libtest's filters: parts of their names.
+    /// The kinds to run, given as parts of their names like libtest's filters.
     names: Vec<String>,
     cases: Option<u64>,
     seed: u64,
     case: Option<u64>,
     pub threads: usize,
-    /// `--list`: lists the tests, for tools that ask.
+    /// True for `--list`, which lists the tests for tools that ask.
     pub list: bool,
 }
 
@@ -75,7 +75,7 @@ impl Options {
         }
     }
 
-    /// Returns the number of cases, and the number of the first.
+    /// Returns the number of cases, and the number of the first case.
     pub fn range(&self, few: u64) -> (u64, u64) {
         match self.case {
             Some(case) => (1, self.seed.wrapping_add(case)),

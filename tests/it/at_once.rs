@@ -1,5 +1,5 @@
-//! Several jobs at once in one process: each as if it were alone, within its own memory, and
-//! without more work.
+//! Several jobs at once in one process: each runs as if it were alone, stays within its own memory,
+//! and does no more work.
 
 use crate::common::collect;
 use anonsql::internal::generate::{BenchShape, Table, generate};
@@ -103,7 +103,7 @@ impl Work {
 struct Done {
     /// The bytes of the released files.
     files: Vec<Vec<u8>>,
-    /// The rows of each phase.
+    /// The rows or nodes of each phase.
     work: BTreeMap<&'static str, u64>,
 }
 

@@ -1,4 +1,5 @@
-//! azurite, a server of Azure's blobs from npm, started on loopback by a test and ended with it.
+//! azurite, a server for Azure blobs from npm, which a test starts on loopback and ends when it is
+//! done.
 
 use crate::moto::{free_port, started};
 use datafusion::object_store::azure::{MicrosoftAzure, MicrosoftAzureBuilder};
@@ -51,7 +52,7 @@ impl Azurite {
         made.is_ok_and(|status| status.success())
     }
 
-    /// The container, for access that bypasses anonsql.
+    /// Returns the container as a store, for access that bypasses anonsql.
     pub fn store(&self) -> MicrosoftAzure {
         MicrosoftAzureBuilder::new()
             .with_container_name(CONTAINER)
@@ -63,7 +64,7 @@ impl Azurite {
             .unwrap()
     }
 
-    /// The environment of a command that reads this server.
+    /// Returns the environment of a command that reads from this server.
     pub fn environment(&self) -> Vec<(&'static str, String)> {
         vec![
             ("AZURE_STORAGE_ACCOUNT_NAME", ACCOUNT.into()),
@@ -84,7 +85,8 @@ impl Drop for Azurite {
     }
 }
 
-/// Creates a container by a request that is signed with the shared key, as the service requires.
+/// A script that creates a container by a request signed with the shared key, as the service
+/// requires.
 const MAKE: &str = r"
 import base64, hashlib, hmac, http.client, sys
 from email.utils import formatdate

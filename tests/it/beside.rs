@@ -36,7 +36,7 @@ struct Row {
 struct Release {
     path: String,
     levels: (u64, u64),
-    /// Whether y is released as it is.
+    /// Whether column y is released unchanged.
     keeps_y: bool,
     k: u64,
     l: Option<u64>,
@@ -64,7 +64,7 @@ impl Release {
     }
 }
 
-/// Rows grouped by a key.
+/// Returns the rows, grouped by a key.
 fn groups<K: Ord>(rows: impl Iterator<Item = (K, usize)>) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<K, Vec<usize>> = BTreeMap::new();
     rows.for_each(|(key, row)| groups.entry(key).or_default().push(row));
@@ -115,7 +115,7 @@ impl Table {
         collect(context, &sql).await;
     }
 
-    /// Makes a random release; `None` if there is none with its models.
+    /// Makes a random release. Returns `None` if no release satisfies the models.
     async fn release(&self, context: &AnonContext, folder: &Path, random: &mut Random) -> Option<Release> {
         let mut release = Release {
             path: folder
@@ -266,7 +266,8 @@ impl Table {
     }
 }
 
-/// Compares all pairs of releases of each of some random tables. Returns the number of pairs.
+/// Makes `each` releases of each of `tables` random tables, and compares all pairs of releases of
+/// the same table. Returns the number of pairs.
 async fn compared(seed: u64, tables: u64, each: usize) -> usize {
     let mut compared = 0;
     for table in 0..tables {
@@ -301,7 +302,7 @@ async fn compared(seed: u64, tables: u64, each: usize) -> usize {
     compared
 }
 
-/// Compares, on two threads, all pairs of `releases` releases of each of `tables` tables.
+/// Compares, on each of two threads, all pairs of `releases` releases of each of `tables` tables.
 async fn all_pairs(tables: u64, releases: usize) -> usize {
     let of = |seed| tokio::spawn(compared(seed, tables, releases));
     let (one, other) = tokio::join!(of(1), of(2));

@@ -46,7 +46,7 @@ fn session(kilobytes: usize, folder: &Path, may_spill: bool) -> AnonContext {
     AnonContext::new(SessionContext::new_with_config_rt(config, runtime.unwrap()))
 }
 
-/// A session with a hierarchy for each column.
+/// Returns a session with a hierarchy for each column.
 async fn prepared(kilobytes: usize, folder: &Path, may_spill: bool) -> AnonContext {
     let context = session(kilobytes, folder, may_spill);
     for column in COLUMNS {
@@ -55,7 +55,8 @@ async fn prepared(kilobytes: usize, folder: &Path, may_spill: bool) -> AnonConte
     context
 }
 
-/// Returns a release with all columns as quasi-identifiers, except one with another role in `rest`.
+/// Returns the statement of a release in which all columns are quasi-identifiers, except a column
+/// to which `rest` gives another role.
 fn statement(source: &Path, target: &Path, rest: &str) -> String {
     let quasi = COLUMNS.iter().filter(|c| !rest.contains(&format!("({c})")));
     let quasi: Vec<String> = quasi.map(|c| format!("{c} USING {c}")).collect();
@@ -136,7 +137,7 @@ async fn the_release_is_that_of_a_table_in_memory() {
     assert!(written[0] == written[1], "memory changes what is written");
 }
 
-/// The models need a histogram of each class, or the rows of a population.
+/// Tests models that need a histogram of each class, or the rows of a population.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn models_of_values_and_of_a_population_hold_beyond_memory() {
     let scratch = tempfile::tempdir().unwrap();
@@ -153,7 +154,7 @@ async fn models_of_values_and_of_a_population_hold_beyond_memory() {
         let (mut chosen, mut written) = (vec![], vec![]);
         for kilobytes in [10_000, 400_000] {
             let context = prepared(kilobytes, temporary.path(), true).await;
-            // Otherwise this reservation alone exceeds the memory.
+            // The default reservation alone would exceed the memory.
             let sorts = "SET datafusion.execution.sort_spill_reservation_bytes = 1000000";
             collect(&context, sorts).await;
             let sql = statement(&source, &target, request);
@@ -193,8 +194,8 @@ async fn local_recoding_skips_what_does_not_fit() {
     );
 }
 
-/// If there are more combinations than are compared one by one, the combinations of coarser levels
-/// are divided, whatever the memory.
+/// If there are more combinations than local recoding compares one by one, it divides the
+/// combinations of coarser levels, whatever the memory.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn combinations_of_coarser_levels_are_divided() {
     let scratch = tempfile::tempdir().unwrap();
@@ -241,7 +242,8 @@ async fn combinations_of_coarser_levels_are_divided() {
     }
 }
 
-/// In COMPARE, the combinations that one choice divides do not affect the other choices.
+/// In COMPARE, a choice that divides combinations of coarser levels does not affect the other
+/// choices.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn comparisons_search_the_whole_lattice() {
     let scratch = tempfile::tempdir().unwrap();
@@ -278,7 +280,7 @@ async fn what_cannot_do_without_memory_says_what_to_do() {
     let cases = [
         // Partitioning divides the combinations one by one.
         (true, 3_000, "SATISFYING k_anonymity(5) SEARCH USING mondrian"),
-        // Nothing can be proven about the bottom node before it is grouped as a whole.
+        // Nothing can be proven about the bottom node before all its rows are grouped.
         (true, 1_200, anything.as_str()),
         // Temporary files are not allowed.
         (false, 3_000, "SATISFYING k_anonymity(5)"),
@@ -315,7 +317,7 @@ async fn measures_of_rows_stay_within_memory() {
         assert!(e.to_string().contains("raise --memory-limit"), "{e}\n{sql}");
         assert!(session(300_000, scratch.path(), true).sql(&sql).await.is_ok(), "{sql}");
     }
-    // Without a class, each column of few values is counted by itself.
+    // Without CLASS, each column with few values is counted by itself.
     let alone = format!("UTILITY OF '{source}' AGAINST '{source}'");
     assert!(session(3_000, scratch.path(), true).sql(&alone).await.is_ok());
 }

@@ -1,4 +1,4 @@
-//! Dropping the future of a statement: the work of every phase ends, and nothing is left of it.
+//! Dropping the future of a statement: the work of every phase ends, and leaves nothing behind.
 
 use crate::common::{collect, context};
 use anonsql::{AnonContext, Observer, Phase, Progress};
@@ -10,7 +10,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-/// Holds a run at the beginning of a phase until it may go on, and counts its rows and batches.
+/// An observer that stops a run at the beginning of a phase until the run may go on, and counts the
+/// run's rows and batches.
 struct Follows {
     at: Phase,
     reached: Notify,
@@ -32,7 +33,7 @@ impl Follows {
         (Arc::new(follows), sender)
     }
 
-    /// Waits until no part of a run holds its observer or counts rows any more.
+    /// Waits until no part of a run refers to this observer or counts rows any more.
     async fn ended(self: &Arc<Self>) {
         for _ in 0..6000 {
             if Arc::strong_count(self) == 1 && Arc::strong_count(&self.rows) == 1 {
@@ -48,7 +49,7 @@ impl Observer for Follows {
     fn begin(&self, phase: Phase) -> Arc<AtomicU64> {
         if phase == self.at {
             self.reached.notify_one();
-            // The sender is dropped once the statement is.
+            // The sender is dropped after the statement is dropped.
             let _ = self.go_on.lock().map(|go_on| go_on.recv());
         }
         Arc::clone(&self.rows)
@@ -66,8 +67,8 @@ fn start(context: AnonContext, sql: String) -> JoinHandle<()> {
     })
 }
 
-/// Waits until a folder is empty. A blocking step that has begun, such as making the stage, ends by
-/// itself.
+/// Waits until a folder is empty. A blocking step that has already begun, such as making the
+/// staging folder, ends by itself.
 async fn nothing_left(folder: &Path, at: Phase) {
     let left = || -> Vec<_> {
         folder
@@ -85,8 +86,8 @@ async fn nothing_left(folder: &Path, at: Phase) {
     panic!("{at:?}: {:?} is left", left());
 }
 
-/// The statement is dropped at the beginning of every phase. No stage, temporary file or report is
-/// left. The target is not there or, if the last step had begun, complete.
+/// The statement is dropped at the beginning of every phase. No staging folder, temporary file or
+/// report is left. The target does not exist or, if the last step had begun, is complete.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dropped_statement_leaves_nothing() {
     for at in [
@@ -144,7 +145,7 @@ async fn a_dropped_scan_reads_no_further() {
     drop(held);
 }
 
-/// Searches that would take years are dropped: none goes on beyond its current nodes.
+/// Searches that would take years are dropped: none continues beyond its current nodes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dropped_search_looks_no_further() {
     for threads in [1, 2] {

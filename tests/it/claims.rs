@@ -1,4 +1,4 @@
-//! Orders that Parquet files claim: no count depends on them.
+//! Sort orders and keys that sources claim: no count depends on them.
 
 use crate::common::{collect, context, number, with_paths};
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, StructArray};
@@ -13,8 +13,8 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Writes row groups of three rows. The file claims that each is ordered by the leaf column
-/// `sorted`.
+/// Writes a file with row groups of three rows. The file claims that each row group is sorted by
+/// the leaf column with the index `sorted`.
 fn write(path: &Path, columns: Vec<(&str, ArrayRef)>, sorted: i32) {
     let rows = RecordBatch::try_from_iter(columns).unwrap();
     let ascending = SortingColumn {
@@ -35,7 +35,7 @@ fn numbers(values: [i64; 6]) -> ArrayRef {
     Arc::new(Int64Array::from_iter_values(values))
 }
 
-/// Each row group is ordered, and DataFusion takes the order for that of the file.
+/// Each row group is sorted, and DataFusion takes this order for the order of the whole file.
 #[tokio::test]
 async fn the_order_of_row_groups_is_not_that_of_the_file() {
     let scratch = tempfile::tempdir().unwrap();
@@ -45,7 +45,7 @@ async fn the_order_of_row_groups_is_not_that_of_the_file() {
     assert_counts(&path).await;
 }
 
-/// A column of a struct is ordered, and DataFusion takes it for a column of the same name.
+/// A field of a struct is sorted, and DataFusion takes the field for the column of the same name.
 #[tokio::test]
 async fn the_order_of_a_nested_column_is_not_that_of_its_namesake() {
     let scratch = tempfile::tempdir().unwrap();
@@ -61,7 +61,7 @@ async fn the_order_of_a_nested_column_is_not_that_of_its_namesake() {
     assert_counts(&path).await;
 }
 
-/// A program may register a table with keys that do not hold.
+/// A program may register a table whose declared primary key is not unique.
 #[tokio::test]
 async fn the_keys_of_a_registered_table_are_not_believed() {
     let context = context(2);
@@ -82,7 +82,8 @@ async fn the_keys_of_a_registered_table_are_not_believed() {
     assert!(context.sql(verify).await.is_err());
 }
 
-/// Neither a statement on such a table nor the recount of its release relies on the keys.
+/// Neither a statement on a table with a false key nor the recount of its release relies on the
+/// key.
 #[tokio::test]
 async fn the_keys_of_a_released_table_are_not_believed() {
     let context = context(2);
@@ -116,8 +117,8 @@ async fn the_keys_of_a_released_table_are_not_believed() {
     }
 }
 
-/// Checks the answers over a file in which each `a` is in two rows with the same `b`. The batches
-/// have two rows.
+/// Checks the answers over a file in which each value of `a` is in two rows with the same `b`. The
+/// batches have two rows.
 async fn assert_counts(path: &Path) {
     let context = with_paths(1);
     collect(&context, "SET datafusion.execution.batch_size = 2").await;

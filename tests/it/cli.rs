@@ -4,7 +4,8 @@ use crate::common::anonsql;
 use std::process::Output;
 use tempfile::TempDir;
 
-/// Two people of each kind but one of the last, so that the raw `age` and `zip` hold only k = 1.
+/// The last combination of `age` and `zip` has one person, and the others have two, so that the raw
+/// columns satisfy only k = 1.
 const PEOPLE: &str = "\
 name,age,zip,diagnosis
 Anna,31,12345,flu
@@ -14,7 +15,7 @@ Dora,47,54321,cold
 Emil,52,54329,flu
 ";
 
-/// A folder with `people.csv`.
+/// Returns a folder with `people.csv`.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("people.csv"), PEOPLE).unwrap();
@@ -33,7 +34,7 @@ fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
 }
 
-/// An ANONYMIZE of people.csv with these clauses at its end.
+/// Returns an ANONYMIZE of people.csv that ends with `rest`.
 fn anonymize(to: &str, rest: &str) -> String {
     format!(
         "ANONYMIZE 'people.csv' {to} IDENTIFIERS (name) QUASI IDENTIFIERS (age, zip) SENSITIVE (diagnosis) \
@@ -244,14 +245,14 @@ fn the_log_is_json_without_data() {
         assert!(times[*phase].is_f64(), "{phase}: {end}");
     }
     assert_eq!(times.len(), phases.len() + 1, "{end}");
-    // A phase begins where the one before ends.
+    // A phase begins when the previous phase ends.
     let states = events
         .iter()
         .filter(|e| e["event"] == "phase")
         .map(|e| e["state"].as_str().unwrap());
     let states: Vec<&str> = states.collect();
     assert!(states.chunks(2).all(|pair| pair == ["begin", "end"]), "{states:?}");
-    // Each statement is a run of its own, and its error belongs to it.
+    // Each statement is a run of its own, and an error belongs to the run of its statement.
     let ids: Vec<&str> = events.iter().map(|e| e["run"].as_str().unwrap()).collect();
     let second = events.iter().position(|e| e["kind"] == "sql").unwrap();
     assert!(ids[..second].iter().all(|id| *id == ids[0]) && ids[second..].iter().all(|id| *id == ids[second]));
@@ -343,8 +344,8 @@ fn an_interrupt_ends_a_statement() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // By then the second statement runs. A process that is still starting dies of the signal, and
-    // its exit code is not 1.
+    // By then the second statement is running. A process that is still starting would die of the
+    // signal, and its exit code would not be 1.
     std::thread::sleep(std::time::Duration::from_secs(2));
     let killed = Command::new("kill")
         .args(["-INT", &child.id().to_string()])

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 const ROWS: u64 = 2_000_000;
 
-/// Numbers for texts, NULL included, in the order they are first seen.
+/// Numbers for texts, NULL included, in the order in which the texts are first seen.
 #[derive(Default)]
 struct Codes(HashMap<Option<String>, usize>);
 
@@ -28,7 +28,7 @@ impl Codes {
     }
 }
 
-/// The codes of columns of a Parquet file, row by row.
+/// Reads columns of a Parquet file, and passes the codes of each row to `row`.
 fn read(file: &Path, columns: &[&str], codes: &mut [Codes], mut row: impl FnMut(&[usize])) {
     let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(file).unwrap()).unwrap();
     let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
@@ -47,8 +47,8 @@ fn read(file: &Path, columns: &[&str], codes: &mut [Codes], mut row: impl FnMut(
     }
 }
 
-/// The inner nodes of the hierarchy: by level from 1, the children of every node as lists of
-/// leaves.
+/// The inner nodes of the hierarchy, by level from 1. A node is the list of its children, and a
+/// child is the list of its leaves.
 struct Tree {
     levels: Vec<Vec<Vec<Vec<usize>>>>,
 }
@@ -80,9 +80,9 @@ impl Tree {
         Self { levels }
     }
 
-    /// The distance of a class from the table as a fraction, by definitions.md: at each inner node,
-    /// level / height times the smaller of its children's total surplus and total deficit. p - q is
-    /// (n N - c s) / (s N).
+    /// Returns the distance of a class from the table as a fraction, as definitions.md defines it:
+    /// the sum, over the inner nodes, of level / height times the smaller of the children's total
+    /// surplus and total deficit. p - q is (n N - c s) / (s N).
     fn distance(&self, class: &[i128], table: &[i128]) -> (i128, i128) {
         let (s, all): (i128, i128) = (class.iter().sum(), table.iter().sum());
         let extra = |leaves: &Vec<usize>| leaves.iter().map(|i| class[*i] * all - table[*i] * s).sum::<i128>();
@@ -97,7 +97,7 @@ impl Tree {
         (work, self.levels.len() as i128 * s * all)
     }
 
-    /// Every class's distance from the table.
+    /// Returns the distance of every class from the table.
     fn distances<'a>(
         &'a self,
         classes: &'a HashMap<Vec<usize>, Vec<i128>>,
@@ -174,8 +174,8 @@ async fn no_class_of_two_million_rows_is_further_than_t() {
     assert_eq!(classes.len() as f64, summary.get("classes", 0));
     assert!(classes.len() > 10, "{} classes", classes.len());
     assert_eq!(tree.distances(&classes, &table).filter(|d| exceeds(*d)).count(), 0);
-    // The same count finds classes that are too far where there are some: those of the raw year of
-    // birth and sex.
+    // The same code finds classes that are too far from the table where there are some: the classes
+    // over the raw year of birth and sex.
     let further = tree.distances(&finest, &table).filter(|d| exceeds(*d)).count();
     assert!(further > 10, "{further}");
 

@@ -1,5 +1,5 @@
 //! TOP CODE and BOTTOM CODE on random tables: whatever the recoding and the form of labels, no
-//! released label distinguishes the values that they hide. The labels are read in plain Rust.
+//! released label distinguishes the values that the codes hide. The labels are read in plain Rust.
 
 use crate::common::{collect, context};
 use anonsql::error::ErrorKind;
@@ -26,7 +26,7 @@ const CHOICES: [&str; 12] = [
 
 type Ends = (Option<i64>, Option<i64>);
 
-/// The ends of a label, both included.
+/// Returns the ends of a label, both inclusive.
 fn read(label: &str) -> Ends {
     let number = |text: &str| text.parse::<i64>().unwrap_or_else(|_| panic!("{label:?}"));
     if label == "*" {
@@ -52,7 +52,7 @@ fn read(label: &str) -> Ends {
     }
 }
 
-/// The ends of every released label.
+/// Returns the ends of every released label.
 fn released(batches: &[RecordBatch]) -> Vec<Ends> {
     let mut all = vec![];
     for batch in batches {
@@ -109,7 +109,8 @@ proptest! {
                     };
                     for (low, high) in released(&anonymized) {
                         if form == "MIDPOINT" {
-                            // One value stands for the label: a code, or the value next below it.
+                            // One value stands for the label: at most the top code, and at least
+                            // the value just below the bottom code.
                             let point = low.unwrap_or(top);
                             assert!(point <= top && bottom.is_none_or(|b| point >= b - 1), "{choice}: {point}");
                             continue;
@@ -127,8 +128,8 @@ proptest! {
     }
 }
 
-/// The manifest of a grown release has the check of the code over all rows, and one over the rows
-/// of each batch.
+/// The manifest of a grown release has the check of the code over all rows and over the rows of
+/// each batch.
 #[tokio::test]
 async fn a_release_that_grows_has_the_check_of_codes() {
     let (context, scratch) = (context(2), tempfile::tempdir().unwrap());

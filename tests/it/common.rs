@@ -9,7 +9,7 @@ use futures::TryStreamExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A path under ../shared, or under ANONSQL_SHARED.
+/// Returns a path under ../shared, or under ANONSQL_SHARED.
 pub fn shared(path: &str) -> PathBuf {
     let root = std::env::var("ANONSQL_SHARED").unwrap_or_else(|_| "../shared".into());
     let found = PathBuf::from(&root).join(path);
@@ -21,20 +21,20 @@ pub fn shared(path: &str) -> PathBuf {
     found
 }
 
-/// A context with `threads` partitions.
+/// Returns a context with `threads` partitions.
 pub fn context(threads: usize) -> AnonContext {
     AnonContext::new(SessionContext::new_with_config(
         SessionConfig::new().with_target_partitions(threads),
     ))
 }
 
-/// A context with `threads` partitions, in which a path in quotes is a table.
+/// Returns a context with `threads` partitions, in which a path in quotes is a table.
 pub fn with_paths(threads: usize) -> AnonContext {
     let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(threads));
     AnonContext::new(enable_path_tables(session))
 }
 
-/// A context with the table `adult` and its hierarchies for `columns`.
+/// Returns a context with the table `adult` and its hierarchies for `columns`.
 pub async fn adult(columns: &[&str]) -> AnonContext {
     let context = context(2);
     let data = shared("data");
@@ -66,12 +66,12 @@ pub async fn collect(context: &AnonContext, sql: &str) -> Vec<RecordBatch> {
     }
 }
 
-/// The only number of an answer.
+/// Returns the only number of an answer.
 pub fn number(batches: &[RecordBatch]) -> f64 {
     Numbers::of(batches).at(0, 0)
 }
 
-/// The text in column `answer` of the row whose column `key` is `value`.
+/// Returns the text in column `answer` of the row whose column `key` is `value`.
 pub fn text(batches: &[RecordBatch], key: &str, value: &str, answer: &str) -> String {
     for batch in batches {
         let keys = arrow::compute::cast(batch.column_by_name(key).unwrap(), &DataType::Utf8).unwrap();
@@ -92,7 +92,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// Reads every column as numbers. A value that is none becomes NaN.
+    /// Reads every column as numbers. A value that is not a number becomes NaN.
     pub fn of(batches: &[RecordBatch]) -> Self {
         let schema = batches[0].schema();
         let all = arrow::compute::concat_batches(&schema, batches).unwrap();
@@ -109,7 +109,7 @@ impl Numbers {
         }
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.columns[0].len()
     }
@@ -125,8 +125,8 @@ impl Numbers {
     }
 }
 
-/// Returns the command in a folder, without the history and the first script of the user who runs
-/// the tests.
+/// Returns the command to be run in a folder, without the history and the start-up script of the
+/// user who runs the tests.
 pub fn process(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
     command
@@ -137,17 +137,17 @@ pub fn process(folder: &Path) -> Command {
     command
 }
 
-/// Returns the same command, for its whole output.
+/// Returns the same command in the form that collects its whole output.
 pub fn anonsql(folder: &Path) -> assert_cmd::Command {
     assert_cmd::Command::from_std(process(folder))
 }
 
-/// The number of rows of an answer.
+/// Returns the number of rows of an answer.
 pub fn rows(batches: &[RecordBatch]) -> usize {
     batches.iter().map(RecordBatch::num_rows).sum()
 }
 
-/// True if no check of an answer of VERIFY failed.
+/// Returns true if no check in an answer of VERIFY failed.
 pub fn holds(batches: &[RecordBatch]) -> bool {
     let ok = |batch: &RecordBatch| {
         let ok = batch.column_by_name("ok").unwrap().as_boolean();
@@ -156,7 +156,7 @@ pub fn holds(batches: &[RecordBatch]) -> bool {
     rows(batches) > 0 && batches.iter().all(ok)
 }
 
-/// The paths of all objects of a store, sorted.
+/// Returns the paths of all objects of a store, sorted.
 pub async fn objects(store: &dyn ObjectStore) -> Vec<String> {
     let listed = store.list(None).try_collect::<Vec<ObjectMeta>>().await.unwrap();
     let mut names: Vec<String> = listed.iter().map(|meta| meta.location.to_string()).collect();

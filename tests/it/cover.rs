@@ -1,4 +1,4 @@
-//! Every label is true of its row: releases of all searches are checked against their source, and a
+//! Every label is true of its row: releases by all searches are checked against their source, and a
 //! label that is moved to another row is found.
 
 use crate::common::{collect, context};
@@ -23,7 +23,8 @@ const SEARCHES: [&str; 9] = [
     "AT NODE (age 3, city 3)",
 ];
 
-/// The rows of `released` with the labels of row `a` and row `b` exchanged in `column`.
+/// Returns the statement that makes the table `tampered`: the rows of `released`, with the labels
+/// of rows `a` and `b` exchanged in `column`.
 fn exchanged(column: &str, a: u8, b: u8) -> String {
     let other = if column == "age" { "city" } else { "age" };
     format!(
@@ -79,8 +80,8 @@ async fn a_label_of_another_row_is_found_whatever_divided_the_table() {
     assert_eq!(found.exit_code(), 4, "{found}");
 }
 
-/// Each row of the source is matched once: two released rows that are both true of the one row of
-/// their kind are one too many.
+/// Each row of the source is matched only once: of two released rows that are true of the same one
+/// row of the source, one is too many.
 #[tokio::test]
 async fn no_row_of_the_source_is_taken_twice() {
     let context = context(2);

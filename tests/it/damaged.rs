@@ -15,7 +15,8 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Returns a damaged file for each place between the signature and the end, with this byte there.
+/// Returns a damaged copy of the file for each place between the signature and the end. The copy
+/// has `byte` at that place.
 fn damages(original: &[u8], byte: u8) -> impl Iterator<Item = (usize, Vec<u8>)> + '_ {
     (4..original.len() - 8).map(move |at| {
         let mut bytes = original.to_vec();
@@ -39,8 +40,8 @@ async fn a_damaged_parquet_file_is_an_error_of_the_data() {
     for statement in statements(&whole) {
         collect(&with_paths(), &statement).await;
     }
-    // Lengths and offsets become far too large, or negative. Each statement runs on a task of its
-    // own, as a user's would, so a panic ends that task.
+    // Lengths and offsets become far too large, or negative. Each statement runs in a task of its
+    // own, as a user's would, so that a panic ends only that task.
     let (mut refused, mut wrong) = (0, vec![]);
     for (at, bytes) in damages(&original, 0x7f).chain(damages(&original, 0x01)) {
         let path = folder.path().join(format!("{}-{at}.parquet", bytes[at]));
@@ -59,8 +60,8 @@ async fn a_damaged_parquet_file_is_an_error_of_the_data() {
     assert!(refused > 100, "{refused}");
 }
 
-/// A reader that mistakes a file for a stream takes the signature for a length, and 1.3 GB of
-/// memory. So such files are refused before they are read, and the error says so.
+/// A reader that mistakes a file for a stream takes the signature for a length, and allocates 1.3
+/// GB of memory. So such files are refused before they are read, and the error says so.
 #[tokio::test]
 async fn a_damaged_arrow_file_takes_no_more_memory_than_it_has() {
     let folder = tempfile::tempdir().unwrap();
@@ -123,8 +124,8 @@ async fn a_damaged_arrow_file_takes_no_more_memory_than_it_has() {
     context.sql(&create).await.unwrap();
 }
 
-/// Parquet has four bytes for nine digits, and its writer cuts off the digits before them. All ways
-/// out are tested, and all places of the decimal.
+/// Parquet stores nine digits in four bytes, and its writer cuts off the digits before them. The
+/// test covers all ways out, and all places in which a decimal can be.
 #[tokio::test]
 async fn a_decimal_with_more_digits_than_its_type_has_is_an_error_of_the_data() {
     let decimals = |last: i128| Decimal128Array::from(vec![2_400, last]).with_data_type(DataType::Decimal128(9, 2));
@@ -173,7 +174,7 @@ async fn a_decimal_with_more_digits_than_its_type_has_is_an_error_of_the_data() 
         );
         assert!(!error.to_string().contains("24"), "{statement}: {error}");
         assert!(!folder.path().join("parquet").exists() && !folder.path().join("csv").exists());
-        // The same values with all their digits are released.
+        // A value whose digits all fit its type is released.
         let whole = with(-999_999_999);
         collect(&whole, fill).await;
         whole
@@ -202,7 +203,7 @@ async fn no_row_of_a_csv_file_is_in_an_error() {
     assert!(!error.to_string().contains("62"), "{error}");
 }
 
-/// With two columns of one name, the second would not be read anywhere, whatever its role.
+/// If two columns had the same name, the second would not be read anywhere, whatever its role.
 #[tokio::test]
 async fn two_columns_of_one_name_are_an_error_that_says_it() {
     let scratch = tempfile::tempdir().unwrap();
@@ -239,7 +240,7 @@ async fn two_columns_of_one_name_are_an_error_that_says_it() {
     }
 }
 
-/// A context in which a path in quotes is a table.
+/// Returns a context in which a path in quotes is a table.
 fn with_paths() -> AnonContext {
     AnonContext::new(enable_path_tables(SessionContext::new_with_config(
         SessionConfig::new().with_target_partitions(2),

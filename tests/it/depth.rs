@@ -5,7 +5,7 @@ use super::common::context;
 use anonsql::error::{Error, ErrorKind};
 use anonsql::internal::session;
 
-/// Runs on a thread of tokio's, whose stack is 2 MB.
+/// Runs a statement on a thread of tokio, whose stack is 2 MB.
 fn run(sql: String) -> Result<Vec<arrow::record_batch::RecordBatch>, Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -124,8 +124,8 @@ fn what_is_too_deep_is_refused() {
     }
 }
 
-/// The deepest statements of each kind that the caller's thread of 2 MB reads, and the deepest that
-/// are accepted.
+/// Tests statements of each kind, up to the deepest that the caller's thread of 2 MB reads, and up
+/// to the deepest that are accepted.
 #[test]
 fn what_is_let_through_has_room() {
     for what in ALL {
@@ -170,9 +170,9 @@ fn a_script_of_many_statements_keeps_their_texts() {
     }
 }
 
-/// The parser reads some calls as a special form and, where that fails, as a function. So their
-/// contents are read twice, and so on inwards. The calls are unclosed, closed without what the form
-/// needs, and mixed.
+/// The parser reads some calls as a special form and, where that fails, as a function. So the
+/// contents of such a call are read twice, those of a call within it four times, and so on. The
+/// calls are unclosed, closed without what the form needs, and mixed.
 #[test]
 fn what_can_be_read_in_many_ways_is_refused_at_once() {
     for open in [

@@ -7,13 +7,13 @@ use std::fmt::Write;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// The number of people: three decades of enough people, and one of too few.
+/// The number of people: three decades of age with enough people, and one with too few.
 const ROWS: usize = 7919;
 
 const REQUEST: &str = "IDENTIFIERS (name) QUASI IDENTIFIERS (age USING age, zip USING zip) AT NODE (age 1, zip 1)";
 
-/// The beginning of each run. The types of the source's columns are given, and not derived from its
-/// rows.
+/// The statements at the beginning of each run. They give the types of the source's columns, so
+/// that these are not derived from its rows.
 const HIERARCHIES: &str = "CREATE EXTERNAL TABLE one (name VARCHAR, age BIGINT, zip VARCHAR) STORED AS CSV LOCATION 'one/'; \
     CREATE EXTERNAL TABLE many (name VARCHAR, age BIGINT, zip VARCHAR) STORED AS CSV LOCATION 'many/'; \
     CREATE HIERARCHY age AS INTERVALS (10, 20) ON UNMAPPED SUPPRESS; CREATE HIERARCHY zip AS PREFIX (1) ON UNMAPPED TOP";
@@ -28,8 +28,8 @@ fn person(i: usize) -> String {
     format!("P{i},{age},{}\n", ["A1", "B2"][i % 2])
 }
 
-/// A folder with all people in `one/`, and with the same people in another order in the files of
-/// `many/`.
+/// Returns a folder with all people in `one/`, and with the same people in another order in the
+/// files of `many/`.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |path: &str, people: &mut dyn Iterator<Item = usize>| {
@@ -65,7 +65,7 @@ fn run(folder: &Path, args: &[&str], statements: &[&str]) -> String {
     said
 }
 
-/// The files of a release by name.
+/// Returns the files of a release by name.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
     files
@@ -78,7 +78,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-/// The whole numbers in a text, without those of times and runs.
+/// Returns the whole numbers in a text, except those of times and runs.
 fn numbers(text: &str) -> BTreeSet<u64> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
     words.filter_map(|word| word.parse().ok()).collect()
@@ -121,7 +121,7 @@ fn no_figure_of_the_source_is_printed_or_written() {
         end["rows_in"].is_null() && end["suppressed"].is_null() && end["rows"].is_u64(),
         "{end}"
     );
-    // About 63 of 100 rows of the large classes, and none of the small ones.
+    // About 63 of 100 rows of the large classes are released, and no row of the small ones.
     let rows = end["rows"].as_u64().unwrap();
     assert!((4800..5200).contains(&rows) && end["classes"] == 6, "{end}");
 }

@@ -32,14 +32,14 @@ async fn explain_says_what_prunes_for_every_model() {
         CREATE HIERARCHY disease AS VALUES ('flu', 'lungs'), ('cold', 'lungs')";
     collect(&context, setup).await;
     let mut models: Vec<String> = vec![];
-    // Promises to each row or about items have no predicate of classes, and EXPLAIN refuses a
-    // sample.
+    // Models that promise something to each row or about items have no predicate on classes, and
+    // EXPLAIN refuses models that draw a sample.
     let of_classes = |name: &str| !["personal_privacy", "km_anonymity", "differential_privacy"].contains(&name);
     for entry in anonsql::internal::model::MODELS
         .iter()
         .filter(|e| of_classes(e.info.name))
     {
-        // The examples of the catalogue name columns of their own.
+        // The examples of the catalogue name columns that this table does not have.
         let call = entry.info.example.split(" ON ").next().unwrap().to_string();
         let on = if call != entry.info.example { " ON disease" } else { "" };
         models.push(format!("{call}{on}"));
@@ -81,7 +81,7 @@ async fn explain_says_what_prunes_for_every_model() {
     insta::assert_snapshot!("explain_models", said);
 }
 
-/// Returns the comments of a query: they name what is carried beside the rows.
+/// Returns the comments in a query, which name what is carried beside the rows.
 fn carried(query: &str) -> String {
     let parts: Vec<&str> = query.split("/*").skip(1).filter_map(|p| p.split("*/").next()).collect();
     format!(
@@ -184,8 +184,8 @@ async fn operators_tell_their_rows_and_their_time() {
     }
 }
 
-/// Every operator is made by the frame, so that what is proven of the frame is true of all
-/// operators. The guard passes on what the reader inside it reports.
+/// Every operator is built by the frame (`frame.rs`), so what is proven of the frame is true of all
+/// operators. The guard (`guard.rs`) passes on what the reader inside it reports.
 #[test]
 fn every_operator_has_the_frame() {
     let (mut folders, mut found) = (vec![std::path::PathBuf::from("src")], vec![]);
@@ -206,7 +206,7 @@ fn every_operator_has_the_frame() {
     assert_eq!(found, ["frame.rs", "guard.rs"].map(|name| Some(name.into())));
 }
 
-/// Effects of a request that its author may not expect are rows of EXPLAIN.
+/// EXPLAIN has a row for each effect of a request that its author may not expect.
 #[tokio::test]
 async fn explain_notes_what_a_number_means_and_what_is_rounded() {
     let context = context(2);

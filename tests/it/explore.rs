@@ -60,7 +60,7 @@ async fn the_page_has_the_nodes_of_lattice_of() {
             assert!((shown - counted).abs() <= 1e-5 * counted.abs(), "{metric}");
         }
     }
-    // The number of a node gives its levels, the last column fastest.
+    // A node's number encodes its levels, and the level of the last column changes fastest.
     let spans = [5, 5, 2];
     for row in 0..50 {
         let levels = [row / (spans[1] * spans[2]), row / spans[2] % spans[1], row % spans[2]];
@@ -99,7 +99,7 @@ async fn its_statement_releases_a_node_as_the_page_says() {
         assert_eq!(counted.get("n", 0), rows, "{levels}");
         assert_eq!(Some(counted.get("classes", 0)), data["classes"][node].as_f64());
     }
-    // The statement fails at a node that does not hold, as the page says.
+    // The statement fails at a node where the models do not hold, as the page says.
     let fails = data["holds"].as_str().unwrap().find('0').unwrap();
     let levels = format!("AT NODE (age {}, zip {}, sex {})", fails / 10, fails / 2 % 5, fails % 2);
     let failed = context
@@ -108,7 +108,7 @@ async fn its_statement_releases_a_node_as_the_page_says() {
     assert_eq!(failed.unwrap_err().kind(), ErrorKind::Infeasible);
 }
 
-/// 117,649 nodes are more than a page has.
+/// 117,649 nodes are more than a page can have.
 #[tokio::test]
 async fn of_a_large_lattice_it_has_the_front_and_what_is_around_it() {
     let (context, scratch) = (context(2), tempfile::tempdir().unwrap());

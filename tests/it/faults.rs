@@ -85,8 +85,8 @@ async fn a_kill_at_any_moment_leaves_the_old_release_or_the_new_one() {
     assert_eq!(left, ["release"], "the next run removes what killed ones left");
 }
 
-/// A signal that asks for an end works like Ctrl-C: nothing is left beside the target, and the exit
-/// code gives the signal.
+/// A signal that asks the process to end works like Ctrl-C: nothing is left beside the target, and
+/// the exit code tells which signal it was.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_run_that_is_told_to_end_cleans_up() {
@@ -119,7 +119,7 @@ async fn a_run_that_is_told_to_end_cleans_up() {
     assert!(ended > 0, "every run ended before its signal");
 }
 
-/// Processes write one target at once, and beside it targets whose names begin alike.
+/// Processes write one target at the same time, and beside it targets whose names begin alike.
 #[tokio::test]
 async fn of_runs_at_once_each_ends_with_one_whole_release() {
     let scratch = tempfile::tempdir().unwrap();
@@ -181,7 +181,7 @@ async fn of_runs_at_once_each_ends_with_one_whole_release() {
     assert_eq!(found, ["rel*", "release", "release-", "release-2"]);
 }
 
-/// Sorts spill rows as they were read.
+/// The temporary files of a sort have rows as they were read.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_killed_run_leaves_no_temporary_files() {

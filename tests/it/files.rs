@@ -1,5 +1,5 @@
-//! Files of every format and compression, wherever a path stands, and files that are not what they
-//! seem.
+//! Files of every format and compression, wherever a path may stand, and files that are not what
+//! they seem.
 
 use crate::common::{anonsql, collect, context, number};
 use crate::sources::Replaces;
@@ -39,7 +39,7 @@ async fn a_byte_order_mark_before_json_is_named() {
     }
 }
 
-/// A folder of reports, as the README's statement leaves one, does not hide a table of the same
+/// A folder of reports, such as the README's statement leaves, does not hide a table of the same
 /// name.
 #[test]
 fn a_folder_without_data_is_no_table() {
@@ -74,7 +74,7 @@ fn avro_text(text: &str, out: &mut Vec<u8>) {
     out.extend(text.as_bytes());
 }
 
-/// The people as an Avro file, which DataFusion does not write.
+/// Returns the people as an Avro file, which DataFusion cannot write.
 pub fn avro() -> Vec<u8> {
     let schema = r#"{"type":"record","name":"p","fields":[{"name":"age","type":"long"},{"name":"zip","type":"string"},
                   {"name":"illness","type":["null","string"]}]}"#;
@@ -106,7 +106,7 @@ pub fn avro() -> Vec<u8> {
     file
 }
 
-/// The people in files of every format and compression.
+/// Writes the people to files of every format and compression.
 async fn write_all(folder: &Path) -> Vec<String> {
     let context = context(1);
     collect(&context, &format!("CREATE TABLE people AS {PEOPLE}")).await;
@@ -176,7 +176,7 @@ async fn write_all(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Every format gives the same rows, wherever a path stands.
+/// Every format gives the same rows, wherever a path may stand.
 #[tokio::test]
 async fn every_format_is_read_wherever_a_path_stands() {
     let folder = tempfile::tempdir().unwrap();
@@ -265,7 +265,7 @@ async fn a_compressed_file_that_is_damaged_is_an_error_of_the_data() {
     }
 }
 
-/// Every byte of an Avro file is changed.
+/// Every byte of an Avro file is changed in turn.
 #[tokio::test]
 async fn a_damaged_avro_file_is_told_well() {
     let folder = tempfile::tempdir().unwrap();
@@ -299,7 +299,7 @@ async fn a_damaged_avro_file_is_told_well() {
     assert!(refused > 100, "{refused}");
 }
 
-/// A compressed source that is replaced ends the run, like any other.
+/// A compressed source that is replaced ends the run, like any other source.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_compressed_source_that_is_replaced_ends_the_run() {
     let folder = tempfile::tempdir().unwrap();
@@ -334,8 +334,8 @@ async fn a_compressed_source_that_is_replaced_ends_the_run() {
     }
 }
 
-/// A number that loses its zeros, or a text among numbers, is found in any row, and reported with
-/// its line.
+/// A number that would lose its leading zeros, or a text among numbers, is found in any row, and
+/// reported with its line.
 #[tokio::test]
 async fn a_text_that_is_another_kind_of_value_than_the_first_rows_is_told_by_its_line() {
     let folder = tempfile::tempdir().unwrap();
@@ -375,7 +375,7 @@ async fn a_text_that_is_another_kind_of_value_than_the_first_rows_is_told_by_its
             collect(&with_paths(), &format!("ANONYMIZE {named} OPTIONS ({options}) {roles}")).await;
         }
     }
-    // A row of another length, and a text of another encoding, beyond the first rows.
+    // A row with another number of fields, and a text in another encoding, beyond the first rows.
     for (late, said) in [
         (&b"1,2\n"[..], "line 15002 has 2 fields"),
         (b"1,\xff\xfe,2020-01-31\n", "line 15002 is not UTF-8"),

@@ -1,4 +1,4 @@
-//! The first hour: a table, SUGGEST ROLES ... TO a script, and the script as it stands.
+//! A user's first hour: a table, SUGGEST ROLES ... TO a script, and that script, unchanged.
 
 use crate::common::{anonsql, shared};
 use arrow::array::{AsArray, RecordBatch};
@@ -33,13 +33,13 @@ impl Desk {
         format!("'{name}'")
     }
 
-    /// Has a script proposed for a source after `before`, and runs it. Returns the rows of the
-    /// proposal.
+    /// Runs `before`, has a script proposed for a source, and runs the script. Returns the rows of
+    /// the proposal.
     fn first_hour(&self, before: &str, source: &str) -> Vec<Value> {
         let suggest = format!("{before} SUGGEST ROLES FOR {source} TO 'release.sql'");
         let rows = rows(self.anonsql(&["-c", &suggest]), &suggest);
         let script = std::fs::read_to_string(self.path("release.sql")).unwrap();
-        // The script runs twice, as any script should. A table of the session is made anew.
+        // The script runs twice, as any script should. `before` makes a table of the session anew.
         let before = format!("{before} SELECT 1");
         for _ in 0..2 {
             succeeded(&self.anonsql(&["-c", &before, "-f", "release.sql"]), &script);
@@ -47,7 +47,7 @@ impl Desk {
         rows.into_iter().filter(|row| row.get("role").is_some()).collect()
     }
 
-    /// The released rows, as columns of distinct texts.
+    /// Returns the released rows as columns, each with its distinct texts.
     fn released(&self, name: &str) -> Vec<(String, BTreeSet<String>)> {
         let parts = std::fs::read_dir(self.path(name)).unwrap();
         let parts = parts.map(|part| part.unwrap().path());
@@ -88,7 +88,7 @@ fn rows(output: Output, what: &str) -> Vec<Value> {
     said.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Returns the columns with a role.
+/// Returns the columns that have this role.
 fn of<'a>(rows: &'a [Value], role: &str) -> Vec<&'a str> {
     let named = rows.iter().filter(|row| row["role"] == role);
     named.filter_map(|row| row["column"].as_str()).collect()
@@ -129,7 +129,7 @@ fn the_tables_of_the_papers_are_released() {
     }
 }
 
-/// A table of a hospital as an office exports it: German, with semicolons and gaps.
+/// Returns a hospital's table as an office exports it: in German, with semicolons and gaps.
 fn messy() -> String {
     let first = ["Änne", "Jörg", "Rosa", "Uwe", "Inge", "Öztürk", "Max"];
     let mut text =

@@ -1,5 +1,5 @@
-//! The footers of released files: their content if the statement asks for them, and the check of it
-//! by VERIFY.
+//! The footers of released files: their content if the statement asks for them, and VERIFY's check
+//! of the content.
 
 use crate::common::{collect, context};
 use anonsql::error::ErrorKind;

@@ -26,9 +26,9 @@ const OBJECTIVES: [&str; 9] = [
     "height",
 ];
 
-/// Returns the values of the objectives at a node, in their order above, and the number of classes
-/// that are left; `None` if the node is not anonymous. `asked` has the positions of the statement's
-/// objectives.
+/// Returns the values of the objectives at a node, in the order of `OBJECTIVES`, and the number of
+/// classes that are left; `None` if the node is not anonymous. `asked` has the positions of the
+/// statement's objectives in `OBJECTIVES`.
 fn judge(rows: &[Row], node: [u8; 2], k: usize, limit: usize, asked: &[usize]) -> Option<(Vec<f64>, usize)> {
     let up = |value: u8, level: u8, top: u8| if level == top { 0 } else { value >> level };
     let mut classes: BTreeMap<(u8, u8), Vec<u8>> = BTreeMap::new();
@@ -50,7 +50,7 @@ fn judge(rows: &[Row], node: [u8; 2], k: usize, limit: usize, asked: &[usize]) -
     if suppressed(&kept) > limit {
         return None;
     }
-    // Suppression that is left improves k, or the first of l and t.
+    // The rest of the suppression limit improves k, or the first of l and t.
     let leader = match asked.iter().any(|o| [0, 5].contains(o)) {
         true => Some(0),
         false => asked.iter().copied().find(|o| [1, 2].contains(o)),
@@ -98,8 +98,8 @@ fn table(rows: &[Row]) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// No row is dominated. Every row has the values that brute force measures, and is released
-    /// with them. An exhaustive search misses no row.
+    /// No row of the front is dominated. Every row has the values that brute force measures, and a
+    /// release at its node has the same values. An exhaustive search misses no row.
     #[test]
     fn a_front_is_that_of_brute_force(
         rows in prop::collection::vec((0..8u8, 0..4u8, 0..3u8), 1..40),

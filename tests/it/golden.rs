@@ -1,5 +1,5 @@
-//! Real tables against the results of others on them (../shared/reference, by brute force from the
-//! definitions alone).
+//! Results on real tables, compared with the results of others (../shared/reference, computed by
+//! brute force from the definitions alone).
 
 use crate::common::{Numbers, adult, collect, number, shared, text};
 use serde_json::Value;
@@ -133,7 +133,7 @@ async fn models_on_a_sensitive_attribute_reach_the_optima_of_adult() {
         );
         assert_eq!(item("suppressed rows"), line["suppressed_rows"].to_string(), "{line}");
         assert_eq!(item("classes"), line["classes"].to_string(), "{line}");
-        // The release is recounted by SQL of its own before rows are answered.
+        // Before rows are answered, separate SQL recounts the release.
         collect(&context, &format!("CREATE OR REPLACE TABLE released AS {statement}")).await;
     }
 }
@@ -199,7 +199,7 @@ async fn the_whole_lattice_of_adult_agrees_with_plain_sql() {
     }
 }
 
-/// The hierarchy's file as a table `column_h` with columns l0, l1, ...
+/// Makes the table `column_h` with columns l0, l1, ... from the hierarchy's file.
 async fn lookup_table(context: &anonsql::AnonContext, column: &str, path: &std::path::Path) {
     let text = std::fs::read_to_string(path).unwrap();
     let rows: Vec<String> = text

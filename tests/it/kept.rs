@@ -32,7 +32,7 @@ async fn names(store: &InMemory, prefix: &str) -> Vec<String> {
     names
 }
 
-/// Returns the first of these names with this ending.
+/// Returns the first of these names that ends with `end`.
 fn ending<'a>(names: &'a [String], end: &str) -> &'a str {
     names.iter().find(|name| name.ends_with(end)).unwrap()
 }
@@ -91,7 +91,7 @@ async fn only_a_whole_release_of_a_store_is_kept() {
     collect(&context, &release("done", "OPTIONS (layout 'plain')")).await;
     assert!(names(&store, "done").await.contains(&"done/_SUCCESS".to_string()));
     refused(&context, &release("done", ""), "it has the layout 'plain'").await;
-    // Other files, with each clause that replaces nothing.
+    // Other files block a release, with each clause that replaces nothing.
     for (place, name) in [
         ("a", "a/_manifest.json"),
         ("b", "b/notes.txt"),
@@ -172,8 +172,8 @@ async fn only_a_whole_delta_table_is_kept() {
     refused(&context, &release("s3://lake/table"), "is not a whole release").await;
 }
 
-/// A run that loses to a faster one gets advice for its own clause, and a scheduler learns that
-/// there is something to do.
+/// A run that loses to a faster one gets advice for its own clause, and the exit code tells a
+/// scheduler that there is something to do.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_loses_is_told_what_to_do() {
     let store = Arc::new(InMemory::new());

@@ -1,5 +1,5 @@
-//! Labels that can be computed with, on random tables: every form recounted in plain Rust and by
-//! plain SQL.
+//! Labels in forms that can be computed with, on random tables: every form is recounted in plain
+//! Rust and by plain SQL.
 
 use crate::common::{collect, context};
 use anonsql::error::ErrorKind;
@@ -45,15 +45,15 @@ fn released(batches: &[RecordBatch]) -> Vec<Released> {
     rows
 }
 
-/// Returns the nearest integer to `sum` / `n`, halves to the even one, by trying all.
+/// Returns the integer nearest to `sum` / `n`, and the even one for halves, by trying all.
 fn nearest(sum: i64, n: i64) -> i64 {
     (-200..200)
         .min_by_key(|m| ((m * n - sum).abs(), m.rem_euclid(2)))
         .unwrap()
 }
 
-/// Returns the clause of the hierarchy. It has no code for forms that are one value of the class:
-/// such a value would distinguish what a code hides, and is refused.
+/// Returns the clause of the hierarchy. It has no code for forms whose label is one value of the
+/// class: such a value would distinguish what a code hides, and is refused.
 fn hierarchy(form: &str) -> String {
     let code = if is_of_label(form) { " TOP CODE 30" } else { "" };
     format!("CREATE HIERARCHY a AS INTERVALS (5, 10){code}")

@@ -1,4 +1,4 @@
-//! Releases in object stores: the same bytes as in folders, one winner, and nothing left.
+//! Releases in object stores: the same bytes as in folders, one winner, and nothing left behind.
 
 use crate::common::{collect, context, holds, number, objects, rows};
 use crate::sources::Watches;
@@ -39,8 +39,8 @@ pub async fn manifest(store: &dyn ObjectStore, prefix: &str) -> Manifest {
     serde_json::from_slice(&text).unwrap()
 }
 
-/// A release in a store has the bytes of one in a folder, for each format and with partitions;
-/// everything that reads a release reads it there.
+/// A release in a store has the same bytes as a release in a folder, for each format and with
+/// partitions. Everything that reads a release in a folder also reads it in a store.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_release_is_the_same_in_a_store_and_in_a_folder() {
     let store = Arc::new(InMemory::new());
@@ -99,8 +99,8 @@ async fn a_release_is_the_same_in_a_store_and_in_a_folder() {
     assert_eq!(rows(&collect(&context, read).await), 6);
 }
 
-/// An existing release is replaced only on demand, kept on demand, and refused otherwise. Old runs
-/// stay until they are vacuumed.
+/// An existing release is replaced or kept only on demand, and otherwise the statement is refused.
+/// Old runs stay until they are vacuumed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_stands_is_replaced_only_on_demand() {
     let store = Arc::new(InMemory::new());
@@ -158,7 +158,7 @@ async fn what_stands_is_replaced_only_on_demand() {
 }
 
 /// A run that finds another release at its commit than at its start fails with exit code 5 or 6,
-/// and leaves nothing. So does a run whose source changes, without a release.
+/// and leaves nothing. A run whose source changes also fails, and leaves nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_cannot_commit_leaves_nothing() {
     let store = Arc::new(InMemory::new());
@@ -305,7 +305,7 @@ async fn files_are_of_a_size() {
 }
 
 /// A report is one object: for a release in a folder, in a store and without a target, and for
-/// UTILITY OF. It has the text of a local report, and stands beside the prefix.
+/// UTILITY OF. It has the same text as a local report, and stands beside the prefix.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_report_is_an_object_beside_the_prefix() {
     let store = Arc::new(InMemory::new());

@@ -1,4 +1,4 @@
-//! Commands that release to a bucket of a server at once, are killed, or are interrupted.
+//! Commands that release to a server's bucket at the same time, are killed, or are interrupted.
 
 use crate::common::{collect, holds, process};
 use crate::lake::{TABLE, bytes, manifest};
@@ -6,7 +6,7 @@ use crate::moto::{BUCKET, Moto, SECRET};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The command with this script and the environment of a server.
+/// Returns the command that runs this script with the environment of a server.
 pub fn command(folder: &std::path::Path, moto: &Moto, sql: &str) -> Command {
     let mut command = process(folder);
     command
@@ -25,8 +25,8 @@ fn release(how: &str, k: usize) -> String {
     )
 }
 
-/// On a server of S3: the release is verified there, one of several processes at once wins, the
-/// others end with 5, and nothing is left of them.
+/// On an S3 server: the release is verified there, one of several simultaneous processes wins, and
+/// the others end with exit code 5, or 6 with OVERWRITE, and leave nothing.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 fn one_of_several_processes_wins() {
@@ -48,7 +48,7 @@ fn one_of_several_processes_wins() {
             }
             assert!(!said(i).contains(SECRET));
         }
-        // A run that begins after another has ended replaces its release.
+        // With OVERWRITE, a run that begins after another has ended replaces that run's release.
         assert!(
             winners >= 1 && (how == "OVERWRITE" || winners == 1),
             "{winners} of {n} won"
@@ -69,8 +69,8 @@ fn one_of_several_processes_wins() {
     }
 }
 
-/// Processes that are killed at any moment leave the previous release or the new one, and each is
-/// whole.
+/// Processes that are killed at any moment leave the previous release or the new one, and that
+/// release is whole.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 fn a_killed_run_leaves_a_whole_release() {

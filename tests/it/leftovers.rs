@@ -21,8 +21,8 @@ fn mode(path: &Path, mode: u32) {
 /// A folder in which every user may write, and may not remove what belongs to another user.
 struct Shared {
     folder: tempfile::TempDir,
-    /// Whether the tests run as root. Then the runs are those of another user. Otherwise there is
-    /// no other user, and folders that cannot be read take the place of another user's.
+    /// Whether the tests run as root. If so, the runs are those of another user. Otherwise there is
+    /// no other user, and unreadable folders take the place of another user's folders.
     is_root: bool,
     others: Vec<PathBuf>,
 }
@@ -47,7 +47,7 @@ impl Shared {
         }
     }
 
-    /// Makes a folder with a file, as a run makes its own.
+    /// Makes a folder with a file, as a run does.
     fn left(&self, name: &str) -> PathBuf {
         let left = self.folder.path().join(name);
         fs::create_dir_all(&left).unwrap();
@@ -97,20 +97,20 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // Then the folders can be removed.
+        // With these permissions the folders can be removed.
         for left in &self.others {
             let _ = fs::set_permissions(left, Permissions::from_mode(0o700));
         }
     }
 }
 
-/// The name of a hidden folder for a target.
+/// Returns the name of a hidden folder for a target.
 fn hidden(kind: &str, target: &str, number: u32) -> String {
     let digest = hex::encode(Sha256::digest(target.as_bytes()));
     format!(".anonsql-{kind}-{}-{number:032x}", &digest[..16])
 }
 
-/// Runs to the same target end well beside the leftovers, again and again, and remove their own.
+/// Repeated runs to the same target succeed beside another user's leftovers, and remove their own.
 #[test]
 fn what_another_user_left_ends_no_later_run() {
     let mut shared = Shared::new();
@@ -127,7 +127,8 @@ fn what_another_user_left_ends_no_later_run() {
     }
 }
 
-/// So do runs to a Delta table in whose folder every user may write.
+/// Repeated runs to a Delta table in whose folder every user may write succeed and clean up
+/// likewise.
 #[cfg(feature = "delta")]
 #[test]
 fn what_another_user_left_in_a_delta_table_ends_no_later_run() {

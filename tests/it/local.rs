@@ -1,4 +1,4 @@
-//! Local recoding on random tables: every promise of a release recounted in plain Rust from its
+//! Local recoding on random tables: every promise of a release is recounted in plain Rust from the
 //! decoded rows.
 
 use crate::common::{Numbers, collect, context, number};
@@ -8,10 +8,10 @@ use arrow::datatypes::DataType;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The best of several searches.
+/// The clause that releases the best of several searches.
 const LOCAL: &str = "RECODING LOCAL";
 
-/// The clause of a search.
+/// Returns the clause that chooses a search.
 fn chosen(search: &str) -> String {
     match search {
         LOCAL => LOCAL.into(),
@@ -41,8 +41,8 @@ const SEARCHES: [&str; 15] = [
 
 const COLUMNS: [&str; 3] = ["a", "b", "g"];
 
-/// `a` and `b` have rules, whose leaves are the values of the column; `g` lists 0 to 9, of which
-/// the column has some.
+/// The hierarchies of `a` and `b` are rules, whose leaves are the values of the column. That of `g`
+/// lists 0 to 9, and the column has some of these values.
 const HIERARCHIES: &str = "
     CREATE HIERARCHY a AS INTERVALS (5, 10);
     CREATE HIERARCHY b AS PREFIX (1);
@@ -158,7 +158,7 @@ async fn trees(context: &AnonContext, rows: &[Row]) -> Vec<Tree> {
 }
 
 impl Tree {
-    /// The leaves under a released label.
+    /// Returns the leaves under a released label.
     fn under(&self, label: &Option<String>) -> BTreeSet<Option<String>> {
         let range = label
             .as_deref()
@@ -230,7 +230,8 @@ fn size(rows: &[Row], ids: &[usize], per_entity: bool) -> usize {
     }
 }
 
-/// Returns glm, infoloss, dm, c_avg, ileft and cm by definitions.md, from the decoded rows.
+/// Returns glm, infoloss, dm, c_avg, ileft and cm as definitions.md defines them, from the decoded
+/// rows.
 fn measures(rows: &[Row], trees: &[Tree], released: &[Released], k: f64) -> [f64; 6] {
     let (n, suppressed) = (rows.len() as f64, (rows.len() - released.len()) as f64);
     let (mut glm, mut infoloss, mut lost) = (0.0, 0.0, 0.0);
@@ -280,8 +281,8 @@ fn measures(rows: &[Row], trees: &[Tree], released: &[Released], k: f64) -> [f64
     ]
 }
 
-/// Checks the cut of a column: every value has one label everywhere, and of two labels neither lies
-/// in the other.
+/// Checks the cut of a column: every value has the same label everywhere, and no two labels
+/// overlap.
 fn check_cut(rows: &[Row], tree: &Tree, released: &[Released], column: usize) {
     let mut label_of: BTreeMap<Option<String>, &Option<String>> = BTreeMap::new();
     for row in released {
@@ -320,7 +321,7 @@ proptest! {
             let made = context.sql(&format!("CREATE TABLE released AS {request} {}", chosen(search))).await;
             if let Err(e) = made {
                 assert_eq!(e.exit_code(), 3, "{e}");
-                // If one class of all rows holds, a partition is found.
+                // If one class of all rows satisfies the models, a partition is found.
                 let all: Vec<usize> = (0..rows.len()).collect();
                 let joins_tail = search == "adaptive_clustering";
                 let may_miss = models.contains("risk") || models.contains("close") && (entity || joins_tail);

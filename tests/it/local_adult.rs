@@ -7,7 +7,7 @@ use anonsql::AnonContext;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The columns but for the class label.
+/// The columns except the class label.
 const COLUMNS: &[&str] = ADULT.split_at(8).0;
 
 fn using(columns: &[&str]) -> String {
@@ -41,7 +41,7 @@ async fn mondrian_loses_less_than_the_best_node() {
             for row in 0..3 {
                 assert!(compared.get("k", row) >= f64::from(k));
             }
-            // If nothing is suppressed, no group is far from the least size.
+            // If nothing is suppressed, the average group is less than twice the least size.
             assert!(compared.get("c_avg", 1) < 2.0 && compared.get("c_avg", 2) < 2.0);
         }
     }
@@ -134,8 +134,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files.collect()
 }
 
-/// Without the seven columns that Adult's hierarchies are about, on invented data that is always at
-/// hand.
+/// Runs on the invented census, which is always at hand, and not on Adult.
 #[tokio::test]
 async fn the_same_statement_gives_the_same_bytes_whatever_the_threads() {
     let scratch = tempfile::tempdir().unwrap();
@@ -171,7 +170,7 @@ async fn the_same_statement_gives_the_same_bytes_whatever_the_threads() {
     }
 }
 
-/// A manifest has the number of labels, but no label.
+/// A manifest has the number of labels, but none of the labels.
 #[tokio::test]
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
 async fn the_manifest_holds_no_label() {

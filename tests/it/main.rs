@@ -1,5 +1,5 @@
-//! Integration tests: one binary, because each links all of DataFusion. Those of an optional
-//! feature run where it is built.
+//! Integration tests in one binary, because each binary links all of DataFusion. The tests of an
+//! optional feature run only in builds with that feature.
 
 mod append;
 mod architecture;

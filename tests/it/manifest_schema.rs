@@ -10,7 +10,8 @@ fn schema() -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
-/// Returns where the manifests below a folder do not conform to the schema, at most one line each.
+/// Returns where the manifests below a folder do not conform to the schema, at most one line per
+/// manifest.
 pub fn faults_below(folder: &Path) -> Vec<String> {
     let (schema, mut folders, mut faults) = (schema(), vec![folder.to_path_buf()], vec![]);
     while let Some(folder) = folders.pop() {

@@ -1,4 +1,4 @@
-//! Masked columns on every way out: no raw value of them leaves, and no model counts them.
+//! Masked columns on every way out: none of their raw values leaves, and no model counts them.
 
 use crate::common::{collect, context, number};
 use crate::roads::{bytes_of, bytes_of_file, has};
@@ -11,32 +11,32 @@ use std::sync::Arc;
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
 const ROWS: i64 = 60;
 
-/// The raw text of a row in a column.
+/// Returns the raw text of a row in a column.
 fn raw(column: &str, row: i64) -> String {
     format!("{column} of {:03}-raw", row % 40)
 }
 
-/// The telephone number of a row.
+/// Returns the telephone number of a row.
 fn phone(row: i64) -> String {
     format!("{:03}-{:04}", 500 + row % 40, 9000 + row % 2)
 }
 
-/// A time whose bytes occur nowhere else.
+/// Returns a time whose bytes occur nowhere else.
 fn time(row: i64) -> i64 {
     1_577_836_800_000_000 + (row % 40) * 7_000_000_000_013 + 123_456
 }
 
-/// A number whose bytes occur nowhere else.
+/// Returns a number whose bytes occur nowhere else.
 fn pay(row: i64) -> i64 {
     3_000_000_000_000_007 + (row % 40) * 50_000_000_000_011
 }
 
-/// A free text that names the person of a row.
+/// Returns a free text that names the person of a row.
 fn note(row: i64) -> String {
     format!("{} came at 555-867-5309", raw("person", row).to_uppercase())
 }
 
-/// A table of raw texts and times, the same in several rows.
+/// Returns a context with a table of raw texts and times, each in several rows.
 async fn people() -> AnonContext {
     let text =
         |column: &str| Arc::new((0..ROWS).map(|row| Some(raw(column, row))).collect::<StringArray>()) as ArrayRef;
@@ -170,7 +170,7 @@ async fn no_raw_value_of_a_masked_column_leaves() {
 }
 
 /// Equal values have equal masks in every file and format. Another secret gives other masks. The
-/// intervals of a person are those of the source.
+/// intervals between a person's times are those of the source.
 #[tokio::test]
 async fn masks_are_the_same_wherever_the_secret_is() {
     let scratch = tempfile::tempdir().unwrap();
@@ -194,7 +194,7 @@ async fn masks_are_the_same_wherever_the_secret_is() {
         let sql = format!("SELECT count(*) FROM (SELECT {column} FROM a INTERSECT SELECT {column} FROM c)");
         assert_eq!(number(&collect(&context, &sql).await), 0.0, "{column}");
     }
-    // Rows 0 to 19 and 40 to 59 are of the same people, with one value each.
+    // Rows 0 to 19 and rows 40 to 59 belong to the same people, who have one value each.
     for (column, distinct) in [("hashed", 40.0), ("tokened", 40.0), ("phone", 2.0)] {
         let sql = format!("SELECT count(DISTINCT {column}) FROM a");
         assert_eq!(number(&collect(&context, &sql).await), distinct, "{column}");

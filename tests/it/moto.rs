@@ -1,4 +1,4 @@
-//! moto, a server of S3 from PyPI, started on loopback by a test and ended with it.
+//! moto, an S3 server from PyPI, which a test starts on loopback and ends when it is done.
 
 use anonsql::AnonContext;
 use datafusion::object_store::aws::{AmazonS3, AmazonS3Builder};
@@ -73,17 +73,17 @@ impl Moto {
         send().is_ok_and(|answer| answer.split(' ').nth(1) == Some("200"))
     }
 
-    /// The port of the server.
+    /// Returns the port of the server.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The URL of the server.
+    /// Returns the URL of the server.
     pub fn endpoint(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// The bucket, for access that bypasses anonsql.
+    /// Returns the bucket as a store, for access that bypasses anonsql.
     pub fn store(&self) -> AmazonS3 {
         AmazonS3Builder::new()
             .with_bucket_name(BUCKET)
@@ -111,7 +111,7 @@ impl Moto {
         names
     }
 
-    /// The environment of a command that reads this server.
+    /// Returns the environment of a command that reads from this server.
     pub fn environment(&self) -> Vec<(&'static str, String)> {
         vec![
             ("AWS_ENDPOINT_URL", self.endpoint()),
@@ -122,7 +122,7 @@ impl Moto {
         ]
     }
 
-    /// A session of the library with this store, as its caller registers it.
+    /// Returns a session of the library in which this store is registered, as its caller would do.
     pub fn context(&self) -> AnonContext {
         let context = crate::common::context(2);
         let url = url::Url::parse(&format!("s3://{BUCKET}")).unwrap();

@@ -11,17 +11,17 @@ use std::path::Path;
 use std::process::Output;
 
 const CITIES: [&str; 4] = ["Aachen", "Bonn", "Celle", "Dueren"];
-/// The planted city: no hierarchy has it, and no message may show it.
+/// The planted city. Only the extended hierarchies have it, and no message may show it.
 const UNKNOWN: &str = "Xanadu";
 /// An age far above all others.
 const OLD: u64 = 95;
 
-/// The deviations in the data of a night.
+/// The deviations that are planted in the data of a night.
 #[derive(Clone, Copy, Default)]
 struct Planted {
-    /// How many people live in a city that no hierarchy knows.
+    /// The number of people who live in the planted city.
     unknown: usize,
-    /// How many people are much older than all others, each alone with a region.
+    /// The number of people who are much older than all others, each alone with a region.
     old: usize,
     /// Whether the column of names is not delivered.
     nameless: bool,
@@ -29,8 +29,8 @@ struct Planted {
     visits_as_text: bool,
 }
 
-/// The people of a night: five of each decade, city and sex, whose ages within the decade differ
-/// from night to night.
+/// Returns the people of a night: five of each decade, city and sex, whose ages within the decade
+/// differ from night to night.
 fn people(night: u64, planted: Planted) -> String {
     let mut seed = night.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(7);
     let mut random = move |below: u64| {
@@ -66,7 +66,7 @@ fn people(night: u64, planted: Planted) -> String {
     text
 }
 
-/// The hierarchies of the job; the later ones have the new city, too.
+/// Returns the hierarchies of the job. If `knows`, they have the planted city, too.
 fn hierarchies(knows: bool) -> String {
     let more = if knows {
         format!(", ('{UNKNOWN}', 'south')")
@@ -79,7 +79,7 @@ fn hierarchies(knows: bool) -> String {
     )
 }
 
-/// The job of a night, which replaces the release of the night before.
+/// Returns the job of a night, which replaces the release of the night before.
 fn job(knows: bool, suppressing: &str, choice: &str) -> String {
     format!(
         "{}ANONYMIZE 'people.csv' TO 'release' OVERWRITE IDENTIFIERS (name) \
@@ -97,7 +97,7 @@ fn run(folder: &Path, script: &str, more: &[&str]) -> Output {
     command.args(more).args(["-f", "job.sql"]).output().unwrap()
 }
 
-/// The events of a run.
+/// Returns the events of a run.
 fn events(output: &Output) -> Vec<Value> {
     let text = String::from_utf8(output.stderr.clone()).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -117,7 +117,7 @@ fn drift(output: &Output) -> Vec<(String, BTreeMap<String, u64>)> {
         .collect()
 }
 
-/// The bytes of every file of the release, by name.
+/// Returns the bytes of every file of the release, by name.
 fn release(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let Ok(files) = fs::read_dir(folder.join("release")) else {
         return BTreeMap::new();
@@ -133,7 +133,7 @@ struct Expected {
     code: i32,
     /// The kinds of drift, in the order in which they are found, each with its counts.
     drift: Vec<(&'static str, Vec<(&'static str, u64)>)>,
-    /// What the error says.
+    /// A part of the error's text.
     error: &'static str,
 }
 
@@ -149,8 +149,8 @@ fn refused(code: i32, drift: Vec<(&'static str, Vec<(&'static str, u64)>)>, erro
     Expected { code, drift, error }
 }
 
-/// A night: the planted data, whether the hierarchies have the new city, the limit, the clause for
-/// drift, and the end.
+/// A night: the planted data, whether the hierarchies have the planted city, the suppression limit,
+/// the clause for drift, and the expected end.
 type Night = (Planted, bool, &'static str, &'static str, Expected);
 
 const QUIET: Planted = Planted {
@@ -166,7 +166,7 @@ const WARN: &str = "USING MANIFEST 'release' ON DRIFT WARN";
 const SEARCH: &str = "USING MANIFEST 'release' ON DRIFT SEARCH";
 const ANEW: &str = "";
 
-/// The nights that are not quiet, by number.
+/// Returns the nights that are not quiet, by number.
 fn planted() -> BTreeMap<u64, Night> {
     let unknown = |n| Planted { unknown: n, ..QUIET };
     let old = |n| Planted { old: n, ..QUIET };
@@ -342,7 +342,7 @@ fn thirty_nights() {
     assert_eq!(counted, (19, 11));
 }
 
-/// Checks that the summary row and the manifest of a night that released contain the drift, and
+/// Checks a night with a release: its summary row and its manifest contain the drift, and say
 /// whether the node was applied.
 fn told_and_kept(folder: &Path, night: u64, output: &Output, choice: &str, drift: &[(String, BTreeMap<String, u64>)]) {
     let summary = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -376,9 +376,9 @@ fn told_and_kept(folder: &Path, night: u64, output: &Output, choice: &str, drift
     assert!(kinds.iter().all(|kind| told.contains(kind)), "night {night}: {told}");
 }
 
-/// A file of labels is a digest in the manifest. Without the file the labels are not checked, and a
-/// strict VERIFY does not pass. The hierarchy of ages is a rule, and is made again from the
-/// manifest.
+/// For a hierarchy that is a file of labels, the manifest has only a digest. Without the file the
+/// labels are not checked, and a strict VERIFY does not pass. The hierarchy of ages is a rule, and
+/// is made again from the manifest.
 #[test]
 fn what_only_a_digest_tells_is_not_checked_and_no_pass_if_strict() {
     let folder = tempfile::tempdir().unwrap();

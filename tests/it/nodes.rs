@@ -6,7 +6,7 @@ use anonsql::AnonContext;
 use arrow::util::pretty::pretty_format_batches;
 use proptest::prelude::*;
 
-/// Types of a quasi-identifier, and a hierarchy of more than one level for those that have one.
+/// Types of a quasi-identifier, each with a hierarchy of more than one level if the type has one.
 const TYPES: &[(&str, &str)] = &[
     ("Int8", "numbers"),
     ("Int16", "numbers"),
@@ -30,7 +30,7 @@ const TYPES: &[(&str, &str)] = &[
     ("Time32(Second)", ""),
 ];
 
-/// A value of a type as SQL, from a small number.
+/// Returns a value of a type as SQL, made from a small number.
 fn value(data_type: &str, hierarchy: &str, number: Option<u8>) -> String {
     let Some(number) = number else {
         return format!("arrow_cast(NULL, '{data_type}')");

@@ -15,8 +15,8 @@ use url::Url;
 
 const ROWS: &str = "age\n31\n32\n";
 
-/// The folders of the tables: years and days, one of each without a value; names that are spelled
-/// in two ways; and numbers with a leading zero that counts.
+/// The files of the tables, in folders for years and days (one of each without a value), for names
+/// that are spelled in two ways, and for numbers with a leading zero that counts.
 const FILES: [&str; 9] = [
     "years/year=2024/day=2024-01-31/a.csv",
     "years/year=2024/day=2024-02-29/a.csv",
@@ -70,7 +70,7 @@ impl Place {
         collect(&self.context, &sql.replace('@', &self.root)).await
     }
 
-    /// The first column of an answer as texts, ascending.
+    /// Returns the first column of an answer as texts, in ascending order.
     async fn texts(&self, sql: &str) -> Vec<Option<String>> {
         let mut texts = vec![];
         for batch in self.sql(sql).await {
@@ -185,7 +185,8 @@ async fn stated_types_go_before() {
     }
 }
 
-/// A file beside the folders has no value of their columns. It is neither read nor skipped.
+/// A file beside the folders has no value for the folders' columns. The file is neither read nor
+/// skipped, but an error.
 #[tokio::test]
 async fn a_file_outside_of_the_folders_is_an_error() {
     let place = Place::local();

@@ -80,7 +80,7 @@ impl Place {
         }
     }
 
-    /// The names of the files that a path names, in ascending order.
+    /// Returns the names of the files that a path names, in ascending order.
     async fn named(&self, path: &str) -> Vec<String> {
         self.texts(&format!("SELECT n FROM '{}/{path}'", self.root)).await
     }
@@ -153,7 +153,7 @@ async fn a_folder_has_all_that_is_in_it() {
     }
 }
 
-/// A folder with a table in one of its folders is refused: the files of a table include those of
+/// A folder with a table in one of its subfolders is refused: the files of a table include those of
 /// its earlier versions.
 #[tokio::test]
 async fn a_folder_with_tables_in_it_is_refused() {
@@ -193,7 +193,7 @@ async fn statements_read_what_a_pattern_names() {
         collect(&place.context, &release).await;
         let manifest = Manifest::read(&to).unwrap().unwrap();
         assert!(manifest.input.len() == 3 && manifest.input[2].name.ends_with("c.csv"));
-        // Files that come later are in the view, too.
+        // The view also has the files that are added later.
         let view = format!("CREATE VIEW v AS SELECT n FROM '{root}/lake/*/*.csv'");
         collect(&place.context, &view).await;
         place.put("lake/c/9.csv").await;

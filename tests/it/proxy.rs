@@ -1,4 +1,4 @@
-//! A faulty server before another one, on loopback.
+//! A faulty proxy in front of another server, on loopback.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// The fault of a proxy.
 #[derive(Debug, Clone, Copy)]
 pub enum Fault {
-    /// Every n-th request is answered with an error of the server. Half of these requests reach the
-    /// server all the same.
+    /// Every n-th request is answered with a server error. Half of these requests reach the server
+    /// all the same.
     Every(u64),
-    /// After n requests, none is answered any more.
+    /// After n requests, no request is answered any more.
     After(u64),
 }
 
-/// A proxy before the server at a port of this machine.
+/// A proxy in front of the server at a port of this machine.
 pub struct Proxy {
     port: u16,
     requests: Arc<AtomicU64>,
@@ -37,7 +37,7 @@ impl Proxy {
                 let (Ok(client), counted) = (client, Arc::clone(&counted)) else {
                     continue;
                 };
-                // A client that goes away in the middle ends its thread.
+                // If a client goes away in the middle of a request, its thread ends.
                 std::thread::spawn(move || serve(client, server, fault, &counted));
             }
         });
@@ -48,7 +48,7 @@ impl Proxy {
         }
     }
 
-    /// The URL of the proxy.
+    /// Returns the URL of the proxy.
     pub fn endpoint(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
@@ -66,7 +66,7 @@ impl Drop for Proxy {
     }
 }
 
-/// Passes one request on, and its answer back, unless the request is to fail.
+/// Passes a request on and its answer back, unless the request is to fail.
 fn serve(mut client: TcpStream, server: u16, fault: Fault, requests: &AtomicU64) -> io::Result<()> {
     let (head, body) = request(&mut client)?;
     let number = requests.fetch_add(1, Ordering::Relaxed) + 1;
@@ -93,7 +93,7 @@ fn serve(mut client: TcpStream, server: u16, fault: Fault, requests: &AtomicU64)
     }
 }
 
-/// Reads a request. Ends the connection after it, whatever the request asks for.
+/// Reads a request, and changes its header so that the connection ends after the request.
 fn request(client: &mut TcpStream) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let mut reader = BufReader::new(client);
     let (mut head, mut length) = (String::new(), 0);

@@ -9,7 +9,7 @@ use anonsql::manifest::Recoding;
 use proptest::prelude::*;
 use std::path::Path;
 
-/// Searches: RECODING LOCAL must lose no more than any of them.
+/// The searches that RECODING LOCAL must not lose more than.
 const ALONE: &str = "mondrian, peel, peel(numbers => hierarchy)";
 
 const TABLE: &str = "
@@ -161,8 +161,8 @@ async fn on_adult_it_loses_least() {
     }
 }
 
-/// The class label is the salary. For training models, the rows outside their class's majority are
-/// minimised.
+/// The class label is the salary. For training models, the release minimises the number of rows
+/// that are outside the majority of their class.
 #[tokio::test]
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
 async fn on_adult_it_keeps_what_tells_of_the_class_label() {

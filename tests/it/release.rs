@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Every file under a folder with its bytes.
+/// Returns every file under a folder with its bytes.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut left = vec![folder.to_path_buf()];
@@ -166,7 +166,8 @@ impl Table {
         )
     }
 
-    /// The label of each quasi-identifier at a level, as the hierarchies of the test define it.
+    /// Returns the label of each quasi-identifier at a level, as the hierarchies of the test define
+    /// it.
     fn label(&self, row: usize, column: usize, level: u64) -> String {
         let (a, b, c, ..) = &self.rows[row];
         let star = || "*".to_string();
@@ -250,7 +251,7 @@ proptest! {
                 false => t.rows.len(),
             };
             if everyone < k {
-                // No class can hold, and the error comes before any node is looked at.
+                // No class can satisfy the model, and the error comes before any node is looked at.
                 let refused = context.sql(&format!("LATTICE OF ANONYMIZE t {roles}")).await;
                 assert_eq!(refused.unwrap_err().exit_code(), 3);
                 return;
@@ -285,7 +286,8 @@ proptest! {
         });
     }
 
-    /// Classes hold, rows add up, and sensitive values are those of kept rows, counted by SQL.
+    /// Classes satisfy the model, row counts add up, and sensitive values are those of kept rows,
+    /// as counted by SQL.
     #[test]
     fn released_rows_hold_and_add_up(t in table(), k in 1usize..5, starred: bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -324,8 +326,8 @@ proptest! {
     }
 }
 
-/// If only quasi-identifiers are released, rows come from the classes and not from a second scan.
-/// They are the same rows.
+/// If only quasi-identifiers are released, the rows come from the classes and not from a second
+/// scan. Both ways give the same rows.
 #[tokio::test]
 async fn rows_from_classes_are_those_of_a_second_scan() {
     let context = context(2);
@@ -467,7 +469,7 @@ async fn answered_rows_are_the_rows_that_would_be_written() {
             copy.display()
         );
         collect(&session, &answered).await;
-        // One thread reads a file in its order.
+        // One thread reads the rows of a file in their order.
         let rows = async |path: &Path| {
             let session = context(1);
             let table = format!("CREATE EXTERNAL TABLE released STORED AS PARQUET LOCATION '{}'", path.display());
@@ -481,8 +483,8 @@ async fn answered_rows_are_the_rows_that_would_be_written() {
     }
 }
 
-/// DataFusion 55.2 answers `max(a + b), max(c)` wrongly if this option is on: on ten million rows
-/// of the census table, `max(age * 2 + length(education)), max(race)` was 199 instead of 203.
+/// DataFusion 55.2 answers `max(a + b), max(c)` wrongly if the option below is on: on ten million
+/// rows of the census table, `max(age * 2 + length(education)), max(race)` was 199 instead of 203.
 #[test]
 fn maxima_are_not_pruned_by_columns_that_they_are_not_of() {
     use datafusion::prelude::SessionContext;

@@ -11,13 +11,13 @@ use std::path::Path;
 
 pub const QUASI: &str = "age, sex, zip, marital_status";
 
-/// A context with `threads` partitions, where a path in quotes is a table.
+/// Returns a context with `threads` partitions, in which a path in quotes is a table.
 pub fn context(threads: usize) -> AnonContext {
     let config = SessionConfig::new().with_target_partitions(threads);
     AnonContext::new(enable_path_tables(SessionContext::new_with_config(config)))
 }
 
-/// A context with the census, hierarchies for it, and a population that contains it.
+/// Returns a context with the census, hierarchies for it, and a population that contains it.
 pub async fn census(threads: usize) -> AnonContext {
     let context = context(threads);
     let setup = "CREATE EXTERNAL TABLE census STORED AS PARQUET LOCATION 'data/census.parquet';
@@ -30,7 +30,7 @@ pub async fn census(threads: usize) -> AnonContext {
     context
 }
 
-/// The request whose report is tested, with `more` beside the quasi-identifiers.
+/// Returns the request whose report is tested, with `more` beside the quasi-identifiers.
 pub fn statement(target: &Path, report: &Path, more: &str) -> String {
     format!(
         "ANONYMIZE (SELECT age, sex, zip, marital_status, occupation, income, ssn FROM census) TO '{}' OVERWRITE \
@@ -55,7 +55,7 @@ pub async fn load(context: &AnonContext, target: &Path) {
     collect(context, &read).await;
 }
 
-/// Checks that the report has the members of classes by bin that SQL counts in `table`.
+/// Checks that the report has the classes and members that SQL counts in `table`, by bin of sizes.
 pub async fn same_class_sizes(context: &AnonContext, report: &Value, when: &str, table: &str, size: &str) {
     for bin in report["class_sizes"].as_array().unwrap() {
         let to = bin["to"].as_u64().unwrap_or(u64::MAX >> 1);
@@ -88,7 +88,7 @@ async fn the_figures_are_those_of_the_files() {
     let scratch = tempfile::tempdir().unwrap();
     let (target, path) = (scratch.path().join("release"), scratch.path().join("report.json"));
     let context = census(2).await;
-    // The base frequency set is at level 0 of the column, and above it.
+    // The base frequency set is first at level 0 of the column, and then above it.
     for zip in ["LEVELS 0 TO 4", "LEVELS 1 TO 4"] {
         let more = "KEEP (ssn) SATISFYING k_anonymity(5) AND l_diversity(2) ON occupation";
         let sql = statement(&target, &path, more).replace("USING zip", &format!("USING zip {zip}"));
@@ -200,7 +200,7 @@ async fn persons_and_a_population_are_counted_where_they_are_named() {
         assert!(reached >= 4.0);
     }
 
-    // Three rows a person: classes count persons, before and after.
+    // Each person has three rows: classes count persons, before and after.
     let visits = "CREATE TABLE visits AS SELECT census.*, ssn AS person FROM census, generate_series(1, 3) AS g(i) WHERE age < 30";
     collect(&context, visits).await;
     for (kept, more) in [(true, "KEEP (person)"), (false, "")] {
@@ -226,7 +226,7 @@ async fn persons_and_a_population_are_counted_where_they_are_named() {
     }
 }
 
-/// All texts about the people contain `quux`, and no form of the report contains one of them.
+/// All texts about the people contain `quux`, and no form of the report contains any of them.
 #[tokio::test]
 async fn no_value_of_anybody_is_in_a_report() {
     let scratch = tempfile::tempdir().unwrap();

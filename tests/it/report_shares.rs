@@ -4,7 +4,7 @@ use crate::common::{Numbers, collect};
 use crate::report::{census, json};
 use serde_json::Value;
 
-/// The shares of a column in the report.
+/// Returns the shares of a column in the report.
 fn shares(report: &Value, column: &str, when: &str) -> Vec<f64> {
     let columns = report["columns"].as_array().unwrap();
     let column = columns.iter().find(|c| c["name"] == column).unwrap();
@@ -37,7 +37,7 @@ async fn shares_are_those_of_the_source_and_of_the_files() {
             let found = Numbers::of(&collect(&context, sql).await);
             (0..found.rows()).map(|row| found.at(0, row)).collect::<Vec<f64>>()
         };
-        // A shorter label of ages is of lower ages.
+        // Shorter labels of ages stand for lower ages.
         let after = "SELECT round(100.0 * count(*) / (SELECT count(*) FROM released)) FROM released \
                      GROUP BY age ORDER BY length(age), age";
         assert_eq!(shares(&report, "age", "after"), read(after).await);
@@ -51,7 +51,7 @@ async fn shares_are_those_of_the_source_and_of_the_files() {
     }
 }
 
-/// With few records, a percentage would reveal the label of a suppressed one.
+/// With few records, a percentage would reveal the label of a suppressed record.
 #[tokio::test]
 async fn few_records_have_no_shares() {
     let scratch = tempfile::tempdir().unwrap();
@@ -71,7 +71,7 @@ async fn few_records_have_no_shares() {
     }
 }
 
-/// There are no shares for local recoding, and for more labels than a picture shows.
+/// There are no shares for local recoding, nor for more labels than a picture shows.
 #[tokio::test]
 async fn many_labels_have_no_shares() {
     let scratch = tempfile::tempdir().unwrap();

@@ -64,7 +64,7 @@ async fn what_is_kept_is_what_utility_of_answers() {
     }
 }
 
-/// Rows that are recounted beside the files have the class label too.
+/// Rows that are recounted in addition to the files have the class label, too.
 #[tokio::test]
 async fn the_class_label_is_measured_where_files_do_not_tell_all() {
     let context = context(2);

@@ -166,7 +166,7 @@ async fn create(context: &AnonContext, name: &str, rows: &[Row]) {
     .await;
 }
 
-/// The sizes of the classes that some columns make, in rows or in people.
+/// Returns the sizes of the classes over some columns, in rows or in people.
 fn sizes(rows: &[Row], columns: &[usize], people: bool) -> BTreeMap<Vec<Option<u8>>, u64> {
     let mut classes: BTreeMap<Vec<Option<u8>>, Vec<Option<u8>>> = BTreeMap::new();
     for row in rows {
@@ -206,7 +206,7 @@ async fn figures_of_small_tables_are_those_of_counting_row_by_row() {
         for (subject, columns) in [("a", &[0][..]), ("b", &[1]), ("a, b", &[0, 1])] {
             let classes: Vec<u64> = sizes(&table, columns, people).into_values().collect();
             let all: u64 = classes.iter().sum();
-            // Members of all classes, one by one, each with its class.
+            // The members of all classes, one by one, each as the number of its class.
             let members: Vec<usize> = (0..classes.len()).flat_map(|c| vec![c; classes[c] as usize]).collect();
             let (mut apart, mut pairs) = (0, 0);
             for i in 0..members.len() {

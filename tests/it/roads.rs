@@ -1,5 +1,5 @@
-//! Every way out: only what was recounted leaves, whatever the source does meanwhile, and nothing
-//! else is in it.
+//! Every way out: only what was recounted leaves, whatever the source does in the meantime, and
+//! nothing else leaves with it.
 
 use crate::common::{collect, context};
 use anonsql::AnonContext;
@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// A row: zip, sex, disease, its number, the person.
 pub type Row = (&'static str, &'static str, &'static str, i64, i64);
 
-/// Three rows a class, of three people with two diseases, and one class that is suppressed.
+/// Classes of three rows, from three people with two diseases, and one class that is suppressed.
 pub const FIRST: [Row; 7] = [
     ("a", "m", "flu", 1, 1),
     ("a", "m", "flu", 2, 2),
@@ -33,8 +33,8 @@ pub const FIRST: [Row; 7] = [
     ("b", "m", "gout", 7, 7),
 ];
 
-/// The same number of rows with weaker promises: a small class, a new class, one disease, one
-/// person.
+/// As many rows as in `FIRST`, each time with something that breaks the promises: a small class, a
+/// new class, one disease, one person.
 const LATER: [[Row; 7]; 4] = [
     [
         ("a", "m", "flu", 11, 1),
@@ -130,8 +130,8 @@ fn changing(times: usize, later: &[Row]) -> AnonContext {
     context
 }
 
-/// Returns the ways out: for each the text before a request without a target, the text after it,
-/// and the query that reads the release back.
+/// Returns the ways out. A way out has the text before a request without a target, the text after
+/// the request, and the query that reads the release back.
 fn ways(folder: &Path) -> Vec<(String, String, String)> {
     let folder = folder.display();
     let mut ways = vec![
@@ -172,7 +172,7 @@ async fn released(context: &AnonContext, way: &(String, String, String), rest: &
     })
 }
 
-/// A folder that is emptied at the end of a way out.
+/// A folder that is emptied when a way out has been tried.
 struct Emptied<'a>(&'a Path);
 
 impl Drop for Emptied<'_> {
@@ -190,7 +190,8 @@ fn texts(batch: &RecordBatch, name: &str) -> StringArray {
 /// The rows, people and diseases of a class.
 type Class = (usize, BTreeSet<i64>, BTreeSet<String>);
 
-/// Returns true if the released rows are in classes of three rows, three people and two diseases.
+/// Returns true if every class of the released rows has at least three rows, three people and two
+/// diseases.
 fn holds(rows: &[RecordBatch], people: &BTreeMap<i64, i64>) -> bool {
     let mut classes: BTreeMap<(String, String), Class> = BTreeMap::new();
     for batch in rows {
@@ -214,8 +215,8 @@ fn holds(rows: &[RecordBatch], people: &BTreeMap<i64, i64>) -> bool {
         .all(|(n, people, diseases)| *n >= 3 && people.len() >= 3 && diseases.len() >= 2)
 }
 
-/// If a source answers differently each time, no execution is handed out unless it was recounted
-/// itself.
+/// If a source answers differently each time, only an execution that was itself recounted hands out
+/// its rows.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_leaves_was_recounted_itself() {
     let mut people: BTreeMap<i64, i64> = FIRST.iter().map(|r| (r.3, r.4)).collect();
@@ -227,7 +228,7 @@ async fn what_leaves_was_recounted_itself() {
         } else {
             "IDENTIFIERS (person)"
         };
-        // After the last of these, the source is not read any more.
+        // After the last of these numbers of answers, the source is not read any more.
         for times in 1..7 {
             let starred = ["DROPPED", "STARRED"][(which + times) % 2];
             let rest = format!(
@@ -260,14 +261,14 @@ async fn what_leaves_was_recounted_itself() {
     assert!(held > 50 && refused > 20, "{held} {refused}");
 }
 
-/// All bytes that an array holds.
+/// Returns all bytes that an array holds.
 fn bytes(data: &ArrayData) -> Vec<u8> {
     let mut all: Vec<u8> = data.buffers().iter().flat_map(|b| b.as_slice().to_vec()).collect();
     all.extend(data.child_data().iter().flat_map(bytes));
     all
 }
 
-/// All bytes that a file holds, decompressed.
+/// Returns all bytes that a file holds, decompressed.
 pub fn bytes_of_file(path: &Path) -> Vec<u8> {
     let mut all = std::fs::read(path).unwrap();
     match path.extension().unwrap().to_str().unwrap() {

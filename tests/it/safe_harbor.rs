@@ -1,6 +1,6 @@
-//! Places, ages and dates in the releases by the scripts of SUGGEST ROLES, checked in plain SQL
-//! against what Safe Harbor 2 and 3 allow (45 CFR 164.514(b)(2)(i)). The checks use neither rules
-//! nor labels of hierarchies.
+//! Places, ages and dates in the releases that the scripts of SUGGEST ROLES make, checked in plain
+//! SQL against what Safe Harbor 2 and 3 allow (45 CFR 164.514(b)(2)(i)). The checks use neither
+//! rules nor labels of hierarchies.
 
 use crate::common::{collect, number, with_paths};
 use arrow::array::{Array, AsArray, RecordBatch};
@@ -9,8 +9,8 @@ use arrow::util::display::array_value_to_string;
 use datafusion::datasource::MemTable;
 use std::sync::Arc;
 
-/// A table of people from 0 to 104 years, with dates in every form, codes of diagnoses, and ZIP
-/// codes as text, with the delivery route, and as numbers. Every eleventh ZIP code has few people.
+/// A table of people from 0 to 104 years, with dates in every form, diagnosis codes, and ZIP codes
+/// as text, with the delivery route, and as numbers. Every eleventh ZIP code has few people.
 const PEOPLE: &str = "CREATE TABLE people AS SELECT age, birth_date, CAST(birth_date AS TIMESTAMP) AS born, \
       to_char(birth_date, '%d.%m.%Y') AS dob, date_part('year', birth_date) AS birth_year, \
       to_char(birth_date, '%Y-%m-%d %H:%M') AS birth_text, \
@@ -30,8 +30,8 @@ const PEOPLE: &str = "CREATE TABLE people AS SELECT age, birth_date, CAST(birth_
 const SPARSE: &str = "('036', '059', '063', '102', '203', '556', '692', '790', '821', '823', '830', '831', '878', '879', \
                       '884', '890', '893')";
 
-/// Returns the statements that SUGGEST ROLES proposes for a query: those of hierarchies, and the
-/// release.
+/// Returns the statements that SUGGEST ROLES proposes for a query: those that create hierarchies,
+/// and the release.
 async fn proposed(context: &anonsql::AnonContext, source: &str) -> (Vec<String>, String) {
     let answer = collect(context, &format!("SUGGEST ROLES FOR {source}")).await;
     let mut statements = vec![];
@@ -65,13 +65,13 @@ async fn check(released: &[RecordBatch], way: &str) {
     }
 }
 
-/// Returns the condition under which a label of a column is allowed by Safe Harbor. People born
-/// before `first` are or will be 90 this year.
+/// Returns the condition under which Safe Harbor allows a label of a column. People born before the
+/// year `first` are at least 90, or become 90 this year.
 fn allowed(column: &str) -> Option<String> {
     let first = "CAST(date_part('year', now()) - 89 AS INT)";
     let text = format!("CAST(\"{column}\" AS VARCHAR)");
     let is = |form: &str| format!("regexp_like({text}, '^({form})$')");
-    // The first number of a label, of four digits or three.
+    // The first number of a label, with four or three digits.
     let number =
         |digits: u8| format!("TRY_CAST(substr(regexp_replace({text}, '[^0-9]', '', 'g'), 1, {digits}) AS INT)");
     let nothing = is("\\*|<=?[0-9]+|>=[0-9]+");
@@ -92,7 +92,7 @@ fn allowed(column: &str) -> Option<String> {
         }
         "admitted" | "discharged" => is("\\*|[0-9]{4}s?"),
         "birth_year" => format!("{nothing} OR {} >= {first}", number(4)),
-        // From the beginning of a year, or of the first one, to the end of a year.
+        // Labels range from the beginning of a year, or of the first year, to the end of a year.
         "birth_number" => {
             let years = is("\\[?[0-9]{4}0(000|101)(-|, )[0-9]{4}9999\\]?");
             format!("{nothing} OR ({years} AND {} >= {first})", number(4))
@@ -165,7 +165,7 @@ async fn what_few_people_share_is_000() {
     }
 }
 
-/// The texts of a released column.
+/// Returns the texts of a released column.
 fn texts(released: &[RecordBatch], column: &str) -> Vec<String> {
     let columns = released.iter().map(|batch| batch.column_by_name(column).unwrap());
     let rows = columns.flat_map(|column| (0..column.len()).map(|row| array_value_to_string(column, row).unwrap()));
@@ -201,7 +201,7 @@ async fn following_lets_nothing_else_out() {
         "age" => numbers(text).iter().all(|number| *number <= 90.0),
         "discharged" | "admitted" => {
             let is_year = text.len() <= 5 && text.trim_end_matches('s').parse::<u16>().is_ok();
-            // Bounds are the ends of years.
+            // Bounds are first or last days of years.
             let mut dates = date.find_iter(text).map(|date| &date.as_str()[4..]);
             let are_ends = date.is_match(text) && dates.all(|end| ["-01-01", "-12-31"].contains(&end));
             text == "*" || text.is_empty() || is_year || are_ends

@@ -1,6 +1,6 @@
 //! The report and the page of EXPLORE as a browser shows them: on a phone, on a desk, on paper.
 //!
-//! The browser measures the layout: a page of the test's own holds the report in a frame of the
+//! The browser measures the layout: a page that the test makes holds the report in a frame of the
 //! device's width and looks for elements that stick out of it. Pictures of both widths are kept for
 //! inspection beside the other output of the build, in `target/tmp/`.
 

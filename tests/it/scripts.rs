@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 const PEOPLE: &str = "name,age,zip\nAnna,31,12345\nBert,31,12345\nCleo,47,54321\nDora,47,54321\n";
 
-/// A folder with `people.csv`.
+/// Returns a folder with `people.csv`.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("people.csv"), PEOPLE).unwrap();
@@ -71,7 +71,7 @@ fn a_statement_sees_what_those_before_it_set() {
     assert_eq!(told(&output), (Some(0), "b\n42\n", ""));
 }
 
-/// A value of the environment is used, and is in nothing that is written or printed.
+/// A value from the environment is used, but does not occur in anything that is written or printed.
 #[test]
 fn a_secret_of_the_environment_stays_there() {
     let folder = folder();

@@ -1,22 +1,22 @@
-//! A published seed reveals nothing: sources in which other people have the values, but which agree
-//! in what each draw keeps, are released byte for byte alike.
+//! A published seed reveals nothing: if two sources agree in what each draw keeps, and differ only
+//! in which people have the values, their releases are the same bytes.
 
 use crate::common::{collect, context};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Region, age, illness.
+/// A row: region, age, illness.
 type Row = (usize, usize, usize);
 
-/// The group of a row, within which a draw stays.
+/// The group of a row. A draw moves values only within a group.
 type Group = fn(&Row) -> usize;
 
-/// Rows of four regions and two groups of ages, with five illnesses.
+/// Returns rows of four regions and two groups of ages, with five illnesses.
 fn rows() -> Vec<Row> {
     (0..96).map(|i| (i % 4, 20 + i / 4 % 20, i * i * 7 / 3 % 5)).collect()
 }
 
-/// Returns the same rows with the illnesses of each group shifted by `turn` rows, in another order.
+/// Returns the same rows in another order, with the illnesses of each group shifted by `turn` rows.
 fn turned(rows: &[Row], group: Group, turn: usize) -> Vec<Row> {
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (i, row) in rows.iter().enumerate() {
@@ -44,7 +44,7 @@ fn bytes(folder: &Path) -> Vec<Vec<u8>> {
 #[tokio::test]
 async fn a_seed_and_its_release_do_not_tell_who_has_which_value() {
     let scratch = tempfile::tempdir().unwrap();
-    // What each draw keeps: the values of the table, of a class, of the rows of a region.
+    // What each draw keeps: the values of the table, of each class, or of each region.
     let draws: [(&str, Group); 3] = [
         ("", |_| 0),
         ("WITHIN CLASS", |(region, age, _)| region * 100 + age / 10),
@@ -52,7 +52,7 @@ async fn a_seed_and_its_release_do_not_tell_who_has_which_value() {
     ];
     for (number, (draw, group)) in draws.into_iter().enumerate() {
         for search in ["AT NODE (age 1, region 0)", "SEARCH USING mondrian"] {
-            // The classes of mondrian are not those of the node, and it gives a region more than
+            // Mondrian's classes are not those of the node, and mondrian gives a region more than
             // one label.
             if !draw.is_empty() && search.starts_with("SEARCH") {
                 continue;

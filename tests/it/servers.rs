@@ -1,5 +1,5 @@
-//! Releases on real servers of object stores: the same bytes as in a folder, and a right release or
-//! an error if a server fails.
+//! Releases on real servers of object stores: the same bytes as in a folder, and a correct release
+//! or an error if a server fails.
 
 use crate::azurite::{Azurite, CONTAINER, KEY};
 use crate::common::{anonsql, collect};
@@ -21,7 +21,7 @@ const READ: [&str; 4] = [
     "data/hierarchies/native_country.csv",
 ];
 
-/// A server of the tests, as the quickstart needs it.
+/// A server that a test starts, with what the quickstart needs to know about it.
 struct Place {
     /// The scheme and the bucket.
     url: String,
@@ -85,8 +85,8 @@ fn succeeded(output: &Output) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The quickstart's source, hierarchies and target are on the server. Its release has the same
-/// bytes as the one in a folder.
+/// Checks that the quickstart releases the same bytes with its source, hierarchies and target on
+/// the server as it does in a folder.
 fn quickstart_is_the_same(place: &Place) {
     let scratch = tempfile::tempdir().unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -139,7 +139,8 @@ fn the_quickstart_is_the_same_on_azure() {
     quickstart_is_the_same(&Place::of_azurite(&Azurite::start()));
 }
 
-/// Returns the script of a release from a bucket and to it; a proxy stands before the server.
+/// Returns the script of a release from a bucket to the same bucket. A proxy stands before the
+/// server.
 fn release(how: &str) -> String {
     format!(
         "CREATE HIERARCHY age AS INTERVALS (10); ANONYMIZE 's3://{BUCKET}/people/' TO 's3://{BUCKET}/out' {how} \
@@ -147,7 +148,7 @@ fn release(how: &str) -> String {
     )
 }
 
-/// A server that fails every fifth request, and one that stops answering half way.
+/// Tests a server that fails every fifth request, and a server that stops answering halfway.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 fn a_server_that_fails_is_asked_again_or_given_up() {

@@ -66,7 +66,7 @@ impl Signed {
         self.context.sql(&sql).await.unwrap_err()
     }
 
-    /// The checks of VERIFY with the public key, and whether all hold.
+    /// Returns the checks of VERIFY with the public key, and whether all of them pass.
     async fn verified(&self, release: &Path) -> (Vec<String>, bool) {
         let verify = self.verify(release);
         let checks = answer(&self.context, &verify).await;
@@ -83,7 +83,7 @@ impl Signed {
     }
 }
 
-/// The rows of a VERIFY, whether it holds or not.
+/// Returns the rows of a VERIFY, whether its checks pass or not.
 async fn answer(context: &AnonContext, verify: &str) -> Vec<RecordBatch> {
     use futures::TryStreamExt;
     let statement = context.script(verify).unwrap().next().unwrap().unwrap();
@@ -106,7 +106,7 @@ fn write_anew(release: &Path, change: impl FnOnce(&mut Manifest)) {
     manifest.write(release).unwrap();
 }
 
-/// All files of a folder with their bytes.
+/// Returns all files of a folder with their bytes.
 fn bytes(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<_> = fs::read_dir(folder)
         .unwrap()
@@ -174,7 +174,7 @@ async fn what_was_changed_is_found_without_the_source() {
     fs::write(touched.join(part), &written).unwrap();
     assert!(!signed.verified(&touched).await.1);
 
-    // The signature is removed, is by another key, or is of another manifest.
+    // The signature is removed, is made with another key, or belongs to another manifest.
     let bare = signed.release("bare", &sign).await;
     write_anew(&bare, |manifest| manifest.signature = None);
     let (checks, is_taken) = signed.verified(&bare).await;
@@ -185,7 +185,7 @@ async fn what_was_changed_is_found_without_the_source() {
     write_anew(&by_other, |manifest| manifest.signature = own);
     assert!(!signed.verified(&by_other).await.1);
 
-    // Only the text is changed, and then the manifest as a whole is removed.
+    // Only the text of the manifest is changed, and then the whole manifest is removed.
     let edited = signed.release("edited", &sign).await;
     let text = fs::read_to_string(edited.join("_manifest.json")).unwrap();
     let changed = text.replacen("\"rows_out\": 48", "\"rows_out\": 48 ", 1);
@@ -339,7 +339,7 @@ async fn a_key_that_is_none_is_refused_before_a_row_is_read() {
     }
 }
 
-/// Rows are not counted in place of people whom a release does not name.
+/// If a release does not name the people, VERIFY does not count rows in their place.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_promised_of_people_is_not_counted_in_rows() {
     let signed = Signed::new().await;

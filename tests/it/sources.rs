@@ -8,8 +8,8 @@ use datafusion::datasource::MemTable;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The requests of the issue, whose sources answer differently each time, are refused with an error
-/// that says what to do.
+/// The requests of a reported issue, whose sources answer differently each time, are refused with
+/// an error that says what to do.
 #[tokio::test]
 async fn a_source_that_is_left_to_chance_is_refused() {
     let context = context(2);
@@ -112,8 +112,8 @@ impl Observer for Watches {
     }
 }
 
-/// A file that is replaced during a run ends the run, in any phase: the manifest would have the
-/// checksum of another file, and rows of two tables might be one release.
+/// A file that is replaced during a run ends the run, in any phase. Otherwise the manifest would
+/// have the checksum of another file, and one release might have rows of two tables.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_source_that_is_replaced_ends_the_run() {
     let scratch = tempfile::tempdir().unwrap();

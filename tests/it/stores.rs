@@ -19,7 +19,7 @@ const PEOPLE: &str = "age,sex\n31,f\n32,f\n33,f\n41,m\n42,m\n43,m\n";
 const MORE: &str = "age,sex\n51,f\n52,f\n53,f\n";
 const AGES: &str = "31;30-39;*\n32;30-39;*\n33;30-39;*\n41;40-49;*\n42;40-49;*\n43;40-49;*\n";
 
-/// A session whose caller registered a store for `s3://lake`.
+/// Returns a session whose caller registered a store for `s3://lake`.
 async fn registered(objects: &[(&str, &str)]) -> (AnonContext, Arc<InMemory>) {
     let (context, store) = (context(2), Arc::new(InMemory::new()));
     for (path, content) in objects {
@@ -35,7 +35,7 @@ async fn put(store: &dyn ObjectStore, path: &str, content: &str) {
     store.put(&Path::from(path), content.into()).await.unwrap();
 }
 
-/// A URL may stand wherever a path of a source may, and a store of the caller is used as it is.
+/// A URL may stand wherever a source's path may, and a store that the caller registered is used.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_url_stands_where_a_path_does() {
     let (context, _) = registered(&[
@@ -99,7 +99,8 @@ async fn an_object_that_changes_during_a_run_ends_it() {
         for path in ["people/a.csv", "people/b.csv"] {
             let (context, store) = registered(&[("people/a.csv", PEOPLE)]).await;
             let observer = Watches::new(at, move || {
-                // An object with the same bytes is another object nevertheless.
+                // An object that is written again counts as another object, even with the same
+                // bytes.
                 futures::executor::block_on(put(store.as_ref(), path, PEOPLE));
             });
             let context = context.with_observer(Arc::new(observer));
@@ -117,8 +118,8 @@ async fn an_object_that_changes_during_a_run_ends_it() {
     }
 }
 
-/// A URL that is not a place of objects is refused, with what to do. A URL with credentials is
-/// refused and not shown.
+/// A URL that is not a place of objects is refused with an error that says what to do. A URL with
+/// credentials is refused and not shown.
 #[tokio::test]
 async fn what_cannot_be_read_is_refused() {
     let (context, _) = registered(&[("people/a.csv", PEOPLE)]).await;
@@ -187,7 +188,7 @@ async fn a_file_of_a_web_server_is_a_source() {
     assert!(e.to_string().contains("no such file"), "{e}");
 }
 
-/// Answers HEAD and GET, also of a part, as a plain web server does.
+/// Answers HEAD and GET requests, also for a part of a file, as a plain web server does.
 fn serve(mut stream: std::net::TcpStream) {
     let mut request = vec![];
     let mut buffer = [0; 1024];
@@ -271,7 +272,7 @@ fn the_command_reads_a_bucket() {
     let (ok, stored, said) = run("s3://lake/people/", create, &moto.environment());
     assert!(ok, "{said}");
     assert_eq!(local, stored);
-    // The settings of the session replace those of the environment.
+    // The settings of the session override those of the environment.
     let keys: Vec<_> = moto
         .environment()
         .into_iter()

@@ -6,7 +6,7 @@ use anonsql::AnonContext;
 use arrow::array::{Array, ArrayRef, AsArray};
 use std::path::Path;
 
-/// The answer's rows: column, role, reason, loss, statement.
+/// Returns the rows of the answer: column, role, reason, loss, statement.
 async fn suggest(context: &AnonContext, source: &str) -> Vec<[Option<String>; 5]> {
     let mut rows = vec![];
     for batch in collect(context, &format!("SUGGEST ROLES FOR {source}")).await {
@@ -49,7 +49,7 @@ async fn carried_out(file: &Path) -> Vec<(String, String)> {
             collect(&context, statement).await;
         }
     }
-    // The rows are answered, and no folder is written.
+    // Without TO, the rows are answered, and no folder is written.
     let statement = anonymize[4].as_ref().unwrap();
     let (before, target) = statement.split_once(" TO 'out/").unwrap();
     let (_, after) = target.split_once(" OVERWRITE").unwrap();

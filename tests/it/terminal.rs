@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The longest wait for a text. A test that passes does not wait so long.
+/// The longest wait for a text. A test that passes does not wait that long.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A terminal with a session of anonsql, which ends when the value is dropped.
@@ -145,12 +145,12 @@ impl Drop for Terminal {
     }
 }
 
-/// Five statements that answer 100 to 104 under names of their own.
+/// Returns five statements that answer 100 to 104, each under a name of its own.
 fn five() -> String {
     (0..5).map(|i| format!("SELECT {i} +\n  100 AS sum{i};\n")).collect()
 }
 
-/// Returns true if the answers of the five statements stand in `shown`, each once and in order.
+/// Returns true if `shown` has the answers of the five statements, each once and in their order.
 fn answered(shown: &str) -> bool {
     let sums: Vec<&str> = shown.lines().filter(|l| l.starts_with("|  10")).collect();
     let all: Vec<String> = (0..5).map(|i| format!("|  {} |", 100 + i)).collect();
@@ -221,7 +221,7 @@ fn columns_of_a_file_complete() {
     terminal.waits_for("anonsql> SELECT * FROM 'data/census");
 }
 
-/// The keys after Ctrl-C arrive in one piece with it.
+/// The keys that are typed after Ctrl-C arrive in one piece with it.
 #[test]
 #[cfg_attr(not(has_tmux), ignore = "needs tmux: install it")]
 fn what_is_typed_after_control_c_is_kept() {
@@ -249,7 +249,7 @@ fn control_c_clears_the_line_and_ends_a_statement() {
     terminal.enters("SELECT 'whole' AS it;");
     terminal.waits_for("| whole |");
     terminal.enters("SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000000) b;");
-    // The key may come before the statement runs: then it only clears the line.
+    // Ctrl-C may come before the statement runs; then it only clears the line.
     terminal.wait("the end of the statement", |shown| {
         let ended = shown.contains("error: interrupted");
         if !ended {

@@ -1,10 +1,10 @@
-//! The process of a library user has the threads that its sessions ask for, and no other threads of
-//! ours.
+//! The process of a library user has the threads that its sessions ask for, and no other threads
+//! from anonsql.
 
 use crate::common::context;
 use anonsql::AnonContext;
 
-/// Releases a table to a folder. Its combinations are enough for several threads.
+/// Releases a table to a folder. The table has enough combinations for several threads.
 async fn release(context: &AnonContext, target: &std::path::Path) {
     let rows = "SELECT value % 331 AS a, value / 331 % 331 AS b, value % 3 AS c FROM range(0, 150000)";
     let sql = format!(
@@ -16,8 +16,8 @@ async fn release(context: &AnonContext, target: &std::path::Path) {
     context.sql(&sql).await.unwrap();
 }
 
-/// Rayon starts its pool for the whole process at the first use, and then no other code can start
-/// it.
+/// Rayon starts the pool of the whole process at its first use, and afterwards no other code can
+/// start that pool.
 #[tokio::test]
 async fn the_pool_of_the_process_is_left_to_whoever_embeds_us() {
     let scratch = tempfile::tempdir().unwrap();

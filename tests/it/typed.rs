@@ -43,7 +43,7 @@ async fn rows_come_with_their_figures() {
     let Anonymized::Rows { release, rows } = anonymized else {
         panic!("there is no TO");
     };
-    // 31, 33, 34 and 36, 38 by fives; 52 is alone.
+    // In spans of five years, 31, 33 and 34 are one class, and 36 and 38 another; 52 is alone.
     let classes = classes(&rows.collect().await.unwrap());
     assert_eq!(classes, [("30-34".into(), 3), ("35-39".into(), 2)].into());
     assert_eq!(
@@ -106,7 +106,7 @@ async fn a_front_is_what_its_rows_say() {
     let apply: Vec<&str> = rows[0]["apply"].as_string::<i32>().iter().flatten().collect();
     assert_eq!(front.points.iter().map(|p| p.apply.as_str()).collect::<Vec<_>>(), apply);
     for point in &front.points {
-        // The figures of a point are those of a release with its clauses.
+        // The figures of a point are those of a release with the point's clauses.
         let request = "ANONYMIZE people QUASI IDENTIFIERS (column1 USING age) SENSITIVE (column2)";
         let anonymized = context.anonymize(&format!("{request} {}", point.apply)).await.unwrap();
         let release = anonymized.release().unwrap();

@@ -67,7 +67,7 @@ async fn a_failed_verify_is_an_error_of_kind_verification() {
         "{said}"
     );
     assert!(!said.contains("k_anonymity(2)") && !said.contains("flu"), "{said}");
-    // The statement after it does not run.
+    // The statement after a failed VERIFY does not run.
     let script = format!("{}; CREATE TABLE after AS SELECT 1", verify("k_anonymity(3)"));
     assert_eq!(context.sql(&script).await.unwrap_err().kind(), ErrorKind::Verification);
     assert!(context.sql("SELECT * FROM after").await.is_err());

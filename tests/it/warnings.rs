@@ -9,7 +9,8 @@ use std::path::Path;
 use std::process::Output;
 use std::sync::Arc;
 
-/// A release of the census of the repository that keeps everybody's social security number.
+/// Returns a statement that releases the repository's census with everybody's social security
+/// number.
 fn census(rest: &str) -> String {
     let census = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/census.parquet");
     format!(
@@ -121,12 +122,13 @@ impl Observer for Told {
     }
 }
 
-/// A note on a source comes with the statement that reads the source, and not with a later one.
+/// A note on a source comes with the statement that reads the source, and not with a later
+/// statement.
 #[tokio::test]
 async fn a_note_is_of_the_statement_that_reads() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("some.csv");
-    // Blanks follow some delimiters only, so they are read.
+    // Only some delimiters are followed by blanks, so the blanks are read.
     std::fs::write(&path, "age,work,sex\n39, a,M\n50, b,F\n61, b,F\n47, a,M\n").unwrap();
     let told = Arc::new(Told::default());
     let context = with_paths(1).with_observer(Arc::clone(&told) as Arc<dyn Observer>);

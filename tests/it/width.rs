@@ -76,7 +76,8 @@ async fn a_hierarchy_has_a_million_values() {
         target.display()
     );
     collect(&context, &stored).await;
-    // By tens of thousands, 500 rows of each sex are alike; by hundreds, hardly five.
+    // In groups of ten thousand codes, 500 rows of each sex are alike; in groups of a hundred,
+    // hardly five.
     let least = "SELECT min(n) FROM (SELECT count(*) AS n FROM released GROUP BY code, sex)";
     assert!(number(&collect(&context, least).await) >= 5.0);
     let wrong = "SELECT count(*) FROM (SELECT code, count(*) AS n FROM released GROUP BY code) AS r \

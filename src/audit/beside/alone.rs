@@ -1,15 +1,15 @@
 //! What is certain without the source: how the totals of two releases differ.
 //!
 //! Two releases label a column alike if they have it at the same level of the same hierarchy. If
-//! rows are counted by such columns, both releases count the same groups. The difference of two
-//! totals is then the number of people who are only in one of the releases, less those who are only
-//! in the other.
+//! rows are counted by such columns, both releases count the same groups. The difference between
+//! the two totals of a group is then the number of people who are only in one release, minus the
+//! number of people who are only in the other.
 //!
-//! If both releases read the same files as they are, without a query, and one of them suppressed
+//! If both releases read the same files directly, without a query, and one of them suppressed
 //! nothing, that release contains everyone in the other. The difference is then exactly the number
-//! of people of a group whom the other release does not contain. The classes of these people
-//! contain nobody else, so fewer than k of them break k-anonymity. In all other cases the
-//! difference is reported and checks nothing.
+//! of people in the group whom the other release does not contain. The classes of these people
+//! contain nobody else, so fewer than k such people break k-anonymity. In all other cases the
+//! difference is reported but not checked.
 
 use super::side::Placed;
 use crate::audit::known::Known;
@@ -74,7 +74,7 @@ pub(super) async fn check(session: &SessionContext, sides: &[Placed<'_>; 2], fou
     Ok(())
 }
 
-/// Returns true if two columns have the same labels: the same level of the same hierarchy, as text.
+/// Returns true if two columns have the same labels: texts at the same level of the same hierarchy.
 fn is_alike(one: &Known, other: &Known) -> Result<bool> {
     let (Some(level), Some(same)) = (one.level(), other.level()) else {
         return Ok(false);
@@ -90,8 +90,8 @@ fn is_alike(one: &Known, other: &Known) -> Result<bool> {
     Ok(level == same && own == theirs && are_texts)
 }
 
-/// Returns the smallest difference of the totals of both releases by the columns `alike`; `None` if
-/// all totals are equal.
+/// Returns the smallest difference between the totals of the two releases, counted by the columns
+/// `alike`; `None` if all totals are equal.
 async fn smallest_difference(
     session: &SessionContext,
     sides: &[Placed<'_>; 2],
@@ -122,7 +122,8 @@ async fn smallest_difference(
 }
 
 /// Returns the release that certainly contains everyone in the other one, if there is such a
-/// release: both read the same files as they are, and the returned one suppressed nothing.
+/// release: both releases read the same files directly, and the returned release suppressed
+/// nothing.
 fn whole<'a, 'b>(sides: &'b [Placed<'a>; 2]) -> Option<&'b Placed<'a>> {
     let read = |side: &Placed<'_>| {
         let manifest = side.manifest();

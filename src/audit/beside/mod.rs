@@ -3,14 +3,14 @@
 //! Each release satisfies its models on its own. A reader of both releases knows two things about
 //! each person: what the first release shows, and what the second one shows. This is a pair of
 //! labels, or one label and the fact that the other release has no row of the person. A *class
-//! together* contains the persons of one pair.
+//! together* contains the persons who have the same pair.
 //!
 //! With the source (AGAINST), the pairs are counted by SQL ([`together`]). The labels are computed
 //! again from the source, by the hierarchies and levels in the manifests. A class of a node is
-//! released whole or not at all, so a row of the source is in a release if and only if the release
-//! has its labels. The check starts by comparing the sizes of the classes: a release is refused
-//! unless each of its classes has as many released rows as rows of the source. The promises of both
-//! manifests are then recounted on the classes together.
+//! released entirely or not at all, so a row of the source is in a release if and only if the
+//! release has its labels. The check starts by comparing the sizes of the classes: a release is
+//! refused unless each of its classes has the same number of rows in the release and in the source.
+//! The promises of both manifests are then recounted on the classes together.
 //!
 //! Without the source, the pair of a person is not known. The totals of both releases are compared
 //! by the columns that both label alike ([`alone`]), and every promise is a gap.

@@ -24,8 +24,8 @@ pub(crate) struct Side {
     pub(crate) claim: Claim,
     /// The quasi-identifiers that the constraints are about, without their hierarchies.
     pub(crate) quasi_identifiers: Vec<QuasiIdentifier>,
-    /// The source in the words of the manifest's statement.
+    /// The source as the manifest's statement writes it.
     pub(crate) source: String,
-    /// Whether the source is a path, whose rows are those of its files.
+    /// Whether the source is a path, so that its rows are the rows of the files there.
     pub(crate) reads_path: bool,
 }

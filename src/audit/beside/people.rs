@@ -1,5 +1,5 @@
 //! Counts the persons in each release, and the persons in classes together that are too small. Each
-//! row is a person, or each entity under ENTITY.
+//! row counts as a person; with ENTITY, each entity does.
 
 use super::promise::{IN_FIRST, IN_SECOND, OF_BOTH, Together};
 use crate::error::Result;
@@ -7,15 +7,15 @@ use crate::quoting::quote;
 use crate::recount::{count, numbers};
 use datafusion::prelude::SessionContext;
 
-/// A description of what is counted, and the count; `None` if there is nothing to count.
+/// A description and the count that it describes; `None` if there is nothing to count.
 pub(super) type Told = (String, Option<f64>);
 
-/// The table of all rows of the source, with what is released of each row.
+/// The table of all rows of the source, with the labels that each release has for them.
 pub(super) const PAIRS: &str = "pairs";
 /// The column of the entity.
 pub(super) const ENTITY: &str = "e";
 
-/// Returns the number of persons among rows, as an aggregate.
+/// Returns the SQL aggregate that counts the persons among rows.
 fn size(has_entity: bool) -> String {
     match has_entity {
         true => format!("count(DISTINCT named_struct('e', {ENTITY}))"),
@@ -43,9 +43,9 @@ pub(super) async fn present(session: &SessionContext, has_entity: bool) -> Resul
     ])
 }
 
-/// Returns the number of classes together of persons in both releases, and the size of the smallest
-/// one. Also returns the size of the smallest class of persons who are only in one of the releases.
-/// `labels` are the columns of the labels.
+/// Returns the number of classes together whose persons are in both releases, and the size of the
+/// smallest such class. Also returns the size of the smallest class whose persons are in only one
+/// of the releases. `labels` are the columns of the labels.
 pub(super) async fn classes(session: &SessionContext, labels: &[String], has_entity: bool) -> Result<Vec<Told>> {
     let (keys, size) = (labels.join(", "), size(has_entity));
     let each = format!(

@@ -6,15 +6,15 @@ use crate::job::{Constraint, Scope};
 use crate::recount::Promise;
 use std::collections::BTreeSet;
 
-/// The column that is true for rows that the first release has.
+/// The column that is true for rows in the first release.
 pub(super) const IN_FIRST: &str = "in_first";
-/// The column that is true for rows that the second release has.
+/// The column that is true for rows in the second release.
 pub(super) const IN_SECOND: &str = "in_second";
-/// The table of the rows that the first release has.
+/// The table of the rows in the first release.
 pub(super) const OF_FIRST: &str = "of_first";
-/// The table of the rows that the second release has.
+/// The table of the rows in the second release.
 pub(super) const OF_SECOND: &str = "of_second";
-/// The table of the rows that at least one of the two releases has.
+/// The table of the rows in at least one of the two releases.
 pub(super) const OF_BOTH: &str = "of_both";
 
 /// A promise about the classes together.
@@ -27,7 +27,7 @@ pub(super) struct Together<'a> {
     pub(super) gap: Option<&'static str>,
 }
 
-/// Returns the promises of both releases. A promise that both releases make alike is returned once.
+/// Returns the promises of both releases. A promise that both releases make is returned once.
 /// `sensitive` returns the column of an attribute.
 pub(super) fn together<'a>(
     sides: &'a [Placed<'a>; 2],
@@ -69,7 +69,7 @@ pub(super) fn together<'a>(
 }
 
 /// Returns the columns by which a promise groups persons: the labels of both releases in the
-/// columns of the promise, and the columns that show which release has the person.
+/// columns of the promise, and the columns that show which release contains the person.
 fn groupings(side: &Placed<'_>, labels: &[Labels; 2], constraint: &Constraint) -> Result<Vec<Vec<String>>> {
     let quasi_identifiers = &side.side.quasi_identifiers;
     let subsets = constraint.scope.subsets(quasi_identifiers.len())?;
@@ -87,12 +87,12 @@ fn groupings(side: &Placed<'_>, labels: &[Labels; 2], constraint: &Constraint) -
     Ok(subsets.into_iter().map(group).collect())
 }
 
-/// Returns the name of the column of a label.
+/// Returns the name of the column with label number `number`.
 pub(super) fn label(prefix: char, number: usize) -> String {
     format!("{prefix}{number}")
 }
 
-/// Returns why a promise cannot be counted on classes together.
+/// Returns the reason why a promise cannot be counted on classes together, if there is one.
 fn gap(side: &Placed<'_>, constraint: &Constraint) -> Option<&'static str> {
     let (model, reads) = (&constraint.model, constraint.model.reads());
     let is_permuted = |attribute: &String| !side.evidence.unchanged().contains(attribute);

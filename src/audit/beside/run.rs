@@ -12,7 +12,7 @@ use crate::observe::{Observer, Phase};
 use crate::recount::bounds_as_text;
 use std::collections::BTreeSet;
 
-/// The tables of the rows of both releases.
+/// The tables with the released rows of the two releases.
 const FIRST: &str = "first_release";
 const SECOND: &str = "second_release";
 
@@ -54,7 +54,7 @@ pub(crate) async fn beside(pair: &Pair, observer: &dyn Observer) -> Result<Verif
     Ok(found)
 }
 
-/// Describes what two releases reveal together that is not checked.
+/// Describes unchecked information that two releases reveal together.
 fn unread(sides: &[Placed<'_>; 2]) -> Vec<String> {
     let mut unread = vec![];
     for side in sides {

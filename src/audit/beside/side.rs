@@ -31,17 +31,18 @@ pub(super) struct Placed<'a> {
     pub(super) known: Vec<Known>,
 }
 
-/// The labels of a release as columns of the source's rows.
+/// The labels that a release gives to the source's rows, as SQL columns.
 #[derive(Default)]
 pub(super) struct Labels {
-    /// The column of the table, and the SQL of its label.
+    /// The column that is labelled, and the SQL of its label.
     pub(super) columns: Vec<(String, String)>,
     /// The joins that the labels need.
     pub(super) joins: String,
-    /// The SQL of the same labels in the released table, in the order of the first of `columns`.
+    /// The SQL of the same labels in the released table, in the order of the first entries of
+    /// `columns`.
     pub(super) of_release: Vec<String>,
-    /// The SQL conditions that are true for the rows that are in the release if their class is. In
-    /// any other row, the hierarchy of a column does not know the value (ON UNMAPPED SUPPRESS).
+    /// The SQL conditions for a row to be released together with its class. A row that violates one
+    /// of them has a value that the hierarchy of a column does not know (ON UNMAPPED SUPPRESS).
     pub(super) admitted: Vec<String>,
 }
 
@@ -71,7 +72,7 @@ impl Labels {
         Ok(())
     }
 
-    /// Returns the SQL condition that a row is in the release if its class is.
+    /// Returns the SQL condition for a row to be released together with its class.
     pub(super) fn is_admitted(&self) -> String {
         match self.admitted.is_empty() {
             true => "true".into(),
@@ -163,8 +164,9 @@ impl<'a> Placed<'a> {
         }
     }
 
-    /// Returns the labels of the source's rows in this release, and the values of columns that only
-    /// the `other` release has as quasi-identifiers. Columns are named by `prefix` and a number.
+    /// Returns the labels that this release gives to the source's rows, and the values of columns
+    /// that are quasi-identifiers only in the `other` release. The tables of these labels are named
+    /// by `prefix` and a number.
     pub(super) async fn labels(
         &self,
         session: &SessionContext,

@@ -76,7 +76,7 @@ pub(super) async fn check(
     Ok(())
 }
 
-/// Returns the attributes that any promise is about.
+/// Returns every attribute that a promise is about.
 fn attributes(sides: &[Placed<'_>; 2]) -> Vec<String> {
     let constraints = sides.iter().flat_map(|side| &side.side.claim.constraints);
     let read = constraints.filter(|c| c.model.reads().attribute);
@@ -86,12 +86,13 @@ fn attributes(sides: &[Placed<'_>; 2]) -> Vec<String> {
     attributes
 }
 
-/// Returns the name of the column that is true for rows that are in a release if their class is.
+/// Returns the name of the column that is true for rows that are released together with their
+/// class.
 fn admitted(prefix: char) -> String {
     format!("admitted_{prefix}")
 }
 
-/// Returns the name of the column of an attribute.
+/// Returns the name of the column with attribute number `number`.
 fn value(number: usize) -> String {
     format!("v{number}")
 }
@@ -157,8 +158,8 @@ fn keys(table: &str, prefix: char, columns: usize) -> String {
     names.join(", ")
 }
 
-/// Counts the rows by which released classes and those of the source differ. A class of the source
-/// that the release does not have was suppressed.
+/// Counts the rows by which the sizes of classes differ between the release and the source. A class
+/// that only the source has was suppressed, and does not count.
 async fn unlike(session: &SessionContext, columns: usize, classes: &str, prefix: char) -> Result<u64> {
     let renamed: Vec<String> = (0..columns).map(|i| format!("{} AS k{i}", label(prefix, i))).collect();
     let k = keys("", 'k', columns);

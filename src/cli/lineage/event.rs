@@ -13,7 +13,7 @@ const PRODUCER: &str = concat!("https://github.com/anonsql/anonsql/v", env!("CAR
 const EVENT: &str = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent";
 const FACETS: &str = "https://openlineage.io/spec/facets";
 
-/// The run of a release that began.
+/// The run of a release that has begun.
 #[derive(Debug)]
 pub struct Run {
     id: Uuid,
@@ -32,7 +32,7 @@ pub enum Outcome<'a> {
     Fail(&'a str),
 }
 
-/// A dataset as OpenLineage names it: the store, and the place there.
+/// A dataset as OpenLineage names it: the store, and the place in the store.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Dataset {
     namespace: String,
@@ -62,7 +62,7 @@ impl Dataset {
 }
 
 impl Run {
-    /// Creates the run of a release that begins now. Several files of one folder are one dataset.
+    /// Creates the run of a release that begins now. Several files in one folder form one dataset.
     pub fn new(target: &Path, sources: &[String]) -> Self {
         let folder = |source: &String| match source.rsplit_once('/') {
             Some((folder, _)) if sources.len() > 1 => Dataset::of(folder),
@@ -107,7 +107,7 @@ impl Run {
         })
     }
 
-    /// Returns the facets of the release: its columns, and which columns of the source they come
+    /// Returns the facets of the release: its columns, and the columns of the source that they come
     /// from.
     fn output(&self, manifest: &Manifest) -> Value {
         let fields = manifest
@@ -156,8 +156,8 @@ fn promises(release: &Release, manifest: &Manifest) -> Value {
     })
 }
 
-/// Returns a facet with the fields that every facet has. `schema` is the version and name of its
-/// schema.
+/// Returns a facet with the fields that every facet has. `schema` is the version and name of the
+/// facet's schema.
 fn facet(schema: &str, content: Value) -> Value {
     let mut facet = json!({"_producer": PRODUCER, "_schemaURL": format!("{FACETS}/{schema}.json")});
     if let (Value::Object(facet), Value::Object(content)) = (&mut facet, content) {

@@ -17,7 +17,7 @@ use sender::Sender;
 use std::path::Path;
 use std::time::Duration;
 
-/// The time that the end of a statement waits for its events to be sent.
+/// The longest wait at the end of a statement for its events to be sent.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// The destination of the events of a process. Without a destination, no events are emitted.
@@ -36,7 +36,7 @@ impl Lineage {
         })
     }
 
-    /// Emits START of a release.
+    /// Emits the event START for a release.
     pub fn start(&self, target: &Path, sources: &[String]) {
         if let Some(sender) = &self.sender {
             let run = Run::new(target, sources);
@@ -45,15 +45,15 @@ impl Lineage {
         }
     }
 
-    /// Emits COMPLETE of the release that began.
+    /// Emits the event COMPLETE for the release that began.
     pub fn complete(&self, release: &Release, manifest: &Manifest) {
         if let (Some(sender), Some(run)) = (&self.sender, self.run.lock().take()) {
             sender.send(run.event(Outcome::Complete(release, manifest)));
         }
     }
 
-    /// Emits FAIL of a release that began and did not complete, with the outcome of its statement,
-    /// and waits until all events are sent. Returns a message if they cannot be sent.
+    /// Emits the event FAIL, with the outcome of the statement, for a release that began and did
+    /// not complete. Waits until all events are sent, and returns a message if they cannot be sent.
     pub async fn finish(&self, outcome: &str) -> Option<String> {
         let sender = self.sender.as_ref()?;
         if let Some(run) = self.run.lock().take() {

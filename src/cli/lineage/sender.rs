@@ -1,4 +1,4 @@
-//! Sends events out of the process in their order, on a thread of its own.
+//! Sends events out of the process in their order, on a separate thread.
 
 use crate::error::{Error, Result};
 use client::{HttpClient, HttpConnector, ReqwestConnector};
@@ -11,9 +11,9 @@ use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
-/// The path at a server that takes events.
+/// The path on the server that accepts events.
 const API: &str = "api/v1/lineage";
-/// The attempts to send an event.
+/// The number of attempts to send an event.
 const ATTEMPTS: u32 = 3;
 
 /// The sender of events.
@@ -22,7 +22,7 @@ pub(super) struct Sender(mpsc::UnboundedSender<Parcel>);
 
 enum Parcel {
     Event(Value),
-    /// Asks for the first failure so far, once all events before it are sent.
+    /// Asks for the first failure so far, once all earlier events are sent.
     Flush(oneshot::Sender<Option<String>>),
 }
 
@@ -40,8 +40,7 @@ impl Sender {
         let (sender, parcels) = mpsc::unbounded_channel();
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|e| Error::io("cannot send events", e))?;
-        // Events are sent on a thread of their own, so that a cancelled statement does not stop
-        // them.
+        // Events are sent on a separate thread, so that a cancelled statement does not stop them.
         std::thread::spawn(move || runtime.block_on(place.serve(parcels)));
         Ok(Self(sender))
     }

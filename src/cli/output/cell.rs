@@ -8,7 +8,7 @@ use arrow::util::display::FormatOptions;
 
 pub use arrow::util::display::ArrayFormatter as Formatter;
 
-/// Returns true if a column is aligned to the right.
+/// Returns true if columns of this type are aligned to the right.
 pub fn is_number(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, value) => value.is_numeric(),
@@ -19,14 +19,14 @@ pub fn is_number(kind: &DataType) -> bool {
 /// Returns the formatters of a batch's columns; NULL is printed as `null`.
 pub fn formatters<'a>(batch: &'a RecordBatch, null: &'a str) -> Result<Vec<Formatter<'a>>> {
     let format = |column: &'a dyn Array| {
-        // An error of a value, such as a date out of range, is shown in its place.
+        // An error in a value, such as a date out of range, is shown in place of the value.
         let options = FormatOptions::new().with_display_error(true).with_null(null);
         Formatter::try_new(column, &options).map_err(super::sink::unshown)
     };
     batch.columns().iter().map(|c| format(c.as_ref())).collect()
 }
 
-/// Returns the rows of a statement without a result as notes of one line each.
+/// Returns the rows of a statement without a result, each as a note of one line.
 pub fn notes(batch: &RecordBatch) -> Result<Vec<String>> {
     let (schema, formatters) = (batch.schema(), formatters(batch, "NULL")?);
     let note = |row| {

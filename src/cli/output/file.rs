@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A file that results are written to before it is put in its place.
+/// A file that results are written to before it is moved into place.
 pub struct OutputFile {
     file: Arc<File>,
     /// The hidden file until it is put in its place; `None` for a device, which is written to
@@ -16,7 +16,7 @@ pub struct OutputFile {
 }
 
 impl OutputFile {
-    /// Prepares the file at `path`. A file that is there stays until [`OutputFile::publish`].
+    /// Prepares the file at `path`. An existing file is kept until [`OutputFile::publish`].
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |e| Error::io(format!("--output {}", path.display()), e);
         let is_device = std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
@@ -50,7 +50,7 @@ impl OutputFile {
         Arc::clone(&self.file)
     }
 
-    /// Puts the file in its place.
+    /// Moves the file into place.
     pub fn publish(self) -> Result<()> {
         self.stage.map_or(Ok(()), |stage| stage.publish_output(true))
     }

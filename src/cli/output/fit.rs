@@ -1,22 +1,22 @@
 //! Which columns of a table fit on a terminal, and how wide each may be.
 
-/// The width that a column takes beside its text: `| ` before and ` ` after it.
+/// The width that a column takes in addition to its text: `| ` before and ` ` after it.
 pub const FRAME: usize = 3;
 
 /// The columns that are shown.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Fit {
-    /// The number and the width of each shown column.
+    /// The index and the width of each shown column.
     pub shown: Vec<(usize, usize)>,
-    /// How many of the shown columns stand before those that are left out, if any are.
+    /// The number of shown columns before those that are left out, if any are left out.
     pub gap: Option<usize>,
 }
 
-/// Chooses the columns that fit into `room`. Columns become narrower before any is left out; those
-/// that are left out stand in the middle.
+/// Chooses the columns that fit into `room`. Columns become narrower before any are left out. The
+/// columns in the middle are left out first.
 ///
-/// `natural` has the width that each column would like, and `least` the width below which it is
-/// left out.
+/// `natural` contains the width at which each column is shown in full, and `least` the width below
+/// which the column is left out.
 pub fn fit(natural: &[usize], least: &[usize], room: usize) -> Fit {
     // The frame ends with one more `|`.
     let room = room.saturating_sub(1);
@@ -59,8 +59,8 @@ fn ends(least: &[usize], mut room: usize) -> (Vec<usize>, Vec<usize>) {
     (left, right)
 }
 
-/// Divides `room` among the columns: all become equally wide, but none wider than it would like,
-/// and none narrower than its least width.
+/// Divides `room` among the columns. All become equally wide, but none wider than its natural
+/// width, and none narrower than its least width.
 fn shares(columns: &[usize], natural: &[usize], least: &[usize], room: usize) -> Vec<(usize, usize)> {
     let widths = |level: usize| {
         columns

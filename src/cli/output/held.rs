@@ -10,9 +10,9 @@ use std::sync::Arc;
 /// The destination of results.
 #[derive(Debug, Clone)]
 pub enum Destination {
-    /// To standard output, as they are computed.
+    /// Standard output, as the results are computed.
     Standard,
-    /// To memory first; a pager shows a result that is longer than the screen.
+    /// Memory first; a pager shows a result that is longer than the screen.
     Held(Held),
     /// To this file.
     File(Arc<File>),
@@ -33,7 +33,8 @@ impl Destination {
     }
 }
 
-/// The most bytes that are held. A longer result is written as it is computed, without a pager.
+/// The most bytes that are held in memory. A longer result is written as it is computed, without a
+/// pager.
 const MOST: usize = 4 << 20;
 
 /// Output that is held back.
@@ -53,7 +54,7 @@ impl Default for State {
 }
 
 impl Held {
-    /// Returns the bytes that are held, and holds the bytes that follow.
+    /// Removes and returns the held bytes. Bytes that are written later are held again.
     pub fn take(&self) -> Vec<u8> {
         match std::mem::take(&mut *self.0.lock()) {
             State::Holding(bytes) => bytes,

@@ -5,8 +5,8 @@ const DECIMALS: i32 = 4;
 /// Significant digits that a small number keeps.
 const DIGITS: i32 = 6;
 
-/// Returns the text of a floating-point number with fewer digits, if it has many; any other text as
-/// it is.
+/// Returns the text of a floating-point number with fewer digits if it has many. Returns any other
+/// text unchanged.
 pub fn rounded(text: &str) -> String {
     let Some(value) = text.parse::<f64>().ok().filter(|v| v.is_finite() && *v != 0.0) else {
         return text.to_string();

@@ -7,9 +7,9 @@ use console::measure_text_width;
 use std::io::{ErrorKind, Result, Write};
 use std::process::{Command, Stdio};
 
-/// The pager of users who name none.
+/// The pager for users who do not set one.
 const USUAL: &str = "less";
-/// The options of `less`, if the user sets none: end at once if the text fits, keep colours, leave
+/// The options for `less` if the user sets none: exit at once if the text fits, keep colours, leave
 /// the text on the screen.
 const LESS: &str = "FRX";
 /// The exit code of a shell that does not find a command.
@@ -40,13 +40,13 @@ fn is_long(text: &str, screen: &Screen) -> bool {
     })
 }
 
-/// Returns true if there is such a command.
+/// Returns true if the command exists.
 fn is_there(command: &str) -> bool {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&folders).any(|folder| folder.join(command).is_file())
 }
 
-/// Runs the pager to its end; returns false if there is no such command.
+/// Runs the pager until it exits. Returns false if the command does not exist.
 fn paged(pager: &str, text: &[u8]) -> Result<bool> {
     let mut command = Command::new("sh");
     command.args(["-c", pager]).stdin(Stdio::piped());
@@ -58,7 +58,7 @@ fn paged(pager: &str, text: &[u8]) -> Result<bool> {
     };
     if let Some(mut stdin) = child.stdin.take() {
         match stdin.write_all(text) {
-            // The user has seen enough, or there is no such command.
+            // The user has quit the pager, or the command does not exist.
             Err(e) if e.kind() == ErrorKind::BrokenPipe => {}
             done => done?,
         }

@@ -21,7 +21,7 @@ pub fn unwritable(error: std::io::Error) -> Error {
     Error::io("standard output", error)
 }
 
-/// Converts the error of an Arrow writer: a failed write, or a column that it cannot print.
+/// Converts the error of an Arrow writer: a failed write, or a column that the writer cannot print.
 pub fn unshown(error: ArrowError) -> Error {
     match error {
         ArrowError::IoError(_, e) => unwritable(e),

@@ -43,8 +43,8 @@ impl Table {
         }
     }
 
-    /// Returns two widths of each column: the natural one, at which nothing is wrapped or cut, and
-    /// the least. The least width keeps all digits of numbers, and a few letters of text.
+    /// Returns two widths of each column: the natural width, at which nothing is wrapped or cut,
+    /// and the least width, which keeps all digits of numbers, and a few letters of text.
     fn widths(&self) -> (Vec<usize>, Vec<usize>) {
         let mut widths = vec![0; self.header.len()];
         for row in &self.rows {
@@ -100,8 +100,8 @@ impl Table {
         )
     }
 
-    /// Draws the shown columns in a frame; `broken` breaks the text of a cell into lines of its
-    /// width.
+    /// Draws the shown columns in a frame. `broken` breaks the text of a cell into lines of the
+    /// given width.
     fn drawn(&self, fit: &Fit, broken: impl Fn(&str, usize) -> Vec<String>) -> Vec<String> {
         let rule = joined(fit, |_, width| format!("+{}", "-".repeat(width + 2)), "+---") + "+";
         let frame = |cells: &[String]| -> Vec<String> {
@@ -136,7 +136,7 @@ impl Table {
         joined(fit, cell, "| … ") + "|"
     }
 
-    /// Returns a line for each value. Further lines of a value are indented to its first.
+    /// Returns a line for each value. Further lines of a value are aligned with its first line.
     fn on_its_side(&self, columns: usize) -> Vec<String> {
         let width = self.header.iter().map(|h| measure_text_width(h)).max().unwrap_or(0);
         let width = width.min((columns / 2).max(1));

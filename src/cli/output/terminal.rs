@@ -1,10 +1,11 @@
-//! Protects a terminal from control characters: formats for machines write values as they are.
+//! Protects a terminal from control characters, because formats for machines write values
+//! unchanged.
 
 use super::format::Format;
 use crate::plain;
 use std::io::{Result, Write};
 
-/// Passes text on with all control characters escaped.
+/// A writer that passes text on with all control characters escaped.
 pub struct Spelled<W> {
     out: W,
     spell: fn(&str) -> String,
@@ -51,7 +52,7 @@ mod tests {
 
     fn sent(format: Format, text: &str) -> String {
         let mut terminal = Spelled::new(vec![], format);
-        // Written byte by byte, so that no character arrives as a whole.
+        // The text is written byte by byte, so that characters of several bytes arrive in parts.
         text.bytes().for_each(|b| terminal.write_all(&[b]).unwrap());
         String::from_utf8(terminal.out).unwrap()
     }

@@ -21,7 +21,7 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     text.trim_end_matches('\n').split('\n').flat_map(indented).collect()
 }
 
-/// Returns one line in lines of at most `width` columns.
+/// Breaks one line into lines of at most `width` columns.
 fn broken(line: &str, width: usize) -> Vec<String> {
     let mut lines = vec![];
     let mut rest = line;

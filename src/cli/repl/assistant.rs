@@ -14,7 +14,7 @@ use std::borrow::Cow;
 /// The helper of the line editor.
 pub struct Assistant {
     names: Names,
-    /// The lines of the statement before the one that is typed.
+    /// The earlier lines of the statement, before the line that is typed.
     before: String,
     files: FilenameCompleter,
 }
@@ -29,7 +29,7 @@ impl Assistant {
         }
     }
 
-    /// Sets the lines of the statement before the one that is typed.
+    /// Sets the earlier lines of the statement, before the line that is typed.
     pub fn set_before(&mut self, lines: &str) {
         self.before.replace_range(.., lines);
     }

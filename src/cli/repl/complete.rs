@@ -16,8 +16,8 @@ use std::collections::BTreeSet;
 pub enum Candidate {
     /// Paths of files.
     Files,
-    /// These words, each replacing the text from this byte of the line on. A keyword ends with a
-    /// space.
+    /// These words; each replaces the text from this byte of the line onwards. A keyword ends with
+    /// a space.
     Words(usize, Vec<String>),
 }
 
@@ -36,7 +36,7 @@ pub fn candidates(names: &Names, before: &str, line: &str, pos: usize) -> Candid
         _ => text.len(),
     };
     let Some(in_line) = start.checked_sub(before.len()) else {
-        // A quoted name that began in a line above.
+        // The cursor is in a quoted name that began on an earlier line.
         return Candidate::Words(pos, vec![]);
     };
     let whole = format!("{text}{}", &line[pos..]);
@@ -115,7 +115,7 @@ impl<'t> Statement<'t> {
         }
     }
 
-    /// Returns what may come next; `some` is whether a part of it was typed.
+    /// Returns what may come next. `some` is true if a part of it was typed.
     fn next(&self, names: &Names, some: bool) -> Vec<String> {
         if let [.., table, "."] = self.before[..] {
             let table = table.trim_matches('"');
@@ -145,7 +145,7 @@ impl<'t> Statement<'t> {
         all
     }
 
-    /// Returns true if the words before the cursor are a statement of anonsql.
+    /// Returns true if the words before the cursor belong to a statement that anonsql adds to SQL.
     fn is_ours(&self) -> bool {
         let begins = |start: &&str| {
             let mut before = self.before.iter();
@@ -158,7 +158,7 @@ impl<'t> Statement<'t> {
 
     /// Returns true if the cursor is in a query within the statement.
     fn is_in_query(&self) -> bool {
-        // Whether there is a SELECT, for each bracket that is open.
+        // For the whole text and for each open bracket: whether it contains a SELECT.
         let mut open = vec![false];
         for word in &self.before {
             match (*word, open.last_mut()) {
@@ -176,7 +176,7 @@ impl<'t> Statement<'t> {
         !self.is_ours() && follow::next(&self.before).names == Some(follow::Names::Columns)
     }
 
-    /// Returns the words for an expectation of the parser.
+    /// Returns the words that match an expectation of the parser.
     fn meant(&self, names: &Names, expected: &Expectation) -> Vec<String> {
         let what = match expected {
             Expectation::Keywords(words) => return vec![format!("{words} ")],
@@ -213,7 +213,8 @@ impl<'t> Statement<'t> {
         all
     }
 
-    /// Returns the columns of the sources of the statement, or of all tables if it has none yet.
+    /// Returns the columns of the sources of the statement, or of all tables if it has no source
+    /// yet.
     fn columns(&self, names: &Names) -> Vec<String> {
         let sources = sources(self.text);
         let all: Vec<String> = match sources.is_empty() {
@@ -233,7 +234,7 @@ fn quoted(names: Vec<String>) -> Vec<String> {
 }
 
 /// Returns the words that begin with the typed text, ignoring case and quotes, and that contain no
-/// control characters. Keywords are in the case of the typed text. `all` is called with whether
+/// control characters. Keywords are in the case of the typed text. The argument of `all` is true if
 /// there is a typed text.
 fn words(start: usize, typed: &str, all: impl Fn(bool) -> Vec<String>) -> Candidate {
     let lower = typed.starts_with(|c: char| c.is_lowercase());

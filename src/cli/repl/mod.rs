@@ -76,8 +76,9 @@ fn unusable(error: ReadlineError) -> Error {
     Error::usage(format!("the terminal cannot be used: {error}"))
 }
 
-/// Ctrl-C at the prompt. The editor's own command for this key is an error, and the editor then
-/// loses the text that was typed after the key. So the line is accepted, and marked as discarded.
+/// Ctrl-C at the prompt. The editor's own command for this key returns an error, and the editor
+/// then loses the text that was typed after the key. So the line is accepted, and marked as
+/// discarded.
 struct Discard(Arc<AtomicBool>);
 
 impl ConditionalEventHandler for Discard {

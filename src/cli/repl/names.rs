@@ -89,7 +89,7 @@ impl Names {
         match source {
             Source::Named(name) => self.columns(name),
             Source::Query(query) => {
-                // A query is planned, and not run.
+                // The query is planned but not run.
                 let planned = self.context.session().state();
                 let plan = async move { planned.create_logical_plan(query).await };
                 self.within_patience(plan, |plan| Arc::clone(plan.schema().inner()))

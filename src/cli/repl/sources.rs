@@ -60,7 +60,8 @@ pub fn sources(statement: &str) -> Vec<Source> {
     found
 }
 
-/// Returns the index of the `)` among `all` pieces of `statement` for the `(` at index `open`.
+/// Returns the index, among `all` pieces of `statement`, of the `)` that closes the `(` at index
+/// `open`.
 pub fn closing(statement: &str, all: &[Piece], open: usize) -> Option<usize> {
     let mut depth = 0usize;
     for (i, piece) in all.iter().enumerate().skip(open) {

@@ -1,9 +1,9 @@
-//! Writes plans for Ballista: operators of this crate with our codec, and those of Ballista with
-//! its own.
+//! Writes plans for Ballista: operators of this crate with this crate's codec, and operators of
+//! Ballista with Ballista's own codec.
 //!
-//! The scheduler divides a plan into stages and hands them on. It does not read operators of this
-//! crate, but passes on their bytes. So it needs neither the secrets of hashes nor the memory of
-//! large recodings.
+//! The scheduler divides a plan into stages and passes them to executors. It does not read
+//! operators of this crate, but passes on their bytes. So it needs neither the secrets of hashes
+//! nor the memory of large recodings.
 
 use crate::canonical::function;
 use crate::cluster::codec::{Codec, Seen, seen};
@@ -100,7 +100,7 @@ impl PhysicalExtensionCodec for BallistaCodec {
     }
 
     fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
-        // The scheduler reads the expressions of the plans that it hands on.
+        // The scheduler reads the expressions of the plans that it passes on.
         match function(name) {
             Some(function) => Ok(function),
             None => self.theirs.try_decode_udf(name, bytes),
@@ -108,8 +108,8 @@ impl PhysicalExtensionCodec for BallistaCodec {
     }
 }
 
-/// An operator of this crate that is handed on unread. In a plan for a scheduler, each has the
-/// partitions of its input.
+/// An operator of this crate that is passed on unread. In a plan for a scheduler, it has the same
+/// partitions as its input.
 #[derive(Debug)]
 struct Sealed {
     name: String,

@@ -42,9 +42,9 @@ use tonic::transport::{Channel, Endpoint};
 use url::Url;
 use uuid::Uuid;
 
-/// The number of jobs of one task each that wait at the scheduler at once, and the number of parts
-/// of a shuffle. The scheduler decides who executes them, and does not report how many executors
-/// there are.
+/// The number of single-task jobs that wait at the scheduler at once, and the number of parts of a
+/// shuffle. The scheduler decides who executes them, and does not report how many executors there
+/// are.
 const AT_ONCE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
 /// The shortest and the longest time between two requests for the state of a job. The time grows
 /// with the age of the job.
@@ -59,7 +59,8 @@ const BYTES: u64 = 16 << 20;
 /// How long an executor may take to answer a greeting. It may be busy with another task.
 const THERE: Duration = Duration::from_secs(30);
 
-/// An executor that cannot fetch the rows of another fails soon, because the driver tries again.
+/// An executor that cannot fetch the rows of another executor fails soon, because the driver tries
+/// again.
 const FETCHING: [(&str, &str); 2] = [
     ("ballista.client.io_retries_times", "1"),
     ("ballista.client.io_retry_wait_time_ms", "200"),
@@ -314,8 +315,8 @@ async fn ended(mut client: SchedulerGrpcClient<Channel>, job: String) {
     let _ = timeout(SILENCE, clean).await;
 }
 
-/// Returns the places of a job's rows, one for each partition. Fails if a partition is named twice,
-/// as it may be after the scheduler repeated a stage.
+/// Returns the places of a job's rows, one for each partition. Fails if a partition occurs twice,
+/// which may happen after the scheduler repeated a stage.
 fn each_once(places: Vec<PartitionLocation>) -> DfResult<Vec<PartitionLocation>> {
     let partition = |place: &PartitionLocation| place.partition_id.as_ref().map(|id| (id.stage_id, id.partition_id));
     let distinct: HashSet<_> = places.iter().map(partition).collect();

@@ -9,13 +9,13 @@
 //! another job. Executors fetch their tasks. If the scheduler sent them instead, the slots of a
 //! lost executor's tasks would never be free again.
 //!
-//! A shuffle is one job. Its first stage makes the rows and deals them out, its second executes the
-//! plan of a part over each partition ([`each`](super::each)). The scheduler does not read
-//! operators of this crate, and so does not need the secret of a hash ([`codec`]).
+//! A shuffle is one job. Its first stage makes the rows and deals them out. Its second stage
+//! executes the plan of a part over each partition ([`each`](super::each)). The scheduler does not
+//! read operators of this crate, and so does not need the secret of a hash ([`codec`]).
 //!
 //! Ballista cannot show certificates, so all its processes are on one machine, on loopback
 //! addresses only. Rows that are dealt out are in files while a job runs. The files are removed
-//! with the job. Those of a killed executor are removed by the next executor ([`work`]).
+//! with the job. The files of a killed executor are removed by the next executor ([`work`]).
 
 #[cfg(feature = "ballista")]
 mod codec;
@@ -44,7 +44,7 @@ pub(super) fn engine(state: &SessionState, scheduler: &Url, codec: Codec) -> Res
     Ok(Arc::new(jobs::Ballista::of(state, scheduler, codec)?))
 }
 
-/// Returns the error that this build does not have Ballista.
+/// Returns the error for a build without Ballista.
 #[cfg(not(feature = "ballista"))]
 pub(super) fn engine(_: &SessionState, scheduler: &Url, _: Codec) -> Result<Arc<dyn Engine>> {
     Err(crate::error::Error::usage(format!(

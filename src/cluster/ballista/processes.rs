@@ -35,8 +35,8 @@ const MESSAGE: u32 = i32::MAX as u32;
 /// a day. The scheduler would then execute whole stages again, and count the rows of some of their
 /// tasks twice.
 const LOST: u64 = 24 * 3600;
-/// The time in seconds after the end of a job at which its files are removed once more, for a
-/// driver that has gone and for tasks that went on.
+/// The time in seconds after the end of a job at which its files are removed once more, in case the
+/// driver has gone or tasks have continued.
 const LEFT: u64 = 120;
 /// The age in seconds at which an executor removes files of a job that no other process has
 /// removed, and the time between two checks.
@@ -93,7 +93,7 @@ pub(crate) async fn schedule(address: &str, ready: impl FnOnce(SocketAddr)) -> R
 pub(crate) struct ExecutorProcess<'a> {
     /// The address of its scheduler.
     pub(crate) scheduler: &'a str,
-    /// The address from which others fetch rows.
+    /// The address from which other processes fetch rows.
     pub(crate) listen: &'a str,
     /// The folder of the files of jobs.
     pub(crate) folder: &'a Path,
@@ -170,7 +170,7 @@ async fn cleaned(health: ExecutorHealth, work: PathBuf) {
         if silent >= ALONE {
             silent = Duration::ZERO;
             let work = work.clone();
-            // Files that cannot be removed now are removed at the end, or by the next executor.
+            // Files that cannot be removed now are removed on exit, or by the next executor.
             let remove = move || {
                 remove_jobs(&work);
                 Ok(())
@@ -194,8 +194,8 @@ fn producing(config: SessionConfig) -> ConfigProducer {
     Arc::new(move || config.clone())
 }
 
-/// Returns the address, with a free port if it has none. Ballista needs to know its port before it
-/// listens.
+/// Returns the address, with a free port in place of port 0. Ballista needs to know its port before
+/// it listens.
 fn free(address: SocketAddr) -> Result<SocketAddr> {
     let listener = TcpListener::bind(address);
     let bound = listener.and_then(|listener| listener.local_addr());

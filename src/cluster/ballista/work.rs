@@ -15,11 +15,12 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// Creates such a folder in `parent`. Folders of killed executors in `parent` are removed.
+    /// Creates the folder of an executor in `parent`. Folders of killed executors in `parent` are
+    /// removed.
     pub(super) fn create(parent: &Path) -> Result<Self> {
         for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
             let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
-            // The folder of another user stays.
+            // The folder of another user is kept.
             if let (true, Ok(Some(_held))) = (is_ours, hold(&entry.path())) {
                 let _ = fs::remove_dir_all(entry.path());
             }
@@ -28,7 +29,7 @@ impl Work {
         loop {
             let path = parent.join(format!("{PREFIX}{}", Uuid::new_v4().simple()));
             create_private(&path).map_err(|e| failed(&path, e))?;
-            // Until it is held, another executor may consider it abandoned.
+            // Until the new folder is held, another executor may consider it abandoned.
             if let Some(held) = hold(&path).map_err(|e| failed(&path, e))? {
                 return Ok(Self { path, _held: held });
             }

@@ -26,9 +26,9 @@ use tokio::task::JoinSet;
 /// number.
 const MATRIX_ROWS: usize = 4_096;
 
-/// Draws the permutations of the randomized columns for rows that are ordered by the columns
-/// `first` before all others. With `measure`, also counts the mutual information of each column and
-/// the released classes.
+/// Draws the permutations of the randomized columns, for rows that are ordered by the columns
+/// `first` before all other columns. If `measure` is set, also counts the mutual information
+/// between each column and the released classes.
 pub(super) async fn draw(
     job: &Job,
     decision: &Decision,
@@ -130,7 +130,8 @@ pub(super) async fn numbering(decision: &Decision, recoding: &Arc<RecodingPlan>)
     blocking("numbering the classes", number).await
 }
 
-/// Permutes a column by a matrix. Position i is row i of the release with the column unpermuted.
+/// Permutes a column by a matrix. Position i of the matrix is row i of the release in which the
+/// column is not permuted.
 async fn draw_by_matrix(
     (job, decision, source): (&Job, &Decision, &Surveyed),
     column: &str,
@@ -174,8 +175,8 @@ async fn draw_by_matrix(
     blocking("permuting by a matrix", permute).await
 }
 
-/// Returns the rows that are permuted. Suppressed rows that stay have no value in a sensitive
-/// column.
+/// Returns the rows that are permuted. Suppressed rows that are written have no value in a
+/// sensitive column and are left out.
 fn without_suppressed(batch: RecordBatch) -> Result<RecordBatch> {
     match batch.column_by_name(SUPPRESSED) {
         Some(suppressed) => Ok(filter_record_batch(&batch, &not(suppressed.as_boolean())?)?),
@@ -190,8 +191,8 @@ fn classes(numbering: &Numbering, batch: &RecordBatch) -> Result<Vec<u32>> {
     numbers.map(known).collect()
 }
 
-/// Counts the rows of `plan`, a recoding plan over `rows`. Each partition is read by a task of its
-/// own.
+/// Counts the rows of `plan`, a recoding plan over `rows`. Each partition is read by a separate
+/// task.
 async fn scan(
     plan: Arc<dyn ExecutionPlan>,
     rows: &DataFrame,
@@ -233,8 +234,8 @@ async fn scan(
     Ok(())
 }
 
-/// Reads a matrix. Fails if it is not square, has not one row for each of the `released` rows, or
-/// has an entry that is not a finite number.
+/// Reads a matrix. Fails if the matrix is not square, if it does not have one row for each of the
+/// `released` rows, or if it has an entry that is not a finite number.
 async fn read_matrix(name: &str, rows: &DataFrame, released: u64) -> Result<Vec<Vec<f64>>> {
     let columns = rows.schema().fields().len();
     if released as usize != columns || released as usize > MATRIX_ROWS {

@@ -1,4 +1,4 @@
-//! Personal limits: preparing the second scan to keep the limit of each row.
+//! Personal limits: prepares the second scan to enforce the limit of each row.
 
 use crate::error::{Error, Result};
 use crate::frequency::gathered;
@@ -18,7 +18,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// The personal limits of the rows, which the second scan keeps. The outcome is known when that
+/// The personal limits of the rows, which the second scan enforces. The outcome is known when that
 /// scan has ended.
 pub(super) struct Limits {
     columns: Arc<Columns>,
@@ -89,7 +89,8 @@ impl Limits {
         }))
     }
 
-    /// Returns the rows of `plan`, in the order of their classes, with every personal limit kept.
+    /// Returns a plan that enforces every personal limit on the rows of `plan`, in the order of
+    /// their classes.
     pub(super) fn kept(&self, plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
         let (columns, outcome) = (Arc::clone(&self.columns), Arc::clone(&self.outcome));
         Arc::new(PersonalExec::over_classes(plan, columns, outcome))

@@ -1,9 +1,9 @@
-//! The proof of a release's order: every row is compared with the row before it as it is handed
-//! out.
+//! The proof of a release's order: as the rows are handed out, every row is compared with the row
+//! before it.
 //!
-//! This file uses no order keys, levels or groups. It compares the released values themselves. It
-//! therefore finds rows that are left in the source's order, or in an order that depends on values
-//! that are not released, whatever caused it.
+//! This file uses no order keys, levels or groups. It compares the released values themselves. The
+//! comparison therefore finds rows that are left in the source's order, or in an order that depends
+//! on values that are not released, whatever the cause.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
@@ -40,8 +40,8 @@ struct Compared {
 pub(in crate::engine) type AscendingExec = OperatorExec<Ascending>;
 
 /// Returns the rows of `plan`, with an error of kind `Verification` in place of the first row that
-/// is out of order. The order is by the columns `first`, the quasi-identifiers, and the other
-/// released columns. Permuted columns are not compared.
+/// is out of order. The rows must be ordered by the columns `first`, then by the quasi-identifiers,
+/// then by the other released columns. Permuted columns are not compared.
 pub(super) fn in_order(
     job: &Job,
     plan: Arc<dyn ExecutionPlan>,
@@ -52,7 +52,7 @@ pub(super) fn in_order(
     Ok(Arc::new(AscendingExec::looking(plan, Ascending { columns })))
 }
 
-/// Returns the columns to compare of rows of this schema.
+/// Returns the columns to compare in rows of this schema.
 fn compared(job: &Job, schema: &SchemaRef, first: &[String], hidden: &[String]) -> Result<Vec<Compared>> {
     let named = |name: &str, as_value: bool| {
         let column = schema.index_of(name)?;
@@ -72,8 +72,8 @@ fn compared(job: &Job, schema: &SchemaRef, first: &[String], hidden: &[String]) 
 }
 
 impl Ascending {
-    /// Returns the check of the order of a release's files, in each of their folders. `schema` is
-    /// the schema of the files.
+    /// Returns the check that the files in each folder of a release are in order. `schema` is the
+    /// schema of the files.
     pub(in crate::engine) fn of_files(job: &Job, schema: &SchemaRef) -> Result<Self> {
         let columns = compared(job, schema, &[], &[])?;
         Ok(Self { columns })
@@ -210,8 +210,8 @@ impl Compared {
     }
 }
 
-/// Returns the indices of dictionary labels, if they order rows as the labels do: the dictionary
-/// ascends and has no NULL.
+/// Returns the indices of dictionary labels if these indices order rows as the labels do: the
+/// dictionary ascends and has no NULL.
 fn indices(values: &ArrayRef) -> Option<&[i32]> {
     let labels = values.as_dictionary_opt::<Int32Type>()?;
     let texts = labels.values().as_string_opt::<i32>()?;
@@ -240,8 +240,9 @@ mod tests {
     use arrow::array::{DictionaryArray, Int64Array, StringArray};
     use proptest::prelude::*;
 
-    /// Returns true if the rows, two columns of labels and numbers in batches of `size`, are
-    /// accepted as ordered. `values` is the dictionary in its stored order.
+    /// Returns true if the check accepts the rows as ordered. The rows have a column of labels and
+    /// a column of numbers, and come in batches of `size`. `values` is the dictionary in its stored
+    /// order.
     fn follows(rows: &[(Option<u8>, Option<i64>)], size: usize, values: [&str; 3]) -> bool {
         let names = ["a", "b", "c"];
         let mut order = Order {

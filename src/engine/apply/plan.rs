@@ -12,15 +12,16 @@ use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use std::fmt;
 use std::sync::Arc;
 
-/// Returns the plan of a release: the rows in the order of all their columns, those of `first`
-/// before the others and those of `last` after them. The columns of the order key are the last
-/// columns of each row.
+/// Returns the plan of a release. The plan orders the rows by all their columns: by those of
+/// `first` before the others and by those of `last` after them. The columns of the order key are
+/// the last columns of each row.
 ///
 /// The order is defined by released values only: the columns of PARTITIONED BY, the
 /// quasi-identifiers in the order of the statement, the other columns in the order of the source.
 /// Labels ascend by the bytes of their texts, other values by the order of their type, and NULL
 /// comes last. The order therefore reveals nothing beyond the rows. Only equal rows are not
-/// ordered, so the order does not depend on that of the input. [`super::order`] proves it.
+/// ordered, so the order does not depend on the order of the input. [`super::order`] proves the
+/// order.
 pub(in crate::engine) async fn plan(
     source: &DataFrame,
     recoding: Arc<RecodingPlan>,
@@ -145,7 +146,7 @@ impl Read {
     }
 }
 
-/// Returns the table over a plan of [`plan`], which is executed with the settings of `state`.
+/// Returns a table over a plan made by [`plan`]. The plan is executed with the settings of `state`.
 pub(in crate::engine) fn table_over(plan: Arc<dyn ExecutionPlan>, state: SessionState) -> Result<ComputedTable<Made>> {
     let plan = without_order_key(plan, &[])?;
     let schema = plan.schema();
@@ -183,9 +184,8 @@ impl Operator for Made {
     const NAME: &'static str = "MadeExec";
 
     fn run(&self, _: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
-        // A plan keeps state of its execution: a file scan that has handed out all its files
-        // returns no rows the second time. Every check is a query of its own, so the state is
-        // reset.
+        // A plan keeps the state of its execution: a file scan that has handed out all its files
+        // returns no rows the second time. Every check is a separate query, so the state is reset.
         let plan = reset_plan_states(Arc::clone(&self.plan))?;
         Ok(execute_stream(plan, self.state.task_ctx())?)
     }
@@ -196,8 +196,8 @@ mod tests {
     use super::*;
     use datafusion::prelude::{CsvReadOptions, SessionContext};
 
-    /// A plan over files hands out each file once. A table over it still returns all rows to every
-    /// query.
+    /// Tests that a table over a plan returns all rows to every query, although the plan hands out
+    /// each file only once.
     #[tokio::test]
     async fn a_release_can_be_read_again() {
         let scratch = tempfile::tempdir().unwrap();

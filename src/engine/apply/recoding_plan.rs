@@ -48,13 +48,13 @@ pub(super) fn treatments(job: &Job, decision: &Decision, source: &Surveyed, extr
 }
 
 /// Returns the recoding plan of `columns` with the kept classes of the decision. The job decides
-/// whether suppressed rows stay.
+/// whether suppressed rows are written.
 pub(super) fn recoding_of(job: &Job, decision: &Decision, columns: Vec<Released>) -> Result<RecodingPlan> {
     recoding_among(job, decision, &decision.verdict.kept, job.starred, columns)
 }
 
-/// Returns the recoding plan of `columns`. Classes that are `kept` get labels; the other rows stay
-/// if `starred`, and are left out if not.
+/// Returns the recoding plan of `columns`. Rows in classes that are `kept` get labels. The other
+/// rows are written if `starred`, and are left out if not.
 pub(in crate::engine) fn recoding_among(
     job: &Job,
     decision: &Decision,

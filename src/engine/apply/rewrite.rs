@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// The plan that turns the source into the release.
 pub(in crate::engine) struct Rewrite {
-    /// The released rows in order, with the hidden columns and those of the order key.
+    /// The released rows, ordered, with the hidden columns and the columns of the order key.
     pub(in crate::engine) plan: Arc<dyn ExecutionPlan>,
     /// The recoding plan of every column except the randomized ones.
     pub(in crate::engine) recoding: Arc<RecodingPlan>,
@@ -44,8 +44,8 @@ pub(in crate::engine) async fn foresee_rewrite(job: &Job, decision: &Decision) -
 }
 
 /// Draws the permutations of the randomized columns and plans the rows. The rows come from the
-/// classes alone if those determine the released rows, and from a second scan if not. For a target,
-/// the mutual information of the randomized columns and the classes is measured too.
+/// classes alone if the classes determine the released rows, and from a second scan if not. For a
+/// target, also measures the mutual information between the randomized columns and the classes.
 pub(in crate::engine) async fn rewrite(
     job: &Job,
     decision: &Decision,

@@ -1,4 +1,4 @@
-//! The source for the scans that rewrite it, with what drawn masks need: the ranks of the rows, and
+//! The source, prepared for the scans that rewrite it. Drawn masks need the ranks of the rows, and
 //! the values of the whole column.
 //!
 //! The rank of a row follows from the values of its columns alone, so the masks do not depend on
@@ -25,7 +25,7 @@ pub(super) struct Surveyed {
     /// The rows.
     pub(super) rows: DataFrame,
     surveys: Vec<Survey>,
-    /// The memory of the surveys and of the values that are drawn from them.
+    /// The memory reservation for the surveys and for the values that are drawn from them.
     _held: Option<MemoryReservation>,
 }
 
@@ -38,7 +38,7 @@ impl Surveyed {
             _held: None,
         };
         let mut drawn: Vec<&MaskOf> = job.masks.iter().filter(|of| of.clause.kind.is_drawn()).collect();
-        // Masks with ranks of their own come first.
+        // Masks that have their own ranks come first.
         drawn.sort_by_key(|of| of.clause.kind.reads != Reads::Ranks);
         if drawn.is_empty() {
             return Ok(own);
@@ -79,7 +79,7 @@ impl Surveyed {
         Ok(own)
     }
 
-    /// Returns the mask of a column with its secret, and with its survey if it is drawn.
+    /// Returns the mask of a column with its secret. A drawn mask also gets its survey.
     pub(super) fn masking(&self, job: &Job, of: &MaskOf) -> Result<Masking> {
         let masking = of.with_secret()?;
         if of.clause.kind.reads == Reads::Identifiers {
@@ -92,7 +92,7 @@ impl Surveyed {
     }
 }
 
-/// Returns the identifiers whose values have a text.
+/// Returns the identifiers whose values can be read as text.
 fn identifiers(job: &Job) -> Vec<String> {
     let schema = job.source.rows.schema();
     let has_text = |name: &&String| {
@@ -106,7 +106,7 @@ fn column(name: &str) -> Expr {
     Expr::Column(Column::from_name(name))
 }
 
-/// Returns the values of a column of the source with the number of rows of each.
+/// Returns the distinct values of a column of the source, each with its number of rows.
 async fn survey(job: &Job, name: &str, number: usize) -> Result<Survey> {
     let values = select_columns(&job.source.rows, &[name])?;
     let counted = values.aggregate(vec![column(name)], vec![count(lit(1)).alias("rows")])?;
@@ -123,8 +123,8 @@ async fn survey(job: &Job, name: &str, number: usize) -> Result<Survey> {
     })
 }
 
-/// Returns the rank of a row by a column. Rows with equal values are ranked by all other columns
-/// that the release depends on, so rows that can change places are released alike.
+/// Returns the rank of a row by a column. Rows with equal values in this column are ranked by all
+/// other columns that the release depends on, so rows that can change places are released alike.
 fn rank(job: &Job, survey: &Survey) -> Result<Expr> {
     let is_redacted = job.masks.iter().any(|of| of.clause.kind.reads == Reads::Identifiers);
     let redacting = job.identifiers.iter().filter(|_| is_redacted).map(String::as_str);

@@ -17,7 +17,7 @@ pub(super) struct Tally {
     counts: Vec<u64>,
     /// The counts by class, if they are needed.
     pub(super) classes: Option<ContingencyTable>,
-    /// The counts by group of other columns.
+    /// The counts by group, where other columns define the groups.
     groups: Option<(DistinctRows, ContingencyTable)>,
     reservation: MemoryReservation,
     pub(super) column: String,
@@ -136,8 +136,8 @@ impl Counted {
     }
 }
 
-/// Draws the permutation of a counted column: within `in_classes` classes, within the groups of
-/// `columns`, or over all rows.
+/// Draws the permutation of a counted column: within classes if `in_classes` gives their number,
+/// within the groups of `columns`, or over all rows.
 pub(super) fn finish(
     tally: Tally,
     columns: Vec<String>,

@@ -8,7 +8,7 @@ use arrow::datatypes::DataType;
 use datafusion::physical_plan::collect;
 use std::sync::Arc;
 
-/// Returns the rewritten rows as texts of these columns.
+/// Returns the values of these columns in each rewritten row as one text.
 async fn rows(job: &Job, decision: &Decision, columns: &[&str]) -> Vec<String> {
     let plan = rewrite(job, decision, &silent()).await.unwrap().plan;
     let schema = plan.schema();
@@ -82,7 +82,7 @@ async fn the_entity_is_recounted_and_hidden() {
     assert!(rewrite.plan.schema().column_with_name("illness").is_some());
 }
 
-/// A recoding plan that was sent makes the same rows.
+/// Tests that a recoding plan that was packed and unpacked produces the same rows.
 #[tokio::test]
 async fn a_recoding_plan_is_the_same_elsewhere() {
     use super::plan::recoded;

@@ -14,14 +14,14 @@ use crate::search::{Budget, Context};
 use std::sync::Arc;
 
 /// The partitioning algorithm that is tried. It is the fastest of the algorithms that RECODING
-/// LOCAL runs, and RECODING LOCAL loses no more than it does.
+/// LOCAL runs, and RECODING LOCAL loses no more than this algorithm does.
 const TRIED: &str = "mondrian";
-/// The most combinations of quasi-identifier values that are divided for advice.
+/// The maximum number of combinations of quasi-identifier values that are divided for advice.
 const MOST: usize = 65_536;
-/// The most cells that are divided for advice: combinations times quasi-identifiers.
+/// The maximum number of cells that are divided for advice: combinations times quasi-identifiers.
 const CELLS: usize = 16 * MOST;
-/// The number of rows per combination that a larger table must have. Dividing the combinations then
-/// takes a small part of the time for reading and writing the rows.
+/// The number of rows per combination that a table above either of these limits must have. Dividing
+/// the combinations then takes a small part of the time for reading and writing the rows.
 const ROWS_EACH: u64 = 8;
 /// A loss below this is small enough whatever another search would lose.
 const LOSS: f64 = 0.1;
@@ -37,12 +37,13 @@ pub fn advice(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Optio
     }
 }
 
-/// Returns the advice to divide more combinations, if levels were raised because there are too
-/// many.
+/// Returns the advice to divide more combinations, if levels were raised because there are too many
+/// combinations.
 fn coarser(job: &Job, evaluator: &Evaluator) -> Option<String> {
     let bottom = evaluator.lattice.bottom();
     let lookups = evaluator.sets().base().key_schema.lookups();
-    // Values that ON UNMAPPED TOP makes `*` leave a column without level 0, however many there are.
+    // If ON UNMAPPED TOP makes values `*`, the column has no level 0, however many such values
+    // there are.
     let named = |q: &QuasiIdentifier, lookup: &Lookup| {
         let is_raised = q.hierarchy.on_unmapped() == OnUnmapped::Top && lookup.unmapped_values() > 0;
         q.levels.map_or(0, |(low, _)| low).max(u8::from(is_raised))
@@ -62,9 +63,10 @@ fn coarser(job: &Job, evaluator: &Evaluator) -> Option<String> {
     })
 }
 
-/// Tries local recoding of the table, and returns advice if it loses far less than `value`. Returns
-/// `None` if local recoding cannot meet the request, or if trying it could take long. The number of
-/// combinations decides this, not a clock, so the same request always has the same advice.
+/// Tries local recoding of the table, and returns advice if local recoding loses far less than
+/// `value`. Returns `None` if local recoding cannot meet the request, or if trying it could take
+/// long. The number of combinations decides whether it could take long, not a clock, so the same
+/// request always gets the same advice.
 fn local(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Option<String>> {
     let BaseSet::Held(set) = &evaluator.sets().base().set else {
         return Ok(None);

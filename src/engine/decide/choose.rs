@@ -17,8 +17,8 @@ use std::sync::Arc;
 /// Fails if the result does not satisfy the models.
 pub async fn decide(job: &Arc<Job>, evaluator: &Arc<Evaluator>, observer: &Arc<dyn Observer>) -> Result<Decision> {
     let (job, evaluator, observer) = (Arc::clone(job), Arc::clone(evaluator), Arc::clone(observer));
-    // A search computes for long. It gets a blocking thread, so that the workers of the runtime
-    // stay free.
+    // A search computes for a long time. It runs on a blocking thread, so that the workers of the
+    // runtime stay free.
     let search = move || {
         let decision = match &job.choice {
             Choice::Node(levels) => given(&job, &evaluator, levels),
@@ -29,7 +29,7 @@ pub async fn decide(job: &Arc<Job>, evaluator: &Arc<Evaluator>, observer: &Arc<d
             },
             Choice::Partition(_) => divided(&job, &evaluator, &observer),
         }?;
-        // The rewriting scan needs the memory that the search worked with.
+        // The rewriting scan needs the memory that the search used.
         evaluator.sets().clear();
         Ok(decision)
     };

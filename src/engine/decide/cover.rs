@@ -12,9 +12,9 @@ use crate::key::KeySchema;
 use crate::partition::Partition;
 use std::sync::Arc;
 
-/// Checks each label of a partition against the values of every combination that has it. Above the
-/// ground level, these are all values under the labels of the combination. Fails with an internal
-/// error if a label does not cover one of the values.
+/// Checks each label of a partition against the values of every combination that has the label.
+/// Above the ground level, these are all values under the labels of the combination. Fails with an
+/// internal error if a label does not cover one of the values.
 pub(super) fn check_partition(
     key_schema: &KeySchema,
     combinations: &FrequencySet,
@@ -41,7 +41,7 @@ pub(super) fn check_partition(
     Ok(())
 }
 
-/// Returns, for the ground code that represents a label of a level, all codes with that label.
+/// Returns, for each ground code that represents a label at the level, all codes with that label.
 fn under(lookup: &Lookup, level: u8) -> Vec<Vec<u32>> {
     let representatives = &lookup.level(level).representatives;
     let mut under = vec![vec![]; representatives.len()];
@@ -58,7 +58,7 @@ mod tests {
     use crate::lattice::Node;
     use arrow::array::Int64Array;
 
-    /// The combinations are [1, 2], of which 1 stands for both, and 5.
+    /// Tests the combinations [1, 2], which 1 represents, and 5.
     #[test]
     fn a_label_covers_all_values_under_a_combination() {
         let rows = [["1", "low", "*"], ["2", "low", "*"], ["5", "high", "*"]];

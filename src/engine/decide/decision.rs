@@ -35,24 +35,24 @@ pub struct Decision {
     pub value: f64,
     /// The proof about other nodes.
     pub proof: Proof,
-    /// The search or partitioning algorithm that found the choice, in the words of a statement;
+    /// The search or partitioning algorithm that found the choice, as it is written in a statement;
     /// `None` if the node was given.
     pub search: Option<String>,
     /// The algorithms of RECODING LOCAL, in the order in which they were tried; otherwise empty.
     pub tried: Vec<Tried>,
     /// The number of distinct nodes that were assessed.
     pub nodes: u64,
-    /// The reason if the search ended early.
+    /// The reason why the search ended early, if it did.
     pub stopped: Option<&'static str>,
     /// For a partition: the index that finds the group of a row by its combination.
     pub combinations: Option<Combinations>,
-    /// The Pareto front of the terms of a weighted sum among the assessed nodes, if a report is to
-    /// show it.
+    /// The Pareto front of the assessed nodes by the terms of a weighted sum, if a report is to
+    /// show the front.
     pub alternatives: Option<Alternatives>,
     /// The recoding of each column of sets of items, chosen for the rows that this decision
     /// releases.
     pub items: Vec<GeneralizedItems>,
-    /// How the node of an earlier release was used, if the statement names one.
+    /// How the node of an earlier release was used, if the statement names an earlier release.
     pub replay: Option<ReplaySummary>,
 }
 
@@ -66,7 +66,7 @@ pub struct GeneralizedItems {
 
 /// A Pareto front of the terms of a weighted sum.
 pub struct Alternatives {
-    /// The nodes with the value of each term, the best in the first term first.
+    /// The nodes with the value of each term. The node that is best in the first term comes first.
     pub nodes: Vec<(Node, Vec<f64>)>,
     /// The position of the knee in `nodes`.
     pub knee: usize,
@@ -102,8 +102,8 @@ impl Decision {
         if job.starred { self.verdict.suppressed } else { 0 }
     }
 
-    /// Returns true if the recount needs a mark on the suppressed rows that stay. Such rows look
-    /// like a class that is `*` in every quasi-identifier, and have entities of their own.
+    /// Returns true if suppressed rows are written and must be marked for the recount. Such rows
+    /// look like a class that is `*` in every quasi-identifier, and have entities of their own.
     pub fn marks_suppressed(&self, job: &Job) -> bool {
         job.entity.is_some() && self.starred_rows(job) > 0
     }
@@ -122,8 +122,8 @@ impl Decision {
         }
     }
 
-    /// Returns the choice in words: the node by column, or the number of labels of each column of a
-    /// partition.
+    /// Returns the choice in words: the level of each column for a node, or the number of labels of
+    /// each column for a partition.
     pub fn describe(&self, job: &Job) -> String {
         let Some(partition) = &self.verdict.partition else {
             return describe(job, self.classes.node());
@@ -137,7 +137,7 @@ impl Decision {
     }
 }
 
-/// Returns the node by column: `age 2, zip 1`.
+/// Returns the level of each column at a node as text: `age 2, zip 1`.
 pub fn describe(job: &Job, node: &Node) -> String {
     let levels = job.quasi_identifiers.iter().zip(node.levels());
     levels

@@ -37,11 +37,11 @@ struct Division<'a> {
 const SECOND_FORM: usize = 1 << 18;
 
 /// Runs every algorithm that can meet the request, one after the other within one budget, each as
-/// if it were the only one. Decides for the partition of least loss by the job's metric. If several
-/// have the same loss, the default metric decides, and then the order of the algorithms. An
-/// algorithm that does not fit the memory limit, or whose turn comes after the time limit, is
-/// skipped if there is another one. For a large table, the second form of an algorithm is skipped
-/// as well.
+/// if it were the only algorithm. Decides for the partition with the least loss by the job's
+/// metric. If several partitions have the same loss, the default metric decides, and then the order
+/// of the algorithms. An algorithm is skipped if it does not fit the memory limit, or if its turn
+/// comes after the time limit, provided that there is another algorithm. For a large table, the
+/// second form of an algorithm is skipped as well.
 pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn Observer>) -> Result<Decision> {
     // One function: each candidate uses the results of the candidates before it.
     observer.begin(Phase::Search);
@@ -130,9 +130,9 @@ fn is_same(job: &Job, evaluator: &Evaluator, form: &Candidate, other: &Candidate
     Ok(!has_ranges(&forms[0])? && !has_ranges(&forms[1])?)
 }
 
-/// Returns the evaluator over coarser levels if the table has more combinations than are divided,
-/// and the combinations of coarser levels suffice. Personal limits, and labels that are computed
-/// from the values of a class, need all values.
+/// Returns the evaluator over coarser levels if the table has more combinations than may be
+/// divided, and the combinations of coarser levels suffice. Personal limits, and labels that are
+/// computed from the values of a class, need all values.
 fn coarser(job: &Job, evaluator: &Evaluator) -> Result<Option<Arc<Evaluator>>> {
     if job.personal().is_some() || job.quasi_identifiers.iter().any(|q| q.labels.is_of_class()) {
         return Ok(None);

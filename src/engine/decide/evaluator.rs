@@ -57,15 +57,15 @@ pub struct Verdict {
     pub kept: Vec<bool>,
     /// The number of kept classes.
     pub classes: u64,
-    /// The sizes of the classes as they are released, if the rows were written and kept classes may
-    /// be written alike.
+    /// The sizes of the released classes, if the rows were written and several kept classes may be
+    /// written alike.
     pub alike: Option<Arc<Vec<u64>>>,
     /// The number of rows in the kept classes.
     pub released: u64,
     /// The number of all other rows.
     pub suppressed: u64,
-    /// Whether the suppressed rows are within the limit and the models hold for the release as a
-    /// whole.
+    /// Whether the number of suppressed rows is within the limit and the entire release satisfies
+    /// the models.
     pub anonymous: bool,
 }
 
@@ -181,8 +181,8 @@ impl Evaluator {
     }
 
     /// Binds the hierarchy of a sensitive attribute to the values of its detail. `asked` names the
-    /// model or objective that needs the hierarchy, for the error if there is none. Fails if ON
-    /// UNMAPPED ERROR or NULLS ERROR rules out the column.
+    /// model or objective that needs the hierarchy, for the error if the attribute has no
+    /// hierarchy. Fails if ON UNMAPPED ERROR or NULLS ERROR rules out the column.
     pub(super) fn attribute_hierarchy(
         job: &Job,
         base: &Base,
@@ -297,8 +297,8 @@ impl Evaluator {
         })
     }
 
-    /// Returns the number of rows in the kept classes, and these classes as the models of a whole
-    /// release see them.
+    /// Returns the number of rows in the kept classes, and the figures of these classes that models
+    /// of an entire release read.
     pub(super) fn overall(&self, set: &FrequencySet, kept: &[bool]) -> (u64, Overall) {
         let [classes, released, size, outside] = self.sets.pool().install_for(set.len(), || self.sums(set, kept));
         let sizes = (0..set.len()).filter(|i| kept[*i] && self.rules.iter().any(|r| r.reads_sizes));
@@ -402,7 +402,8 @@ impl Evaluator {
         kept.map(|(i, _)| self.size(set, i)).min()
     }
 
-    /// Returns the values of all metrics at a node, as defined, in the order they were given.
+    /// Returns the values of all metrics at a node, as the metrics define them, in the order they
+    /// were given.
     pub fn measure(&self, set: &FrequencySet, verdict: &Verdict) -> Vec<f64> {
         let values = |o: &Objective| o.measure.value(&view(set, verdict));
         let measure = || self.objectives.iter().map(values).collect();
@@ -438,7 +439,7 @@ impl Evaluator {
     }
 }
 
-/// Returns the smallest number of rows that a class needs for the models to hold.
+/// Returns the smallest number of rows that a class needs to satisfy the models.
 fn least_rows(job: &Job) -> u64 {
     let full = job.constraints.iter().filter(|c| c.is_of_classes());
     full.map(|c| c.model.min_class_size()).max().unwrap_or(1)

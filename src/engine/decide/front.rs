@@ -1,15 +1,17 @@
 //! The Pareto front of a job: the nodes that no other node beats in every objective.
 //!
-//! A node must be anonymous by the job's models, if there are any. Rows may be suppressed beyond
-//! that for one objective only: k (or highest_risk) if it is among the objectives, else the first
-//! of l and t. k is the greatest number such that the rows in smaller classes are within the limit,
-//! and those rows are suppressed. For l and t, the classes with fewer values, or those farther from
-//! the table, are suppressed in the same way. All objectives of a node are then measured on the
-//! remaining classes: s_k, glm and the rest count those rows as suppressed, as the property-based
-//! generalization paper has it. Without such an objective, only the models cause suppression.
+//! A node must be anonymous by the job's models, if there are any. For one objective only, more
+//! rows may be suppressed than the models require: for k (or highest_risk) if it is among the
+//! objectives, else for the first of l and t. k is the greatest number such that the rows in
+//! smaller classes are within the limit, and those rows are suppressed. For l and t, the classes
+//! with fewer values, or those farther from the table, are suppressed in the same way. All
+//! objectives of a node are then measured on the remaining classes: s_k, glm and the rest count
+//! those rows as suppressed, as in the property-based generalization paper. Without such an
+//! objective, only the models cause suppression.
 //!
 //! **Interpretation**: if groups of a subset of the columns (`ON (a, b)`) would fail once those
-//! rows are suppressed, and suppressing these groups too would exceed the limit, those rows stay.
+//! rows are suppressed, and suppressing these groups too would exceed the limit, those rows are
+//! kept.
 //!
 //! Every row of a front is therefore what `AT NODE` releases with the row's k, l and t under
 //! SATISFYING.
@@ -65,7 +67,7 @@ pub struct Reached {
 /// A Pareto front of nodes.
 #[derive(Debug)]
 pub struct Front {
-    /// The nodes, the best in the first objective first.
+    /// The nodes. The node that is best in the first objective comes first.
     pub rows: Vec<Reached>,
     /// The position of the knee in `rows`.
     pub knee: usize,
@@ -73,12 +75,12 @@ pub struct Front {
     pub nodes: u64,
     /// Whether every node was assessed or cannot be anonymous, so that this is the true front.
     pub exact: bool,
-    /// The reason if the search ended early.
+    /// The reason why the search ended early, if it did.
     pub stopped: Option<&'static str>,
 }
 
 /// Reads the source, searches, and returns the front. Uses the search of the job if the statement
-/// named one (`named`), and otherwise a search that is chosen by the size of the lattice: see
+/// named a search (`named`), and otherwise a search that is chosen by the size of the lattice: see
 /// [`search::for_front`].
 pub async fn front(
     job: Job,
@@ -88,8 +90,8 @@ pub async fn front(
     observer: Arc<dyn Observer>,
 ) -> Result<Front> {
     let scanned = counted(&job, &objectives, observer.as_ref()).await?;
-    // A search computes for long. It gets a blocking thread, so that the workers of the runtime
-    // stay free.
+    // A search computes for a long time. It runs on a blocking thread, so that the workers of the
+    // runtime stay free.
     let search = move || {
         let oracle = FrontOracle::new(&job, scanned, &objectives)?;
         search(&job, &oracle, epsilon, named, &observer)

@@ -9,7 +9,7 @@ use crate::lattice::Node;
 use crate::search::Oracle;
 use std::sync::Arc;
 
-/// Returns the node of these levels. Fails with `ErrorKind::Usage` if LEVELS rules it out.
+/// Returns the node with these levels. Fails with `ErrorKind::Usage` if LEVELS rules out the node.
 pub fn of_lattice(job: &Job, evaluator: &Evaluator, levels: &[u8]) -> Result<Node> {
     let node = Node::new(levels.to_vec());
     match evaluator.lattice().contains(&node) {
@@ -23,8 +23,8 @@ pub fn of_lattice(job: &Job, evaluator: &Evaluator, levels: &[u8]) -> Result<Nod
     }
 }
 
-/// Checks the node that the statement gives. Fails with `ErrorKind::Infeasible` if it does not
-/// satisfy the models.
+/// Checks the node that the statement gives. Fails with `ErrorKind::Infeasible` if the node does
+/// not satisfy the models.
 pub(super) fn given(job: &Job, evaluator: &Arc<Evaluator>, levels: &[u8]) -> Result<Decision> {
     let node = of_lattice(job, evaluator, levels)?;
     let Some((classes, verdict)) = evaluator.judge_if_demanded(&node)?.counted() else {

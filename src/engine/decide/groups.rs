@@ -21,8 +21,8 @@ pub struct Combinations {
     _memory: MemoryReservation,
 }
 
-/// The approximate number of bytes of a combination in the groups of some columns: its key, and a
-/// group that may contain only this combination.
+/// The approximate number of bytes that a combination takes when combinations are grouped by some
+/// columns: its key, and a group that may contain only this combination.
 const GROUPING_BYTES: usize = 96;
 
 /// Reserves the memory of a partitioning algorithm.
@@ -120,8 +120,9 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Returns the groups of a subset of the quasi-identifiers that the models judge, with the size
-/// that each needs. Fails as a usage error if a model reads more than the number of rows.
+/// Returns the subsets of the quasi-identifiers whose groups the models judge, each with the size
+/// that a group needs. Fails with a usage error if a model reads more than a group's number of
+/// rows.
 fn groupings(job: &Job, evaluator: &Evaluator) -> Result<Vec<Grouping>> {
     let mut groupings = vec![];
     for (constraint, rule) in job.constraints.iter().zip(evaluator.rules.iter()) {
@@ -199,9 +200,9 @@ impl Table for Groups<'_> {
             }
             None => rows,
         };
-        // A model of the release as a whole is checked for the group alone: if each part is within
-        // an average, so is the whole. Where that does not follow, the partition is judged as a
-        // whole at the end.
+        // A model of the entire release is checked for the group alone: if each part is within an
+        // average, the entire release is too. Where that does not follow, the entire partition is
+        // judged at the end.
         let alone = Overall {
             classes: 1,
             size,

@@ -35,8 +35,8 @@ pub struct NearestMiss {
     pub suppressed: u64,
     /// The number of rows that may be suppressed.
     pub allowed: u64,
-    /// The quasi-identifier that LEVELS keeps below its top and that blocks most, its top, and the
-    /// number of rows that would have to be suppressed there.
+    /// Among the quasi-identifiers that LEVELS keeps below their top, the one that blocks most,
+    /// with its top and the number of rows that would have to be suppressed at that top.
     pub lifted: Option<(String, u8, u64)>,
 }
 
@@ -55,7 +55,7 @@ impl NearestMiss {
     }
 }
 
-/// Returns the requested models in the words of the statement.
+/// Returns the requested models as the statement writes them.
 pub(super) fn models(job: &Job) -> String {
     let models = job.constraints.iter().map(|c| c.describe(&job.quasi_identifiers));
     models.collect::<Vec<String>>().join(" AND ")
@@ -73,8 +73,8 @@ pub(super) fn found_nothing(reason: &str) -> Error {
     )
 }
 
-/// Returns the error for an infeasible job. It names the nearest miss: the fewest rows that would
-/// have to be suppressed, and the quasi-identifier that blocks.
+/// Returns the error for an infeasible job. The error names the nearest miss: the fewest rows that
+/// would have to be suppressed, and the quasi-identifier that blocks.
 pub(super) fn infeasible(job: &Job, evaluator: &Evaluator) -> Result<Error> {
     let rows = evaluator.rows();
     let top = evaluator.lattice().top();

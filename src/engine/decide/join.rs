@@ -1,18 +1,18 @@
 //! The classes of a batch that can be added to a release (APPEND).
 //!
-//! A batch satisfies its models when its node is chosen. A model that judges a class by its own
-//! rows then holds over the union with the release as well. A class of the union is a class of the
-//! batch, a class of the release, or a class of each with the same labels. In the third case, the
-//! model holds if it holds for both classes: more rows, more values, and mixtures of distributions
-//! that are even enough are even enough.
+//! A batch satisfies its models when its node is chosen. If a model judges a class by its own rows,
+//! the union of the batch and the release then satisfies the model as well. A class of the union is
+//! a class of the batch, a class of the release, or a class of each with the same labels. In the
+//! third case, the joint class satisfies the model if both classes satisfy it: it has more rows and
+//! more values, and a mixture of distributions that are even enough is even enough.
 //!
 //! A model that compares a class with the whole table, such as t-closeness, is different: a batch
-//! changes the distribution of the whole. The classes of the union are therefore judged by the
-//! models' own predicates, over the distribution of all released rows. Classes of the batch that
-//! fail *wait*: their rows are not released. That changes the distribution again, so the check is
-//! repeated until nothing changes. The classes of the batch alone are judged in the same way over
-//! the distribution of its released rows, because a reader who has only this part knows no other
-//! distribution.
+//! changes the distribution of the whole table. The classes of the union are therefore judged by
+//! the models' own predicates, over the distribution of all released rows. Classes of the batch
+//! that fail *wait*: their rows are not released. That changes the distribution again, so the check
+//! is repeated until nothing changes. The classes of the batch alone are judged in the same way
+//! over the distribution of the batch's released rows, because a reader who has only this batch
+//! knows no other distribution.
 
 use super::decision::{Decision, describe};
 use super::evaluator::Evaluator;
@@ -206,7 +206,8 @@ impl<'a> Rule<'a> {
         })
     }
 
-    /// Appends the kept classes of the batch that fail among the kept rows of the batch.
+    /// Appends to `fails` the kept classes of the batch that fail the model among the kept rows of
+    /// the batch.
     fn alone(&self, kept: &[bool], fails: &mut Vec<usize>) -> Result<()> {
         let released: Vec<usize> = (0..self.batch.len()).filter(|class| kept[*class]).collect();
         if released.is_empty() {
@@ -220,9 +221,9 @@ impl<'a> Rule<'a> {
         Ok(())
     }
 
-    /// Appends the kept classes of the batch that, joined with the rows of the release in the same
-    /// class, fail among all released rows. Returns the number of failing classes that have no row
-    /// of the batch.
+    /// Joins the kept classes of the batch with the rows of the release in the same class, and
+    /// appends to `fails` the classes that then fail the model among all released rows. Returns the
+    /// number of failing classes that contain no row of the batch.
     fn together(&self, kept: &[bool], fails: &mut Vec<usize>) -> Result<u64> {
         let classes: Vec<Joined> = self
             .union

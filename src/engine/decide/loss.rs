@@ -6,7 +6,7 @@ use crate::frequency::FrequencySet;
 /// The loss of one quasi-identifier by generalization.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ColumnLoss {
-    /// The loss over all rows, from 0 (nothing) to 1 (everything). Suppressed rows lose nothing
+    /// The loss over all rows, from 0 (nothing) to 1 (everything). Suppressed rows count as no loss
     /// here.
     pub by_generalization: f64,
     /// True if every released row has the top label and the column has other values.

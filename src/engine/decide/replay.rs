@@ -1,4 +1,4 @@
-//! Applies the node of an earlier release again, or reports why it does not hold.
+//! Applies the node of an earlier release again, or reports why it does not satisfy the models.
 
 use super::decision::{Decision, Proof, describe};
 use super::evaluator::{Evaluator, Judged, Verdict};
@@ -14,9 +14,10 @@ use crate::observe::Observer;
 use crate::search::Oracle;
 use std::sync::Arc;
 
-/// Decides for the node of an earlier release if it holds. If it does not, a search replaces it if
-/// the statement asks for that. Otherwise fails with `ErrorKind::Infeasible`: a promise that does
-/// not hold is not released, whatever the statement does about drift.
+/// Decides for the node of an earlier release if it satisfies the models. If it does not, a search
+/// replaces the node if the statement asks for a search. Otherwise fails with
+/// `ErrorKind::Infeasible`: a release that would break a promise is not made, whatever the
+/// statement does about drift.
 pub(super) fn replayed(
     job: &Job,
     evaluator: &Arc<Evaluator>,
@@ -102,7 +103,7 @@ fn fallen(
     })
 }
 
-/// Returns why a node does not hold.
+/// Returns why a node does not satisfy the models.
 fn failures(
     job: &Job,
     evaluator: &Evaluator,
@@ -130,7 +131,7 @@ fn failures(
     failed
 }
 
-/// Returns why a node does not hold if its classes do not fit in memory.
+/// Returns why a node does not satisfy the models, for a node whose classes do not fit in memory.
 fn uncounted(job: &Job, evaluator: &Evaluator, node: &Node, at_least: u64) -> Drift {
     let limit = evaluator.suppression_limit();
     let text = format!(
@@ -158,7 +159,8 @@ mod tests {
     use crate::job::{Choice, SuppressionLimit};
     use crate::search;
 
-    /// Six people: by decade, two classes of four and two; by age alone, six of one.
+    /// Decides for six people. By decade, they form two classes, of four and two rows. By age
+    /// alone, they form six classes of one row.
     async fn decided(levels: Option<Vec<u8>>, on_drift: OnDrift, limit: u64) -> Result<Decision> {
         let mut job = job();
         job.suppression = SuppressionLimit::Rows(limit);
@@ -223,7 +225,7 @@ mod tests {
 
     #[tokio::test]
     async fn classes_that_are_suppressed_within_the_limit_are_told_and_released() {
-        // By decade and zip code the two in their fifties are alone.
+        // By decade and zip code, each of the two people in their fifties is alone.
         let decision = decided(Some(vec![1, 0]), OnDrift::Error, 2).await.unwrap();
         let drift = decision.replay.unwrap().drift;
         assert_eq!((drift.len(), drift[0].classes, drift[0].rows), (1, Some(2), Some(2)));

@@ -28,12 +28,12 @@ pub(super) type Labels = Vec<Option<String>>;
 pub(super) struct Standing {
     /// The distinct values of the attribute.
     pub(super) values: ArrayRef,
-    /// The positions of the values of each class in `values`, with their counts.
+    /// For each class, the positions of its values in `values`, with their counts.
     pub(super) classes: HashMap<Labels, Vec<(u32, u64)>>,
 }
 
 impl Default for Standing {
-    /// Returns the classes of no release.
+    /// Returns an empty set of classes, for the case that there is no release.
     fn default() -> Self {
         Self {
             values: new_empty_array(&DataType::Null),
@@ -50,7 +50,7 @@ pub(super) async fn standing(job: &Job, target: &Target, attribute: &str) -> Res
     let rows = rows_that_stand(&SessionContext::new_with_state(job.source.state()), target).await?;
     let counted = rows.aggregate(keys, vec![count(lit(1))])?;
     let mut stream = counted.execute_stream().await.map_err(Error::from_data)?;
-    // The strings may have another string type than in the plan.
+    // The strings may have a different string type than in the plan.
     let schema = stream.schema();
     let data_type = match plain_type(schema.field(names.len() - 1).data_type()) {
         DataType::Utf8View | DataType::LargeUtf8 => DataType::Utf8,

@@ -1,4 +1,4 @@
-//! Judges the groups of some quasi-identifiers: `ON (a, b)` and `ON ANY m`.
+//! Judges groups by a subset of the quasi-identifiers: `ON (a, b)` and `ON ANY m`.
 
 use super::evaluator::{Evaluator, Rule};
 use crate::error::Result;
@@ -11,8 +11,8 @@ use std::collections::HashMap;
 impl Evaluator {
     /// Applies the rules about groups of a subset of the quasi-identifiers. All classes of a
     /// failing group are removed. That may make a group of another subset too small, so the rules
-    /// are applied until nothing changes. Returns whether the rules then hold for their groups as a
-    /// whole.
+    /// are applied until nothing changes. Returns true if the remaining groups, taken together,
+    /// then satisfy the rules.
     pub(super) fn apply_subsets(
         &self,
         classes: (&FrequencySet, Option<&Partition>),

@@ -9,8 +9,9 @@ use crate::model::Class;
 use crate::pool::check_cancelled;
 
 impl Evaluator {
-    /// Clears `kept` for each class of a node that neither holds by itself nor within one of its
-    /// supersets. The more general nodes are those up to the top of every hierarchy, nearest first.
+    /// Clears `kept` for each class of a node that satisfies the rule neither by itself nor within
+    /// one of its supersets. The more general nodes are those up to the top of every hierarchy,
+    /// nearest first.
     pub(super) fn apply_among_supersets(&self, rule: &Rule, set: &FrequencySet, kept: &mut [bool]) -> Result<()> {
         let mut holds = kept.to_vec();
         self.apply(rule, set, &mut holds);
@@ -38,7 +39,7 @@ impl Evaluator {
         Ok(())
     }
 
-    /// Returns an entry of a set as a class, with the values that the rule reads in `histogram`.
+    /// Returns an entry of a set as a class. Fills `histogram` with the values that the rule reads.
     fn class_of<'a>(
         &self,
         (set, entry): (&FrequencySet, usize),
@@ -59,7 +60,7 @@ impl Evaluator {
     }
 }
 
-/// The greatest number of nodes whose classes are looked at as supersets.
+/// The maximum number of nodes whose classes are examined as supersets.
 const MOST: u128 = 100_000;
 
 /// Returns the nodes above `node` up to `top`, by ascending height.

@@ -31,7 +31,8 @@ async fn a_given_node_is_judged_and_measured() {
     let decision = decided(job()).await.unwrap();
     let verdict = &decision.verdict;
     assert_eq!((verdict.classes, verdict.released, verdict.suppressed), (2, 6, 0));
-    // Each of 4 rows stands for 4 of 6 ages, each of 2 for 2, and every row for both zip codes.
+    // Four rows each stand for 4 of 6 ages, two rows each stand for 2, and every row stands for
+    // both zip codes.
     let ages = (4.0 * 3.0 + 2.0 * 1.0) / (5.0 * 6.0);
     assert!(
         (decision.value - (ages + 1.0) / 2.0).abs() < 1e-12,
@@ -56,7 +57,7 @@ async fn a_given_node_that_fails_says_how_far() {
 async fn what_is_suppressed_is_within_the_limit() {
     let mut job = job();
     job.choice = Choice::Node(vec![1, 0]);
-    // By decade and zip code the two in their fifties are alone.
+    // By decade and zip code, each of the two people in their fifties is alone.
     job.suppression = SuppressionLimit::Rows(2);
     let decision = decided(job).await.unwrap();
     assert_eq!((decision.verdict.classes, decision.verdict.suppressed), (2, 2));

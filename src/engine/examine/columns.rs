@@ -17,11 +17,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::task::JoinSet;
 
-/// The most values that the samples of all columns hold together.
+/// The maximum number of values in the samples of all columns together.
 const MOST: usize = 1 << 19;
-/// The most values that the sample of one column holds.
+/// The maximum number of values in the sample of one column.
 const MOST_OF_ONE: usize = 1 << 16;
-/// The number of distinct values of a column whose form is examined.
+/// The number of distinct values whose form is examined in each column.
 const TEXTS: usize = 500;
 
 /// Returns the examined columns of a job.
@@ -150,7 +150,7 @@ impl Tally {
     }
 }
 
-/// Counts columns in one scan of the source. Each partition is read by a task of its own.
+/// Counts columns in one scan of the source. Each partition is read by a separate task.
 async fn count(job: &Job, columns: &[(&str, Kind)], progress: &Arc<AtomicU64>) -> Result<Vec<Tally>> {
     if columns.is_empty() {
         return Ok(vec![]);
@@ -191,7 +191,7 @@ async fn count(job: &Job, columns: &[(&str, Kind)], progress: &Arc<AtomicU64>) -
     Ok(tallies.into_iter().map(|(_, tally)| tally.into_inner()).collect())
 }
 
-/// Adds the values of one batch. For a dictionary, its values are added instead of the rows.
+/// Adds the values of one batch. For a dictionary, adds its values instead of the rows.
 fn add((kind, tally): &(Kind, Mutex<Tally>), array: &ArrayRef, hashes: &mut Vec<u64>) -> Result<()> {
     let mut hashed = |array: &ArrayRef| -> Result<()> {
         hashes.clear();

@@ -1,4 +1,5 @@
-//! Counts the released rows that are alone with their quasi-identifiers and kept columns.
+//! Counts the released rows, or people, that are unique by their quasi-identifiers and kept
+//! columns.
 
 use super::sketch::Sketch;
 use crate::engine::apply::{plan, recoding_among};
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::task::JoinSet;
 
-/// The most combinations that the sample holds.
+/// The maximum number of combinations in the sample.
 const MOST: usize = 1 << 16;
 
 /// The holder of a combination: one row or person, or several.
@@ -36,8 +37,8 @@ impl Holder {
     }
 }
 
-/// Counts the released rows that are alone with their quasi-identifiers and the kept `columns`, in
-/// one scan.
+/// Counts, in one scan, the combinations of quasi-identifiers and kept `columns` that only one
+/// released row has, or only one person if the job has an entity.
 pub(super) async fn links(
     job: &Job,
     decision: &Decision,

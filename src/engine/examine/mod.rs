@@ -2,8 +2,8 @@
 //! written.
 //!
 //! The columns that are released as they are, and codes of people, are counted in one scan
-//! ([`columns`]). If kept columns could single out many released rows, a second scan counts how
-//! many ([`links`]). Both scans keep a sample that does not depend on the order of the rows
+//! ([`columns`]). If kept columns could single out many released rows, a second scan counts these
+//! rows ([`links`]). Both scans keep a sample that does not depend on the order of the rows
 //! ([`sketch`]), so the same source has the same warnings whatever the number of threads.
 
 mod budget;
@@ -61,7 +61,7 @@ fn check_replaced(job: &Job) -> Result<()> {
     let Some(target) = job.target.as_ref().filter(|target| target.replaces()) else {
         return Ok(());
     };
-    // A target that is not a release is refused at the moment of replacing it.
+    // A target that is not a release is refused when it is to be replaced.
     match target.manifest()? {
         Some(last) if last.rows_out > 0 => Err(Error::data(format!(
             "{}, and OVERWRITE would replace the {} rows in {} by none; check what was delivered, or \
@@ -77,7 +77,7 @@ fn check_replaced(job: &Job) -> Result<()> {
     }
 }
 
-/// Returns the entity and the number of rows that have none, if there are such rows.
+/// Returns the entity and the number of rows that have no entity, if there are such rows.
 fn without_entity(base: &Base, entity: &str) -> Option<(String, u64)> {
     let counted = position(base, &DetailRequest::Distinct(entity.into()))?;
     let Attribute { values, counts, .. } = &base.attributes[counted];

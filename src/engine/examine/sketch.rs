@@ -1,9 +1,9 @@
 //! A sample of distinct values that does not depend on the order of the values.
 //!
-//! A value is in the sample if its hash ends in at least a certain number of zero bits, which grows
-//! when the sample is full. The sample therefore contains every distinct value of a small set, and
-//! a known share of the values of a large set, each with all its occurrences. So it is known
-//! exactly whether a sampled value occurs once.
+//! A value is in the sample if its hash ends in at least a certain number of zero bits. This number
+//! grows when the sample is full. The sample therefore contains every distinct value of a small
+//! set, and a known share of the values of a large set, each with all its occurrences. It thus
+//! shows exactly whether a sampled value occurs only once.
 //!
 //! Reference: Gibbons, Distinct sampling for highly-accurate answers to distinct values queries and
 //! event reports, VLDB 2001.
@@ -11,7 +11,7 @@
 use datafusion::common::hash_utils::RandomState;
 use std::collections::HashMap;
 
-/// A sample of distinct values by their hashes, with a value of type `V` for each.
+/// A sample of distinct values by their hashes, with an entry of type `V` for each value.
 #[derive(Debug)]
 pub(super) struct Sketch<V> {
     entries: HashMap<u64, V, RandomState>,
@@ -29,13 +29,13 @@ impl<V> Sketch<V> {
         }
     }
 
-    /// Returns true if the value with this hash is in the sample once it was added.
+    /// Returns true if the sample keeps the value with this hash once the value was added.
     pub(super) fn takes(&self, hash: u64) -> bool {
         hash.trailing_zeros() >= self.zeros
     }
 
     /// Adds an occurrence of the value with this hash. The first occurrence creates the entry with
-    /// `first`, and every other one changes it with `again`.
+    /// `first`, and every later occurrence changes the entry with `again`.
     pub(super) fn add(&mut self, hash: u64, first: impl FnOnce() -> V, again: impl FnOnce(&mut V)) {
         if !self.takes(hash) {
             return;
@@ -81,7 +81,7 @@ mod tests {
         HLL_RANDOM_STATE.hash_one(n)
     }
 
-    /// Returns a sketch of the values that counts the occurrences of each.
+    /// Returns a sketch of the values that counts the occurrences of each value.
     fn counted(values: impl Iterator<Item = u64>, capacity: usize) -> Sketch<u64> {
         let mut sketch = Sketch::new(capacity);
         values.for_each(|n| sketch.add(hash(n), || 1, |seen| *seen += 1));

@@ -12,7 +12,7 @@ use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
 use arrow::util::display::array_value_to_string;
 
-/// The number of distinct values whose form is examined.
+/// The number of distinct values whose form is examined in each column.
 const TEXTS: usize = 500;
 
 /// Fails if a standard of the request does not allow the values of a column. `examined` are the
@@ -42,7 +42,8 @@ pub(super) fn check(job: &Job, decision: &Decision, examined: &[Examined]) -> Re
             _ => q.levels.map_or(0, |(low, _)| low),
         };
         let facts = facts(&q.column, base.rows, lookup.values())?;
-        // If a standard limits the column, labels of more values than the column has are examined.
+        // If a standard limits the column, labels of values that the column does not have are
+        // examined too.
         let own = match Limited::of(&facts) {
             Some(limited) => &q.hierarchy.bind(limited.with_siblings(lookup.values())?)?,
             None => lookup,

@@ -42,8 +42,8 @@ pub(in crate::engine) trait Executor: Send + Sync {
     /// Writes the files of a release to its stage.
     fn write<'a>(&'a self, release: ToWrite<'a>) -> BoxFuture<'a, Result<Wrote>>;
 
-    /// Prepares the recount of a release. Fails if other machines have put the rows in order, and
-    /// none of them is left to prove the order.
+    /// Prepares the recount of a release. Fails if other machines have sorted the rows, and none of
+    /// these machines is left to prove the order.
     fn recount<'a>(&'a self, written: &'a Written) -> BoxFuture<'a, Result<Arc<dyn Recounting>>>;
 }
 
@@ -53,7 +53,7 @@ pub(in crate::engine) trait Recounting: Send + Sync {
     /// queries. The rows that it has read are added to `progress`.
     fn elsewhere(self: Arc<Self>, progress: &Arc<AtomicU64>) -> Elsewhere;
 
-    /// Checks the order of the rows of the written files, if the executor has put them in order.
+    /// Checks the order of the rows of the written files, if the executor has sorted the rows.
     /// `table` is the name of the files in the recounting session. Fails with
     /// `ErrorKind::Verification` if the rows are not in the order of the released values.
     fn check_order<'a>(
@@ -84,9 +84,10 @@ pub(in crate::engine) struct ToWrite<'a> {
 
 /// What an executor did with a release.
 pub(in crate::engine) enum Wrote {
-    /// It wrote all files.
+    /// The executor wrote all files.
     Done(Done),
-    /// It wrote nothing: the release is to be written on this machine, with the spool as it was.
+    /// The executor wrote nothing. The release is to be written on this machine, with the unchanged
+    /// spool.
     Declined(Option<Spool>),
 }
 

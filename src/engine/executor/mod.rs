@@ -2,7 +2,7 @@
 //!
 //! The scan, the write and the recount ask the [`Executor`] of the session first. An executor
 //! computes elsewhere what it can, and declines the rest, which the stage then does on this
-//! machine. A new executor is a folder and a line in [`EXECUTORS`].
+//! machine. A new executor needs a folder and a line in [`EXECUTORS`].
 //!
 //! The machines of an executor are not trusted, and each executor must ensure that itself:
 //! [`Executor::write`] returns only files with as many rows as the classes have, and

@@ -42,7 +42,7 @@ pub(super) async fn count(job: &Job, decision: &Decision) -> Result<Vec<Counted>
         name: s.column.clone(),
         treatment: ColumnTreatment::Keep,
     });
-    // Suppressed rows are left out, even if they stay in the release.
+    // Suppressed rows are left out, even if they are written in the release.
     let recoding = recoding_among(job, decision, &decision.verdict.kept, false, columns.collect())?;
     let rows = plan::recoded(&job.source.rows, Arc::new(recoding)).await?;
     let context = Arc::new(job.source.rows.task_ctx());
@@ -82,7 +82,7 @@ pub(super) async fn count(job: &Job, decision: &Decision) -> Result<Vec<Counted>
 struct Tally {
     column: String,
     items: Interner,
-    /// The rows of each set of codes, which ascend.
+    /// The number of rows of each set of codes. The codes of a set ascend.
     sets: HashMap<Vec<u32>, u64>,
     bytes: usize,
     nulls: u64,

@@ -12,8 +12,8 @@ use arrow::array::StringArray;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Returns the recoding of the items of a column. Fails as infeasible if no cut holds every model
-/// ON the column while at most `removable` rows lose items.
+/// Returns the recoding of the items of a column. Fails as infeasible if no cut satisfies every
+/// model ON the column while at most `removable` rows lose items.
 pub(super) fn cut(job: &Job, set: &ItemSet, counted: Counted, removable: u64) -> Result<GeneralizedItems> {
     // One function: from the items that were counted to their labels.
     let (column, hierarchy) = (&set.column, &set.hierarchy);
@@ -84,9 +84,9 @@ pub(super) fn cut(job: &Job, set: &ItemSet, counted: Counted, removable: u64) ->
     })
 }
 
-/// Returns the lowest and the highest level that may be used. Level 0 is excluded if it would
-/// release unchanged an item that ON UNMAPPED TOP sends to the top. Fails as a data error if LEVELS
-/// has no other level.
+/// Returns the lowest and the highest level that may be used. Level 0 is excluded if an item that
+/// ON UNMAPPED TOP sends to the top would be released unchanged there. Fails as a data error if
+/// LEVELS has no other level.
 fn levels(set: &ItemSet, lookup: &Lookup, coverage: &Coverage) -> Result<(u8, u8)> {
     let (low, high) = set.levels.unwrap_or((0, lookup.top()));
     let is_raised = set.hierarchy.on_unmapped() == OnUnmapped::Top && coverage.rows_unmapped > 0;

@@ -1,9 +1,9 @@
 //! Between the decision and the second scan: chooses the recoding of the items in columns of lists.
 //!
 //! The classes do not contain these columns, so the classes are decided first. The sets of items in
-//! the rows that this decision releases are then counted in a scan of their own, and the cut of
-//! each item hierarchy is chosen for these rows: suppressed rows protect nobody. Suppressed rows
-//! that stay have no list.
+//! the rows that this decision releases are then counted in a separate scan, and the cut of each
+//! item hierarchy is chosen for these rows: suppressed rows protect nobody. Suppressed rows that
+//! are written have no list.
 
 mod count;
 mod cut;

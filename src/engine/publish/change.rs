@@ -9,8 +9,8 @@ use crate::lake::properties;
 use arrow::datatypes::{Field, Schema};
 use std::sync::Arc;
 
-/// Returns the change that makes a release the content of its table, or with APPEND adds the
-/// written files to it. `text` is the text of its manifest.
+/// Returns the change that makes a release the content of its table. With APPEND, the change adds
+/// the written files to the table. `text` is the text of the release's manifest.
 pub(super) fn change(target: &Target, written: &Written, (manifest, text): (&Manifest, &str)) -> Result<Change> {
     // A release that grew names the files of earlier batches first.
     let earlier = manifest.output.len().saturating_sub(written.files.len());

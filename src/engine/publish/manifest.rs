@@ -99,7 +99,7 @@ pub(super) fn manifest(
 }
 
 /// Returns the value of the minimized metric, and the values of the other metrics that can be
-/// measured on the release. Returns no values for a release without a value.
+/// measured on the release. Returns no values if the release has no value of the minimized metric.
 fn metrics(job: &Job, decision: &Decision, written: &Written, release: &Release) -> Result<BTreeMap<String, f64>> {
     let Some(value) = release.value else {
         return Ok(BTreeMap::new());

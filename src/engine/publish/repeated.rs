@@ -5,13 +5,14 @@ use crate::folder::{FileSummary, Manifest};
 use crate::job::Target;
 use std::collections::HashMap;
 
-/// The most names that an error lists.
+/// The maximum number of names that an error lists.
 const TOLD: usize = 5;
 
-/// Fails if a batch read files that an earlier batch of the release read, under any names and
+/// Fails if a batch read files that an earlier batch of the release read, whatever the names and
 /// conditions. `statement` is the checksum of the batch's statement. Fails with
 /// `ErrorKind::TargetExists` if the batch read no other files, and with `ErrorKind::Data` if it
-/// did. With the option `read_again`, fails only for the same statement over the same files.
+/// read other files too. With the option `read_again`, fails only for the same statement over the
+/// same files.
 pub(in crate::engine) fn refuse(
     standing: &Manifest,
     (statement, input): (&str, &[FileSummary]),
@@ -76,7 +77,7 @@ fn known(standing: &Manifest, waiting: &[String]) -> HashMap<String, usize> {
             known.entry(file.clone()).or_insert(number);
         }
     }
-    // Versions without the field `inputs` left only the files of the last batch.
+    // Versions without the field `inputs` recorded only the files of the last batch.
     for file in standing.input.iter().filter_map(FileSummary::identity) {
         known.entry(file).or_insert(batches.len());
     }

@@ -11,7 +11,7 @@ use crate::staging::Stage;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Runs all stages before the last one for the files of `folder`.
+/// Runs all stages except the last one, with a target in `folder`.
 async fn recounted(folder: &Path) -> (Arc<Job>, Decision, Written, Recounted, Staging) {
     let mut job = job();
     let target = target(&folder.join("out"));

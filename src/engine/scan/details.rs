@@ -5,7 +5,8 @@ use crate::frequency::{Attribute, Base, DetailRequest};
 use crate::job::{Constraint, Job};
 use crate::metric::Metric;
 
-/// Returns the details that the classes of a job need for its models and to measure `metrics`.
+/// Returns the details that the classes of a job need for the job's models and for measuring
+/// `metrics`.
 pub fn detail_requests(job: &Job, metrics: &[&dyn Metric]) -> Vec<DetailRequest> {
     let mut requests: Vec<DetailRequest> = vec![];
     let mut add = |request: DetailRequest| {

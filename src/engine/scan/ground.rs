@@ -31,8 +31,8 @@ impl Chosen {
         }
     }
 
-    /// Removes level 0 from quasi-identifier number `i` if it would release unchanged values that
-    /// ON UNMAPPED TOP makes `*`. Fails as a data error if the statement asks for level 0.
+    /// Removes level 0 from quasi-identifier number `i` if values that ON UNMAPPED TOP makes `*`
+    /// would be released unchanged there. Fails as a data error if the statement asks for level 0.
     pub(super) fn raise(&self, i: usize, q: &mut QuasiIdentifier, lookup: &Lookup, coverage: &Coverage) -> Result<()> {
         let (low, high) = q.levels.unwrap_or((0, lookup.top()));
         let is_open = low == 0 && high <= lookup.top();

@@ -150,7 +150,7 @@ fn merge(
 }
 
 /// Checks that a population contains its sample: no combination of values may have fewer rows in
-/// the population. Fails with `ErrorKind::Data` if one has.
+/// the population than in the sample. Fails with `ErrorKind::Data` if a combination does.
 fn contains_sample(base: &Base, spill_space: &SpillSpace) -> Result<()> {
     let missing = base.missing_people(spill_space)?;
     if missing == 0 {
@@ -234,9 +234,9 @@ enum Bound {
 }
 
 /// Binds the hierarchies to the values of the quasi-identifiers. If an earlier release is replayed,
-/// unknown values and NULLs that a hierarchy refuses are drift of all columns. Otherwise they are
-/// an error of the first column that has them. Removes level 0 from columns whose level 0 may not
-/// be released.
+/// unknown values and NULLs that a hierarchy refuses are reported as drift for all columns.
+/// Otherwise they are an error for the first column that has them. Removes level 0 from columns
+/// whose level 0 may not be released.
 fn bind(
     quasi_identifiers: &mut [QuasiIdentifier],
     (sample, population): (&Scan, Option<&Scan>),
@@ -280,7 +280,7 @@ fn bind(
 }
 
 /// Fails, before a search looks for labels, if bounds are to be released and a label that may be
-/// chosen has none.
+/// chosen has no bounds.
 fn has_bounds(quasi_identifier: &QuasiIdentifier, lookup: &Lookup) -> Result<()> {
     let (low, high) = quasi_identifier.levels.unwrap_or((0, lookup.top()));
     let mut levels = low..=high.min(lookup.top());

@@ -1,6 +1,6 @@
 //! The sample of a differentially private release, drawn from the classes of the source.
 //!
-//! Each row of a class is drawn by itself with the same probability. The number of drawn rows
+//! Each row of a class is drawn independently with the same probability. The number of drawn rows
 //! therefore describes the sample completely, and no row needs a name. The draws of a class come
 //! from a stream of ChaCha20 whose key is the HMAC-SHA-256 of the labels of the class under the key
 //! of the sample. The draws depend neither on the order of the rows, nor on the files, threads and
@@ -31,11 +31,11 @@ use std::sync::Arc;
 /// The key of a sample, or of the draws of a class.
 type Key = [u8; 32];
 
-/// The number of rows that are drawn between two checks whether the statement was cancelled.
+/// The number of rows that are drawn between two checks for cancellation of the statement.
 const PATIENCE: u64 = 1 << 20;
 
-/// Returns the classes of `base` of which enough rows are drawn, with the number of drawn rows.
-/// Nothing else of the source remains.
+/// Returns the classes of `base` from which enough rows are drawn, each with its number of drawn
+/// rows. The result contains nothing else from the source.
 pub(super) fn sampled(base: &Base, quasi_identifiers: &[QuasiIdentifier], sampling: &Sampling) -> Result<Base> {
     let BaseSet::Held(set) = &base.set else {
         return Err(Error::new(
@@ -59,7 +59,8 @@ pub(super) fn sampled(base: &Base, quasi_identifiers: &[QuasiIdentifier], sampli
     })
 }
 
-/// Returns the labels of each class as bytes that are equal if and only if all of its labels are.
+/// Returns the labels of each class as bytes. The bytes of two classes are equal if and only if all
+/// their labels are equal.
 fn labels(base: &Base) -> Result<Rows> {
     let (set, layout) = (base.held()?, base.key_schema.layout());
     let column = |(column, lookup): (usize, &Arc<Lookup>)| {
@@ -141,7 +142,7 @@ fn draw(key: Key, rows: u64, share: u32) -> Result<u64> {
 mod tests {
     use super::*;
 
-    /// Compares how many of 4000 keys draw each number of rows with the binomial distribution.
+    /// Tests that the numbers of rows drawn with 4000 keys follow the binomial distribution.
     #[test]
     fn each_row_is_drawn_with_the_given_probability() {
         for (rows, share) in [

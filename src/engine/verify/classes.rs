@@ -1,5 +1,5 @@
-//! The proof that a release is what was decided: the released rows, by their labels, are exactly
-//! the decided classes. It finds any change that sorts and files make to rows.
+//! The proof that a release is what was decided: grouped by their labels, the released rows are
+//! exactly the decided classes. The proof finds any change that sorts and files make to rows.
 
 use crate::canonical::one_spelling;
 use crate::engine::write::Settled;
@@ -19,9 +19,9 @@ use std::sync::Arc;
 /// The table name of the decided classes in the recounting session.
 const DECIDED: &str = "decided";
 
-/// Checks that the released rows, by their labels, are the decided classes, each with the decided
-/// number of rows. `is_csv` is true if the rows were read from CSV files. Fails with
-/// `ErrorKind::Verification` if they differ.
+/// Checks that the released rows, grouped by their labels, are the decided classes, each with the
+/// decided number of rows. `is_csv` is true if the rows were read from CSV files. Fails with
+/// `ErrorKind::Verification` if the rows are not the decided classes.
 pub(super) async fn check_classes(
     session: &SessionContext,
     (settled, recoding): (&Settled, &RecodingPlan),
@@ -73,7 +73,7 @@ pub(super) async fn check_classes(
     }
 }
 
-/// Returns the labels of the kept classes with the negative number of their rows. A label is the
+/// Returns the labels of the kept classes, each with its negated number of rows. A label is the
 /// text of its value after conversion to the type of its released column in `types`.
 fn decided(
     (settled, recoding): (&Settled, &RecodingPlan),

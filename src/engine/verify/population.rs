@@ -1,4 +1,4 @@
-//! The population, generalized like the release, for models that count in it.
+//! The population, generalized like the release, for models that count the population's rows.
 
 use crate::canonical::text_of;
 use crate::engine::apply::plan::{plan, table_over};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 const POPULATION: &str = "population";
 
 /// Registers the population, generalized to the chosen node, as a table of the recounting session.
-/// Returns its name, or `None` if the job has no population.
+/// Returns the name of the table, or `None` if the job has no population.
 pub(super) async fn generalized_population(
     session: &SessionContext,
     job: &Job,
@@ -38,8 +38,8 @@ pub(super) async fn generalized_population(
     let plan = plan(&rows, Arc::new(recoding), &[], &[]).await?;
     session.deregister_table(POPULATION)?;
     let rows = session.read_table(Arc::new(table_over(plan, job.source.state())?))?;
-    // If suppressed rows stay, every released quasi-identifier is text, except where labels have
-    // another form.
+    // If suppressed rows are written, every released quasi-identifier is text, except where labels
+    // have another form.
     let computed = job.computed_columns();
     let texts = names.iter().map(|name| match computed.iter().any(|c| c == name) {
         true => ident(*name),

@@ -31,7 +31,7 @@ const REWRITTEN: &str = "rewritten";
 pub(in crate::engine) struct Recounted {
     /// The number of rows that were written or kept.
     pub(in crate::engine) rows: u64,
-    /// The size of the smallest class; in entities if the request names them.
+    /// The size of the smallest class, counted in entities if the request names an entity.
     pub(in crate::engine) reached_k: Option<u64>,
     /// The check of each promise, in the order of the models.
     pub(in crate::engine) checks: Vec<Check>,
@@ -43,7 +43,8 @@ pub(in crate::engine) struct Recounted {
 }
 
 impl Recounted {
-    /// Returns itself if every promise holds. Fails with `ErrorKind::Verification` if not.
+    /// Returns the recount unchanged if every promise is kept. Fails with `ErrorKind::Verification`
+    /// if not.
     pub(in crate::engine) fn require(self) -> Result<Self> {
         let broken: Vec<&str> = self.checks.iter().filter(|c| !c.ok).map(|c| c.check.as_str()).collect();
         if broken.is_empty() {
@@ -255,8 +256,7 @@ impl Recount<'_> {
         )))
     }
 
-    /// Returns the check of the personal limits, which were counted on the rows as they were handed
-    /// out.
+    /// Returns the check of the personal limits, which were counted while the rows were handed out.
     fn check_limits(&self) -> Option<Check> {
         let (constraint, _) = self.job.personal()?;
         let above = self.written.outcome.as_ref().map(|o| o.above);

@@ -1,5 +1,5 @@
-//! The recount of a release that grows: of all rows that are then released, and of the new rows as
-//! a table of their own.
+//! The recount of a release that grows. It counts all rows that are then released, and the new rows
+//! as a separate table.
 //!
 //! A reader who has the release before and after the batch knows which rows are new. The new rows
 //! must therefore satisfy the models by themselves, and all rows must satisfy them together.
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// The table name of all released rows in the recounting session.
 const GROWN: &str = "grown";
 
-/// The table name of the rows of the release that is added to.
+/// The table name of the rows of the release to which rows are added.
 const STANDING: &str = "standing";
 
 /// All rows of a release after a batch was added to it.
@@ -45,7 +45,7 @@ pub(in crate::engine) struct Union {
 
 /// Recounts the written rows alone, and all rows of the release that `target` grows together with
 /// the written rows. Returns `None` if `target` grows no release. Fails as infeasible if a promise
-/// does not hold.
+/// is not kept.
 pub(in crate::engine) async fn recount_union(
     job: &Job,
     written: &Written,
@@ -64,8 +64,8 @@ pub(in crate::engine) async fn recount_union(
     };
     same_types(&standing, &written.schema)?;
     if standing.batches.is_empty() {
-        // Distributions of a release that was not made to grow may have been compared with those of
-        // its source.
+        // In a release that was not made to grow, distributions may have been compared with those
+        // of the source.
         let rows = as_written(rows_that_stand(session, target).await?, &written.schema)?;
         session.register_table(STANDING, rows.into_view())?;
         let what = "the rows of the release that stands alone do not hold";
@@ -98,8 +98,8 @@ pub(in crate::engine) async fn recount_union(
     }))
 }
 
-/// Describes released rows as a table of their own, whose distributions are compared with its own
-/// rows.
+/// Describes released rows as a separate table, whose distributions are compared with the
+/// distributions of its own rows.
 fn table(job: &Job, name: &str) -> ReleasedTable {
     ReleasedTable {
         name: name.into(),
@@ -109,8 +109,8 @@ fn table(job: &Job, name: &str) -> ReleasedTable {
     }
 }
 
-/// Recounts every promise of a job, and the codes of its hierarchies. Fails as infeasible if one
-/// does not hold.
+/// Recounts every promise of a job, and the codes of its hierarchies. Fails as infeasible if a
+/// promise is not kept.
 async fn check(job: &Job, session: &SessionContext, table: &ReleasedTable, what: &str) -> Result<Vec<Check>> {
     let mut checks = table.check(session, &promises(job)?).await?;
     checks.iter_mut().for_each(|c| c.reached = c.reached.map(steady));
@@ -122,7 +122,7 @@ async fn check(job: &Job, session: &SessionContext, table: &ReleasedTable, what:
     }
 }
 
-/// Fails as a usage error if a column has another type than in the release.
+/// Fails as a usage error if a column has a different type than in the release.
 fn same_types(standing: &Manifest, written: &Schema) -> Result<()> {
     for column in &standing.columns {
         let own = type_name(written.field_with_name(&column.name)?.data_type());

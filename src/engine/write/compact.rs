@@ -16,7 +16,7 @@ use arrow::downcast_dictionary_array;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use std::sync::Arc;
 
-/// Copies the rows into buffers of their own, which contain no byte of another row.
+/// Copies the rows into separate buffers, which contain no byte of another row.
 pub(super) fn compact(rows: &RecordBatch) -> Result<RecordBatch> {
     let columns = rows.columns().iter().map(|column| own(column.as_ref()));
     let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));

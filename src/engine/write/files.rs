@@ -90,10 +90,10 @@ struct Files<'a> {
     alike: Option<Seen>,
     open: Option<(Partition, u64, Box<dyn Sink>)>,
     limit: Limit,
-    /// The number of files before the open one, including those of the release that is added to.
-    /// Numbers count all files, so that names are unique and in row order.
+    /// The number of files before the open one, including those of the release to which rows are
+    /// added. Numbers count all files, so that names are unique and in row order.
     begun: usize,
-    /// The number of files of the release that is added to.
+    /// The number of files of the release to which rows are added.
     standing: usize,
     /// Finished files, oldest first.
     put: VecDeque<Put>,

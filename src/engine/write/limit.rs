@@ -1,9 +1,9 @@
 //! Decides when a file is full: after a number of rows, or at about a number of bytes.
 //!
-//! The number of bytes of the rows of a file is known only when the rows are encoded, which several
-//! threads do at once. Files must end at the same row for any number of threads. The first row
-//! group, or the first file if it is smaller, is therefore measured, and gives the number of rows
-//! of all other files.
+//! The size of a file in bytes is known only when its rows are encoded, which several threads do at
+//! once. Files must end at the same row for any number of threads. The first row group, or the
+//! first file if it is smaller, is therefore measured. The result determines the number of rows of
+//! all other files.
 
 use super::sink::ROW_GROUP;
 
@@ -24,7 +24,7 @@ impl Limit {
         }
     }
 
-    /// Returns the maximum number of rows of a file that is known so far.
+    /// Returns the maximum number of rows of a file, as far as it is known.
     pub(super) fn rows(&self) -> u64 {
         self.rows
     }

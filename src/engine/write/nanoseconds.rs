@@ -21,9 +21,9 @@ use std::sync::Arc;
 /// each such column of a Parquet file. Reads each column of the source that has such times until a
 /// released value with nanoseconds is found.
 ///
-/// A type must not depend on rows that are not in a release. Suppressed rows are left out. Nothing
-/// is read for a release of a sample: its columns keep their types. Computed labels keep their
-/// types, too.
+/// A type must not depend on rows that are not in a release. Suppressed rows are therefore left
+/// out. Nothing is read for a release of a sample: its columns keep their types. Computed labels
+/// keep their types, too.
 pub(super) async fn nanoseconds(
     job: &Job,
     decision: &Decision,

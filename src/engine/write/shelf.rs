@@ -18,7 +18,7 @@ pub(in crate::engine) struct WrittenFile {
     pub(in crate::engine) path: String,
     /// The number of rows in the file.
     pub(in crate::engine) rows: u64,
-    /// The summary that the writer reported: the upload to an object store, or a worker.
+    /// The summary that was reported by the upload to an object store, or by a worker.
     pub(in crate::engine) object: Option<FileSummary>,
     /// The description of the file for the log of a Delta table.
     pub(in crate::engine) in_table: Option<InTable>,
@@ -33,7 +33,7 @@ pub(in crate::engine) struct InTable {
     pub(in crate::engine) statistics: String,
 }
 
-/// The place of the files of a release while it is written.
+/// The place of the files of a release while the release is written.
 #[derive(Clone)]
 pub(super) enum Shelf {
     /// A folder that is not visible yet.
@@ -45,9 +45,9 @@ pub(super) enum Shelf {
 
 /// A finished file.
 pub(super) enum Put {
-    /// It is in the staging folder.
+    /// The file is in the staging folder.
     There(WrittenFile),
-    /// It is being uploaded.
+    /// The file is being uploaded.
     OnWay(OnWay, u64, Option<InTable>),
 }
 

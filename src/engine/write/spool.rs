@@ -36,7 +36,7 @@ const PART: usize = 8;
 pub(in crate::engine) struct Spool {
     schema: SchemaRef,
     rows: Vec<Held>,
-    /// The bytes of the rows in memory, and the most that they may take.
+    /// The bytes of the rows in memory, and the maximum that these rows may take.
     bytes: usize,
     share: usize,
     memory: MemoryReservation,
@@ -125,7 +125,7 @@ impl Spool {
         self
     }
 
-    /// Streams some columns of all rows, in order.
+    /// Streams some columns of all rows, in row order.
     fn read(self: &Arc<Self>, columns: &Arc<Vec<usize>>, schema: &SchemaRef) -> SendableRecordBatchStream {
         let (spool, columns, own) = (Arc::clone(self), Arc::clone(columns), Arc::clone(schema));
         let rows = stream::iter(0..self.rows.len()).then(move |number| {
@@ -165,7 +165,7 @@ impl Spool {
     }
 }
 
-/// Encodes rows as an Arrow stream of their own, so that each batch has its own dictionaries.
+/// Encodes rows as a separate Arrow stream, so that each batch has its own dictionaries.
 pub(in crate::engine) fn encode(rows: &RecordBatch) -> Result<Vec<u8>> {
     let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME))?;
     let mut writer = StreamWriter::try_new_with_options(vec![], &rows.schema(), options)?;
@@ -187,7 +187,7 @@ impl ReleaseTable {
     }
 
     /// Checks that a format can distinguish the values of every column. Fails with
-    /// `ErrorKind::Data` if it writes some alike.
+    /// `ErrorKind::Data` if the format writes different values alike.
     pub async fn check_told_apart(&self, alike: Option<Alike>) -> Result<()> {
         let Some(alike) = alike else { return Ok(()) };
         let ShownColumns { rows, columns } = self.source();

@@ -1,5 +1,5 @@
-//! The staging of a release: a hidden folder beside a local target, or a run of its own for an
-//! object store or a Delta table.
+//! The staging of a release: a hidden folder beside a local target, or a separate run for an object
+//! store or a Delta table.
 
 use super::shelf::{Shelf, WrittenFile};
 use crate::error::{Error, ErrorKind, Result};
@@ -16,7 +16,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The most bytes that the names of all columns take.
+/// The maximum number of bytes of the names of all columns together.
 const HEADER: u64 = 16 << 20;
 
 /// A release that is being written and is not visible yet. Dropping it removes what was written.
@@ -73,8 +73,8 @@ impl Staging {
         }
     }
 
-    /// Returns the keeper with which a caller waits, after the staging has ended, until nothing of
-    /// it is left in an object store.
+    /// Returns the keeper of the staging. After the staging has ended, a caller waits with the
+    /// keeper until nothing of the staging is left in an object store.
     pub(in crate::engine) fn keeper(&self) -> Keeper {
         self.run().map_or_else(Keeper::default, Run::keeper)
     }
@@ -97,7 +97,7 @@ impl Staging {
 
     /// Puts the files of the release that `target` grows beside the written ones, and returns the
     /// locations from which a reader reads all of them, like [`Self::places`]. Fails with
-    /// `ErrorKind::Data` if they are not the files that its manifest names.
+    /// `ErrorKind::Data` if the release's files are not those that its manifest names.
     pub(in crate::engine) async fn places_of_all(&self, target: &Target, files: &[WrittenFile]) -> Result<Vec<String>> {
         let own = target.grows.as_ref().map_or(&[][..], |standing| &standing.output);
         let (one_by_one, own) = (target.partitioned_by.is_empty(), own.to_vec());
@@ -172,7 +172,8 @@ impl Staging {
     }
 
     /// Makes the staged files the release of the target, and then calls `then`. `manifest` is the
-    /// text of the release's manifest, and `change` is its description for the log of a table.
+    /// text of the release's manifest, and `change` is the description of the release for the log
+    /// of a table.
     pub(in crate::engine) async fn publish(
         self,
         target: &Target,
@@ -209,7 +210,7 @@ impl Staging {
     }
 
     /// Writes the manifest beside the files, if they are in a local folder. In an object store, the
-    /// commit writes it.
+    /// commit writes the manifest.
     pub(in crate::engine) async fn write_manifest(&self, manifest: &Manifest) -> Result<String> {
         let text = manifest.text()?;
         if let Some(folder) = self.folder() {

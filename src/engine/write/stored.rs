@@ -48,7 +48,7 @@ fn within(data_type: &DataType, change: impl Fn(&DataType) -> DataType) -> DataT
     }
 }
 
-/// Returns the same values in another type. Fails if a value does not fit it.
+/// Returns the same values in another type. Fails if a value does not fit that type.
 pub(super) fn exactly(values: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     if values.data_type() == data_type {
         return Ok(Arc::clone(values));

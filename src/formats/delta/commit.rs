@@ -1,4 +1,4 @@
-//! The commit: one entry of the log, put only if the log has no entry with its number.
+//! The commit: one entry of the log, written only if the log has no entry with its number.
 
 use super::entry::commit_info;
 use super::error::failed;
@@ -49,7 +49,7 @@ pub(super) async fn commit(place: &Place, before: Option<&Table>, change: Change
     let prepared = CommitBuilder::default()
         .with_actions(actions)
         .with_app_metadata(information)
-        // Another commit may have released something else.
+        // There is no retry, because another commit may have released something else.
         .with_max_retries(0)
         .build(snapshot, log.clone(), operation)
         .into_prepared_commit_future()
@@ -58,7 +58,7 @@ pub(super) async fn commit(place: &Place, before: Option<&Table>, change: Change
         Ok(prepared) => prepared,
         Err(e) => return CommitOutcome::Failed(failed(doing, &e)),
     };
-    // The work of the crate after a commit is left out. It may fail for reasons of its own,
+    // The work of `deltalake-core` after a commit is left out. It may fail for other reasons,
     // although the commit is done.
     match prepared.await {
         Ok(_) => CommitOutcome::Committed,
@@ -98,7 +98,7 @@ async fn found_out(
             ),
         )),
         _ if is_late => CommitOutcome::Late,
-        // A put without an answer may still reach the store.
+        // A write without an answer may still reach the store.
         _ => CommitOutcome::Unknown(failed(doing, error)),
     }
 }
@@ -148,7 +148,7 @@ fn added(addition: &Addition, now: i64) -> Add {
 }
 
 fn metadata(before: Option<&Table>, change: &Change, schema: &StructType, doing: &str) -> Result<Metadata> {
-    // Properties that others set on the table stay, such as the retention of its log.
+    // Properties that others set on the table are kept, such as the retention of its log.
     let kept = before.map(|table| table.snapshot.metadata().configuration());
     let kept = kept.into_iter().flatten();
     let kept = kept.filter(|(name, _)| !name.starts_with(OWN));
@@ -171,7 +171,7 @@ fn is_binding(name: &str) -> bool {
     name.starts_with("delta.constraints.") || name == "delta.columnMapping.mode"
 }
 
-/// Returns the protocol that the table needs and does not have yet.
+/// Returns the protocol that the table needs and does not yet have.
 fn protocol(before: Option<&Table>, is_without_zone: bool, doing: &str) -> Result<Option<Protocol>> {
     let broken = |e: serde_json::Error| Error::internal(format!("a protocol cannot be written as JSON: {e}"));
     let made = |value: Value| serde_json::from_value(value).map(Some).map_err(broken);

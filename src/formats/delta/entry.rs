@@ -1,4 +1,4 @@
-//! The information about a commit in the entry of the log.
+//! The information about a commit in its entry of the log.
 
 use serde_json::Value;
 

@@ -15,7 +15,7 @@ use datafusion::execution::SessionState;
 use std::fs::File;
 use std::sync::Arc;
 
-/// The format.
+/// The Delta format.
 #[derive(Debug)]
 pub(super) struct Delta;
 

@@ -7,7 +7,7 @@ use crate::formats::place::LOG;
 #[cfg(feature = "delta")]
 use super::format::Delta;
 
-/// The line of the format.
+/// The entry of Delta.
 pub(crate) const ENTRY: Entry = Entry {
     word: "delta",
     feature: "delta",

@@ -135,7 +135,7 @@ impl LoggedTable for Table {
             let entry = log.read_commit_entry(version).await;
             let entry = entry.map_err(|e| failed(format!("cannot read the log of {}", self.place.url), &e))?;
             let Some(told) = entry.as_deref().and_then(commit_info) else {
-                // Entries removed by a cleanup are older than the rest.
+                // Entries that a cleanup has removed are older than the rest.
                 break;
             };
             if told.get(RELEASE).and_then(Value::as_str) == Some(run) {

@@ -7,7 +7,7 @@ use parquet::file::statistics::Statistics;
 use serde_json::{Map, Value, json};
 use std::fs::File;
 
-/// The longest text that is used as a bound.
+/// The largest number of characters of a text that is used as a bound.
 const LONGEST: usize = 32;
 
 /// Returns the statistics of a Parquet file, as JSON. Only columns of whole numbers, texts and
@@ -76,8 +76,8 @@ impl Bound {
     }
 }
 
-/// Returns the bounds of a row group if they are exact; `None` if it has none that a log can
-/// contain.
+/// Returns the bounds of a row group if they are exact; `None` if a log cannot contain them, or if
+/// there are none.
 fn bounds(group: &Statistics, physical: Type, logical: Option<&LogicalType>) -> Option<(Bound, Bound)> {
     if !(group.min_is_exact() && group.max_is_exact()) {
         return None;

@@ -44,7 +44,8 @@ pub(super) fn log(place: &Place) -> Result<LogStoreRef> {
 
 impl Table {
     /// Opens a version of the table at a place. Fails with `ErrorKind::Usage` if there is no such
-    /// version, and with `ErrorKind::Data` if the table has features that the crate does not read.
+    /// version, and with `ErrorKind::Data` if the table has features that `deltalake-core` does not
+    /// read.
     pub(super) async fn at(place: &Place, at: &At) -> Result<Self> {
         let doing = format!("cannot read the Delta table {}", place.url);
         let log = log(place)?;
@@ -102,7 +103,7 @@ async fn at_time(log: &LogStoreRef, text: &str, doing: &str) -> Result<u64> {
     loaded.map_err(|e| failed(doing, &e))?;
     let state = table.snapshot().map_err(|e| failed(doing, &e))?;
     let version = state.version();
-    // For a time before the oldest version, the crate returns the oldest version.
+    // For a time before the oldest version, `deltalake-core` returns the oldest version.
     let is_younger = |since: i64| since > time.timestamp_millis();
     if state.version_timestamp(version).is_some_and(is_younger) {
         return Err(Error::usage(format!(

@@ -1,4 +1,4 @@
-//! The catalog of a lake: an SQLite file. One snapshot of it is read.
+//! The catalog of a lake, which is an SQLite file. One snapshot is read from it.
 
 use super::address::Address;
 use super::error::failed;
@@ -19,22 +19,22 @@ use std::sync::Arc;
 const VERSION: &str = "1.0";
 /// The first bytes of an SQLite file.
 const SQLITE: &[u8] = b"SQLite format 3\0";
-/// The bytes of a DuckDB file after its checksum.
+/// The bytes that follow the checksum in a DuckDB file.
 const DUCKDB: &[u8] = b"DUCK";
 /// The forms of the time of a snapshot. A time without a zone is in UTC.
 const TIMES: &[&str] = &["%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M:%S%.f%#z"];
 
-/// A catalog, with the crate's provider that reads the contents of a snapshot.
+/// A catalog, with the provider of `datafusion-ducklake` that reads the contents of a snapshot.
 #[derive(Debug, Clone)]
 pub(super) struct Catalog {
     pub(super) provider: Arc<dyn MetadataProvider>,
-    /// How an error about the table begins.
+    /// The beginning of every error about the table.
     pub(super) doing: String,
 }
 
 impl Catalog {
     /// Opens the catalog of a table. Fails with `ErrorKind::Usage` if the file is not a catalog,
-    /// and with `ErrorKind::Data` if its version is not known or it is encrypted.
+    /// and with `ErrorKind::Data` if the catalog has an unknown version or is encrypted.
     pub(super) async fn open(address: &Address) -> Result<Self> {
         let doing = format!("cannot read the DuckLake table {address}");
         let path = PathBuf::from(&address.catalog);
@@ -44,8 +44,8 @@ impl Catalog {
         Ok(Self { provider, doing })
     }
 
-    /// Fails with `ErrorKind::Data` for a version of the format that is not known, and for
-    /// encrypted files.
+    /// Fails with `ErrorKind::Data` if the version of the format is not known, or if files are
+    /// encrypted.
     pub(super) fn check_format(&self) -> Result<()> {
         let settings = self.provider.get_metadata_settings(None, None);
         let settings = settings.map_err(|e| failed(&self.doing, &e))?;
@@ -70,7 +70,7 @@ impl Catalog {
 
     /// Returns the numbers of the snapshots with their times, sorted.
     fn snapshots(&self) -> Result<Vec<(i64, Option<String>)>> {
-        // The crate has two lists. This one reads the times that DuckDB writes.
+        // `datafusion-ducklake` has two lists. This one reads the times that DuckDB writes.
         let listed = self.provider.list_snapshot_changes();
         let listed = listed.map_err(|e| failed(&self.doing, &e))?;
         let mut snapshots: Vec<(i64, Option<String>)> =
@@ -156,11 +156,11 @@ impl Catalog {
         Err(Error::unknown("table", &address.table, known).context(&self.doing))
     }
 
-    /// Returns a checksum of the numbers of the rows that the catalog itself contains, and of the
-    /// rows of files that it marks as deleted; `None` if there are no such rows. Fails with
-    /// `ErrorKind::Data` if such rows were written when the table had other columns: the crate
-    /// finds the columns of such rows by their current names, and would read a renamed column as
-    /// NULL.
+    /// Returns a checksum of the numbers of two kinds of rows: rows that the catalog itself
+    /// contains, and rows of files that it marks as deleted. Returns `None` if there are no such
+    /// rows. Fails with `ErrorKind::Data` if such rows were written when the table had other
+    /// columns: `datafusion-ducklake` finds the columns of such rows by their current names, and
+    /// would read a renamed column as NULL.
     pub(super) fn check_inlined(&self, table: i64, snapshot: i64) -> Result<Option<String>> {
         let failed = |e| failed(&self.doing, &e);
         let columns = self.provider.get_table_structure(table, snapshot).map_err(failed)?;
@@ -221,7 +221,7 @@ fn checked(path: &Path) -> Result<PathBuf> {
     path.canonicalize().map_err(failed)
 }
 
-/// Returns the URL with which the crate opens a file for reading only.
+/// Returns the URL with which `datafusion-ducklake` opens a file for reading only.
 fn url(path: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
     let bytes = path.as_os_str().as_encoded_bytes().iter();
@@ -232,7 +232,7 @@ fn url(path: &Path) -> String {
     format!("sqlite://{}?mode=ro", spelled.collect::<String>())
 }
 
-/// Returns the time of a snapshot.
+/// Returns the time of a snapshot, which the catalog has as text.
 fn of_snapshot(text: &str) -> Option<DateTime<Utc>> {
     let zoned = TIMES.iter().find_map(|form| DateTime::parse_from_str(text, form).ok());
     let plain = || NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f").ok();

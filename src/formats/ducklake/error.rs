@@ -1,15 +1,15 @@
-//! Errors of the crate as errors of this one. They never quote the catalog, which may contain
-//! values.
+//! Errors of `datafusion-ducklake` as errors of this crate. They never quote the catalog, which may
+//! contain values.
 
 use crate::error::{Error, ErrorKind};
 use datafusion::error::DataFusionError;
 use datafusion_ducklake::DuckLakeError;
 use std::fmt;
 
-/// The first words of the error for a value that does not have the type that the crate expects.
+/// The first words of the error for a value without the type that `datafusion-ducklake` expects.
 const DECODING: &str = "error occurred while decoding";
 
-/// Returns the error of an operation on a catalog. It begins with `doing`.
+/// Returns the error of an operation on a catalog. The error begins with `doing`.
 pub(super) fn failed(doing: impl fmt::Display, error: &DuckLakeError) -> Error {
     match error {
         DuckLakeError::ObjectStore(error) => Error::of_store(doing, error),

@@ -8,8 +8,8 @@ use datafusion_ducklake::path_resolver::resolve_path;
 use std::collections::BTreeMap;
 
 /// Returns the data files and the delete files of a snapshot with their sizes, by their paths in
-/// the store. Fails with `ErrorKind::Data` for a file that is encrypted, or that the crate would
-/// look for in the wrong place.
+/// the store. Fails with `ErrorKind::Data` for a file that is encrypted, or that
+/// `datafusion-ducklake` would look for in the wrong place.
 pub(super) fn files(
     catalog: &Catalog,
     (table, folder): (i64, &str),
@@ -35,8 +35,8 @@ pub(super) fn files(
 }
 
 /// Returns the path in the store of a path in the catalog, which is either relative to `folder` or
-/// absolute. The crate looks for absolute paths in the store of the lake, so a path that names
-/// another store is refused.
+/// absolute. `datafusion-ducklake` looks for absolute paths in the store of the lake, so a path
+/// that names another store is refused.
 pub(super) fn inside(catalog: &Catalog, folder: &str, path: (&str, bool), is_local: bool) -> Result<String> {
     let (path, is_relative) = path;
     let is_known = is_relative || (is_local && path.starts_with('/'));

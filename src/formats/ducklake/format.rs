@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use datafusion::execution::SessionState;
 use std::sync::Arc;
 
-/// The format.
+/// The DuckLake format.
 pub(super) struct DuckLake;
 
 #[async_trait]

@@ -6,7 +6,7 @@ use crate::formats::entry::Entry;
 #[cfg(feature = "ducklake")]
 use super::format::DuckLake;
 
-/// The line of the format.
+/// The entry of DuckLake.
 pub(crate) const ENTRY: Entry = Entry {
     word: "ducklake",
     feature: "ducklake",

@@ -1,7 +1,7 @@
 //! DuckLake tables: one snapshot of a table as a source.
 //!
 //! The crate `datafusion-ducklake` reads the catalog, which is an SQLite file, and the data files.
-//! The stores of the data files are those of the session. It is behind the cargo feature
+//! The stores of the data files are those of the session. The format is behind the cargo feature
 //! `ducklake`.
 //!
 //! A catalog may contain values of the table: rows that were too few for a file, and the bounds of

@@ -41,7 +41,7 @@ impl PinnedTable for Table {
         self.files.keys().any(|path| self.called(path) == name)
     }
 
-    /// Also fails if the snapshot is gone, or has other files now.
+    /// Also fails if the snapshot is gone, or now has other files.
     async fn files(&self) -> Result<Vec<PinnedFile>> {
         let own = self.clone();
         blocking("reading a catalog", move || own.check_unchanged()).await?;
@@ -62,8 +62,8 @@ impl PinnedTable for Table {
         Ok(Arc::clone(&self.rows) as _)
     }
 
-    /// Filters are not passed to the crate: with them, it would leave out files by the bounds in
-    /// the catalog.
+    /// Filters are not passed to `datafusion-ducklake`: with them, it would leave out files by the
+    /// bounds in the catalog.
     async fn scan(
         &self,
         rows: &dyn TableProvider,

@@ -55,9 +55,9 @@ struct Opened {
 
 impl Table {
     /// Opens a snapshot of a table. Fails with `ErrorKind::Usage` if there is no such table or
-    /// snapshot, and with `ErrorKind::Data` if the crate would not read its rows correctly: files
-    /// that are encrypted or outside of the lake, a version of the format that is not known, rows
-    /// in the catalog from before a change of the columns.
+    /// snapshot. Fails with `ErrorKind::Data` if `datafusion-ducklake` would not read its rows
+    /// correctly: its files are encrypted or outside of the lake, the version of the format is not
+    /// known, or the catalog has rows from before a change of the columns.
     pub(super) async fn open(state: &SessionState, address: Address, at: &At) -> Result<Self> {
         let catalog = Catalog::open(&address).await?;
         let (own, named, at) = (catalog.clone(), address.clone(), at.clone());
@@ -91,7 +91,7 @@ impl Table {
         }
     }
 
-    /// Fails with `ErrorKind::Data` if the snapshot is gone, or if its rows are in other files now.
+    /// Fails with `ErrorKind::Data` if the snapshot is gone, or if its rows are now in other files.
     pub(super) fn check_unchanged(&self) -> Result<()> {
         let now = files(
             &self.catalog,

@@ -18,8 +18,8 @@ pub(crate) struct Shared {
     values: Mutex<Interner>,
 }
 
-/// The values of a column in ascending order with NULL last, and the rank of the value of each code
-/// of the scan.
+/// The values of a column in ascending order with NULL last, and for each code of the scan the rank
+/// of its value.
 #[derive(Debug, Clone)]
 pub(crate) struct Dictionary {
     pub(crate) values: ArrayRef,

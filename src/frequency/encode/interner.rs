@@ -15,8 +15,8 @@ use std::sync::Arc;
 /// Assigns codes to the values of one column: 0, 1, 2, ... in order of first appearance. NULL is a
 /// value, and the two zeros of floating point are one value.
 pub(crate) struct Interner {
-    /// The lock is never contended. The mutex only makes a type `Sync` that DataFusion declares as
-    /// `Send`.
+    /// The lock is never contended. The mutex only makes a type `Sync` that DataFusion declares
+    /// only as `Send`.
     groups: Mutex<Box<dyn GroupValues>>,
     data_type: DataType,
     last: LastDictionary,
@@ -196,7 +196,7 @@ mod tests {
                 let codes: Vec<(usize, usize)> = codes.iter().map(|c| (0, *c as usize)).collect();
                 interleave(&[values.as_ref()], &codes).unwrap()
             };
-            // The values are those of the rows, and reading them changes no code.
+            // The values are those of the rows, and calling `values` changes no code.
             for _ in 0..2 {
                 let values = interner.values().unwrap();
                 prop_assert_eq!(&of_row(&values, &mut interner), &whole);

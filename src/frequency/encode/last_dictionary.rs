@@ -14,8 +14,8 @@ pub(super) struct LastDictionary {
     null: Option<u32>,
 }
 
-/// The values of a dictionary, with the codes of those values that a row has had. A value that no
-/// row has is not a value of the column, because a filter leaves such values in the dictionary.
+/// The values of a dictionary, with the codes of those values that a row has had. A filter leaves
+/// values in the dictionary that no row has; these are not values of the column.
 #[derive(Debug)]
 struct Known {
     values: ArrayRef,

@@ -12,7 +12,7 @@ pub enum DetailRequest {
     Values(String),
     /// The distinct values of a column (the entity of ENTITY).
     Distinct(String),
-    /// The distinct pairs of an entity and a value, so that an entity counts once for a value.
+    /// The distinct pairs of an entity and a value, so that an entity counts once per value.
     Pairs {
         /// The entity column.
         entity: String,

@@ -11,7 +11,7 @@ use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
-/// The keys of this many entries are put together at a time.
+/// The number of entries whose keys are assembled at a time.
 const TOGETHER: usize = 1 << 14;
 
 /// The counts of one detail, grouped by (class, code) or (class, entity, code).
@@ -45,13 +45,13 @@ impl DetailTally {
         self.indices.len()
     }
 
-    /// Takes the entries in memory out: their keys and their counts.
+    /// Removes the entries that are in memory, and returns their keys and their counts.
     pub(crate) fn take(&mut self) -> (Vec<u64>, Vec<u64>) {
         let none = Sums::new(self.codes());
         std::mem::replace(&mut self.counts, none).into_parts()
     }
 
-    /// Counts the rows of a batch, whose combinations are `classes`.
+    /// Counts the rows of a batch. `classes` are the combinations of the rows.
     pub(super) fn add(&mut self, classes: &[u32], batch: &RecordBatch, weights: &Weights) -> Result<()> {
         let mut keys = self.encode(batch)?;
         let words = self.codes();
@@ -63,7 +63,7 @@ impl DetailTally {
         Ok(())
     }
 
-    /// Remembers the codes of a batch that is not counted.
+    /// Keeps the codes of a batch whose rows are not counted.
     pub(super) fn put_off(&mut self, batch: &RecordBatch) -> Result<()> {
         self.unwritten = self.encode(batch)?;
         Ok(())
@@ -93,8 +93,8 @@ impl DetailTally {
         })
     }
 
-    /// Writes the rows that were put off, whose combinations are `keys`, to a file. Without counts,
-    /// each row counts once.
+    /// Writes the rows that were put off to a file. `keys` are the keys of their combinations.
+    /// Without counts, each row counts once.
     pub(super) fn write(
         &mut self,
         layout: &PackedLayout,
@@ -108,9 +108,9 @@ impl DetailTally {
         self.files.append(layout, self.codes(), spill_space, &entries, counts)
     }
 
-    /// Calls `f` with all entries and their counts, one part at a time, whether in files or in
-    /// memory, and with the layout of the keys. An entry is the key of a combination, followed by a
-    /// word for each code. Without counts, each entry counts once.
+    /// Calls `f` with the layout of the keys and all entries with their counts, one part at a time,
+    /// whether the entries are in files or in memory. An entry is the key of a combination,
+    /// followed by a word for each code. Without counts, each entry counts once.
     pub(super) fn for_each(
         &self,
         (layout, keys): (&PackedLayout, &[u64]),

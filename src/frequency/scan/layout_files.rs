@@ -1,4 +1,4 @@
-//! Packed keys in files, each file in the layout that codes needed when it was written.
+//! Packed keys in files, each file in the layout that the codes needed when it was written.
 
 use crate::error::Result;
 use crate::frequency::key_file::KeyFile;
@@ -35,8 +35,7 @@ impl LayoutFiles {
         self.0.is_empty()
     }
 
-    /// Calls `f` with all keys and their counts, one part at a time, and with the layout of the
-    /// keys.
+    /// Calls `f` with the layout of the keys and all keys with their counts, one part at a time.
     pub(super) fn for_each(
         &self,
         mut f: impl FnMut(&PackedLayout, &[u64], Option<&[u64]>) -> Result<()>,

@@ -60,7 +60,7 @@ impl Marginals {
     }
 
     /// Returns the values of a column in ascending order with NULL last, and the number of rows of
-    /// each. A value that only another scan with the same dictionary met has no rows.
+    /// each. A value that was met only by another scan with the same dictionary has no rows.
     pub(crate) fn of(&self, column: usize) -> Result<(ArrayRef, Vec<u64>)> {
         let Dictionary { values, ranks } = self.columns[column].finish()?;
         let mut counts = vec![0; values.len()];

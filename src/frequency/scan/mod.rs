@@ -15,5 +15,6 @@ pub use parquet::read_dictionaries;
 pub use run::Scan;
 pub(crate) use tally::Tally;
 
-/// The column of rows that were counted before: the number of rows that each row stands for.
+/// The column of a table whose rows were counted before. It has the number of rows that each row
+/// stands for.
 pub(crate) const ROWS: &str = "__anonsql_rows";

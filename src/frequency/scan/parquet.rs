@@ -152,7 +152,8 @@ impl Files {
     }
 
     /// Returns true if every row group of every file has the column as texts, and as indices of a
-    /// small dictionary. A column of NULLs alone may have no type in its file, and is no text there.
+    /// small dictionary. A column that contains only NULLs may have no type in its file, and is not
+    /// text then.
     fn all_have_dictionary(&self, column: &str) -> bool {
         let row_groups = self.0.values().flat_map(|footer| footer.row_groups());
         row_groups.into_iter().all(|group| {
@@ -220,7 +221,7 @@ mod tests {
         let options = ParquetReadOptions::default().table_partition_cols(vec![("year".into(), DataType::Utf8)]);
         let rows = session.read_parquet(folder.to_str().unwrap(), options).await.unwrap();
         let rows = spelled_once(rows).unwrap().select_columns(columns).unwrap();
-        // A scan hands its files out once, so each side needs a plan of its own.
+        // A scan hands out its files once, so each side needs a plan of its own.
         let plan = rows.clone().create_physical_plan().await.unwrap();
         let fast = read_dictionaries(rows.create_physical_plan().await.unwrap())
             .await

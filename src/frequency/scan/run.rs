@@ -81,7 +81,7 @@ impl Scan {
         blocking("ordering the values of a scan", move || Self::of(tallies, &columns)).await
     }
 
-    /// Returns the counts of the partitions, with the values of all partitions in order.
+    /// Returns the counts of the partitions, with the values of all partitions in ascending order.
     fn of(tallies: Vec<Tally>, columns: &Columns) -> Result<Self> {
         Ok(Self {
             rows: tallies.iter().map(|t| t.rows).sum(),
@@ -131,7 +131,7 @@ impl Scan {
         self.tallies.iter().all(Tally::may_spill)
     }
 
-    /// Returns the bytes that merging the partitions takes beside them.
+    /// Returns the bytes that merging the partitions takes in addition to the partitions.
     pub(crate) fn bytes_to_merge(&self, words: usize) -> usize {
         let groups: usize = self.tallies.iter().map(|t| t.grouper.len()).sum();
         let entries = (0..self.details.len()).map(|detail| {
@@ -141,8 +141,8 @@ impl Scan {
                 .sum::<usize>()
         });
         let (all, most) = entries.fold((0, 0), |(all, most), n| (all + n, most.max(n)));
-        // The keys in their new codes, the class of each group, its position in the order, and the
-        // ordered set with its counts.
+        // The keys in their new codes, the class of each group, the position of each class in the
+        // order, and the ordered set with its counts.
         let classes = bytes_to_group(groups, words) + groups * (2 * words * 8 + 8 + 16 + 4 + 8);
         // The entries of one detail at a time, bucketed by class and in order, and what remains of
         // each detail.

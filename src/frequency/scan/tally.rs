@@ -4,8 +4,8 @@
 //! of the scan, and counting starts again from zero. If nearly every row was a combination of its
 //! own, counting in memory gains nothing, so the keys of the next rows are written uncounted.
 //!
-//! A batch with the column [`ROWS`] has been counted before, in part: each of its rows stands for
-//! as many rows.
+//! A batch with the column [`ROWS`] is the result of an earlier, partial count: each of its rows
+//! stands for the number of rows in that column.
 
 use super::columns::Columns;
 use super::detail_tally::DetailTally;
@@ -28,8 +28,8 @@ pub(crate) struct Tally {
     pub(crate) counts: Vec<u64>,
     pub(crate) details: Vec<DetailTally>,
     pub(crate) rows: u64,
-    /// The number of rows by column and code of the scan: in the combinations that are in files,
-    /// and in all combinations once finished.
+    /// The number of rows by column and code of the scan. Until the tally is finished, only the
+    /// combinations in files are included; then all combinations are.
     marginals: Vec<Vec<u64>>,
     /// The partial counts that were written to files, with the layout of their keys.
     files: LayoutFiles,
@@ -54,8 +54,8 @@ pub(crate) struct Tally {
 const FIRST_BITS: u32 = 6;
 /// Combinations are nearly unique if there are more than this many per ten rows.
 const NEARLY_UNIQUE: u64 = 8;
-/// The rows that are then written uncounted before rows are counted again, as a multiple of the
-/// rows counted before.
+/// The number of rows that are then written uncounted before rows are counted again, as a multiple
+/// of the rows counted before.
 const UNCOUNTED: u64 = 8;
 
 impl Tally {
@@ -103,8 +103,8 @@ impl Tally {
         self.grouper.keys()[groups.start * words..groups.end * words].chunks_exact(words)
     }
 
-    /// Calls `f` with all keys and their counts, one part at a time, whether in files or in memory,
-    /// and with the layout of the keys. Without counts, each key counts once.
+    /// Calls `f` with the layout of the keys and all keys with their counts, one part at a time,
+    /// whether the keys are in files or in memory. Without counts, each key counts once.
     pub(crate) fn for_each(
         &self,
         mut f: impl FnMut(&PackedLayout, &[u64], Option<&[u64]>) -> Result<()>,
@@ -123,7 +123,7 @@ impl Tally {
         self.details[detail].for_each((&self.layout, self.grouper.keys()), f)
     }
 
-    /// Returns the rows by code of the scan in a column, once the tally is finished.
+    /// Returns the number of rows of each code of the scan in a column. The tally must be finished.
     pub(crate) fn marginal(&self, column: usize) -> &[u64] {
         &self.marginals[column]
     }
@@ -297,7 +297,7 @@ impl Tally {
     }
 }
 
-/// Adds the rows of packed keys to the rows by column and code.
+/// Adds the rows of packed keys to the numbers of rows by column and code.
 fn tally_marginals(layout: &PackedLayout, keys: &[u64], counts: Option<&[u64]>, marginals: &mut [Vec<u64>]) {
     for (column, marginal) in marginals.iter_mut().enumerate() {
         for (i, key) in keys.chunks_exact(layout.words()).enumerate() {

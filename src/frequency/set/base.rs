@@ -45,7 +45,7 @@ pub struct Base {
     pub attributes: Vec<Attribute>,
 }
 
-/// Returns the error of combinations that do not fit in memory.
+/// Returns the error for combinations that do not fit in memory.
 fn too_large() -> Error {
     Error::new(
         ErrorKind::Resources,
@@ -55,13 +55,13 @@ fn too_large() -> Error {
 }
 
 impl Base {
-    /// Creates the base set at `bottom` of a sample, with the counts of a population scanned with
-    /// the same dictionaries.
+    /// Creates the base set of a sample at the node `bottom`, with the counts of a population that
+    /// was scanned with the same dictionaries.
     ///
     /// `lookups`, with their rules for unknown values, are bound to [`Scan::values`] in the order
-    /// of the columns. The memory needed beside the scans is reserved in `spill_space`. If it is
-    /// not granted, the set stays in files. Fails with `ErrorKind::Resources` if files are not
-    /// possible either.
+    /// of the columns. The memory needed beside the scans is reserved in `spill_space`. If this
+    /// memory is not granted, the set is kept in files. Fails with `ErrorKind::Resources` if files
+    /// are not possible either.
     pub fn new(
         mut sample: Scan,
         population: Option<Scan>,
@@ -150,14 +150,15 @@ impl Base {
     }
 
     /// Moves a set from files into memory if it fits there. Partitions and files may have had the
-    /// same combinations, and the bottom node may be more general than they are, so the set can be
-    /// smaller than the files. It is then equal to that of a scan that stayed in memory.
+    /// same combinations, and the bottom node may be more general than the combinations, so the set
+    /// can be smaller than the files. It then equals the set of a scan whose combinations were
+    /// never in files.
     pub(crate) fn hold(self, spill_space: &SpillSpace, threads: usize) -> Result<Self> {
         let node = self.bottom().clone();
         self.hold_at(node, spill_space, threads)
     }
 
-    /// Like `hold`, with the classes of a more general node instead of those of the bottom.
+    /// Like `hold`, but with the classes of a node that is more general than the bottom.
     pub(super) fn hold_at(mut self, node: Node, spill_space: &SpillSpace, threads: usize) -> Result<Self> {
         let BaseSet::Spilled(spilled) = &self.set else {
             return Ok(self);
@@ -166,12 +167,12 @@ impl Base {
         let means = Means {
             spill_space,
             threads,
-            // A set in memory needs memory beside it for grouping a node.
+            // Once the set is in memory, grouping a node needs further memory.
             class_bytes: 2 * (words + 1) * 8 + partitioned::bytes_to_group(1, words),
         };
         if let Grouping::Classes(set) = spilled.group(&self.key_schema, &node, None, means)? {
-            // The set is copied in order and grouped for the nodes, with what classes contain
-            // beside their rows.
+            // The set is copied in ascending order and grouped for the nodes, with what classes
+            // contain beside their rows.
             let room = spill_space.reservation("anonsql base frequency set");
             let bytes = 3 * set.bytes() + partitioned::bytes_to_group(set.len(), words);
             if room.try_resize(bytes).is_ok() {
@@ -199,8 +200,8 @@ impl Base {
         }
     }
 
-    /// Returns the number of rows of the population, without those of unknown values; `None`
-    /// without a population.
+    /// Returns the number of rows of the population, without the rows that have unknown values;
+    /// `None` without a population.
     pub fn people(&self) -> Option<u64> {
         match &self.set {
             BaseSet::Held(set) => set.populations().map(|people| people.iter().sum()),
@@ -208,8 +209,8 @@ impl Base {
         }
     }
 
-    /// Returns the number of classes of the bottom node that have fewer rows in the population.
-    /// Fails with `ErrorKind::Resources` if they do not fit in memory.
+    /// Returns the number of classes of the bottom node that have fewer rows in the population than
+    /// in the sample. Fails with `ErrorKind::Resources` if the classes do not fit in memory.
     pub fn missing_people(&self, spill_space: &SpillSpace) -> Result<u64> {
         let missing = match &self.set {
             BaseSet::Spilled(spilled) => spilled.missing(spill_space)?,

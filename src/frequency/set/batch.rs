@@ -10,9 +10,9 @@ use arrow::datatypes::{ArrowPrimitiveType, DataType, Field, Fields, UInt32Type, 
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
-/// The name of the column with the rows of each class.
+/// The name of the column with the number of rows of each class.
 pub(super) const ROWS: &str = "rows";
-/// The name of the column with the rows in the population, if there is one.
+/// The name of the column with the number of rows in the population, if there is one.
 pub(super) const POPULATION: &str = "population";
 
 /// Returns the name of the column with word `word` of the keys.

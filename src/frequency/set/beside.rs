@@ -30,7 +30,7 @@ pub(super) struct DetailFiles {
 #[derive(Debug)]
 pub(super) struct People {
     pub(super) files: Vec<KeyFile>,
-    /// The number of rows, without those of unknown values.
+    /// The number of rows, without the rows that have unknown values.
     pub(super) rows: u64,
 }
 
@@ -82,8 +82,9 @@ impl DetailFiles {
         Ok((attribute, Self { files, cardinality }))
     }
 
-    /// Returns the detail of the classes of `set` that are in `index`; `None` if it does not fit in
-    /// memory. The classes are those of `bottom`, generalized to the node of `set`.
+    /// Returns the detail of those classes of `set` that `index` contains; `None` if the detail
+    /// does not fit in memory. The entries in the files are at the node `bottom`, and are
+    /// generalized to the node of `set`.
     fn of(
         &self,
         (set, index): (&FrequencySet, &KeyIndex),
@@ -131,7 +132,7 @@ impl DetailFiles {
 
 impl People {
     /// Translates the scan of a population to the codes of a key schema. Also returns the number of
-    /// rows of unknown values.
+    /// rows that have unknown values.
     pub(super) fn new(scan: &Scan, parts: &Parts, words: usize, spill_space: &SpillSpace) -> Result<(Self, u64)> {
         let recoded = map(scan.tallies.len(), |i| {
             recode(&scan.tallies[i], parts, words, spill_space)
@@ -143,9 +144,9 @@ impl People {
         Ok((Self { files, rows }, unmapped))
     }
 
-    /// Returns the classes of `set` with the rows of the population, and after them the classes
-    /// that only the population has; `None` if these do not fit in memory. The classes of `set` are
-    /// those of `bottom`, generalized to its node.
+    /// Returns the classes of `set` with the rows of the population, followed by the classes that
+    /// only the population has; `None` if the classes do not fit in memory. The keys in the files
+    /// are at the node `bottom`, and are generalized to the node of `set`.
     fn of(
         &self,
         set: FrequencySet,
@@ -190,7 +191,7 @@ impl People {
         Ok(Some(FrequencySet::new(node, words, keys, rows, Some(people), vec![])))
     }
 
-    /// Returns the number of keys that occur in fewer rows here than in `sample`; `None` if they do
+    /// Returns the number of keys that have fewer rows here than in `sample`; `None` if the keys do
     /// not fit in memory.
     pub(super) fn missing(&self, sample: &[KeyFile], words: usize, spill_space: &SpillSpace) -> Result<Option<u64>> {
         let (mut found, mut done, mut wanted) = (0, 0, SLICES);
@@ -207,7 +208,7 @@ impl People {
         Ok(Some(found))
     }
 
-    /// Returns the same number for the keys of some slices.
+    /// Returns the same number as [`Self::missing`], but only for the keys in some slices.
     fn missing_in(
         &self,
         slices: Range<usize>,
@@ -241,7 +242,7 @@ impl People {
 }
 
 /// Returns the distinct pairs of a value and an entity in ascending order: the rank of the value,
-/// then that of the entity. Fails with `ErrorKind::Resources` if they do not fit in memory.
+/// then that of the entity. Fails with `ErrorKind::Resources` if the pairs do not fit in memory.
 fn pairs(scan: &Scan, detail: usize, rank: impl Fn(usize, u64) -> u64, memory: &MemoryReservation) -> Result<Vec<u64>> {
     let mut pairs = Grouper::new(1);
     for tally in &scan.tallies {
@@ -250,7 +251,7 @@ fn pairs(scan: &Scan, detail: usize, rank: impl Fn(usize, u64) -> u64, memory: &
             let codes = entries.chunks_exact(layout.words() + 2).map(|e| &e[layout.words()..]);
             let keys: Vec<u64> = codes.map(|c| rank(1, c[1]) << 32 | rank(0, c[0])).collect();
             pairs.group(&keys, &mut vec![]);
-            // Beside the pairs, the value of each is held.
+            // The value of each pair is held in addition to the pairs.
             memory.try_resize(2 * pairs.bytes()).map_err(|_| {
                 Error::new(
                     ErrorKind::Resources,
@@ -264,8 +265,9 @@ fn pairs(scan: &Scan, detail: usize, rank: impl Fn(usize, u64) -> u64, memory: &
     Ok(pairs)
 }
 
-/// Returns `set` with the counts of a population and with details; `None` if they do not fit in
-/// memory. The classes of `set` are those of `bottom`, generalized to its node.
+/// Returns `set` with the counts of a population and with details; `None` if these do not fit in
+/// memory. The entries in the files are at the node `bottom`, and are generalized to the node of
+/// `set`.
 pub(super) fn beside(
     mut set: FrequencySet,
     (people, details): (Option<&People>, &[DetailFiles]),

@@ -21,9 +21,9 @@ use std::sync::Arc;
 const BLOCK: usize = 1 << 14;
 
 impl Base {
-    /// Returns the base set at a node with about `most` classes or fewer, if it has more. No level
-    /// is raised beyond `top`. `weights` multiply the losses of the columns. A set in files is
-    /// moved into memory if it fits there.
+    /// Returns the base set at a more general node with about `most` classes or fewer. If it has no
+    /// more than that already, it is returned unchanged. No level is raised beyond `top`. `weights`
+    /// multiply the losses of the columns. A set in files is moved into memory if it fits there.
     pub(crate) fn coarsened(self, top: &Node, weights: &[f64], most: usize, spill_space: &SpillSpace) -> Result<Self> {
         // A set in memory is counted exactly. Keys in files may occur more than once.
         if self.combinations() <= most as u64 / 2 {
@@ -85,7 +85,7 @@ impl Base {
         }
     }
 
-    /// Returns about how many classes each of these nodes has.
+    /// Returns the approximate number of classes of each of these nodes.
     fn distinct(&self, nodes: &[Node]) -> Result<Vec<u64>> {
         let words = self.key_schema.layout().words();
         let sketch = |keys: &[u64], sketches: &mut [Sketch]| {
@@ -123,13 +123,13 @@ impl Base {
         Ok(all.into_iter().map(Sketch::distinct).collect())
     }
 
-    /// Returns the base set at a more general node. A set in files stays as it is if it does not
-    /// fit in memory there.
+    /// Returns the base set at a more general node. A set in files is returned unchanged if it does
+    /// not fit in memory at that node.
     fn at(mut self, node: Node, spill_space: &SpillSpace) -> Result<Self> {
         let BaseSet::Held(set) = &self.set else {
             return self.hold_at(node, spill_space, threads());
         };
-        // The set is grouped, and the groups are copied in order.
+        // The set is grouped, and the groups are copied in ascending order.
         let room = spill_space.reservation("anonsql base frequency set");
         let bytes = 2 * set.bytes() + partitioned::bytes_to_group(set.len(), set.words());
         room.try_resize(bytes).map_err(|_| {
@@ -174,8 +174,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The set is that of the node, and the node is the same whether the set was in memory or
-        /// in files.
+        /// The coarser set equals the set of its node, and the node is the same whether the set was
+        /// in memory or in files.
         #[test]
         fn a_coarser_set_is_that_of_its_node(table in table(), most in 1usize..12, threads in 1usize..3) {
             let (lattice, space) = (table.lattice(), SpillSpace::unlimited());

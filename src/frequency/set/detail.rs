@@ -1,4 +1,4 @@
-//! Details: what classes contain of one further attribute, beside their rows.
+//! Details: what classes contain beside their rows, for one further attribute.
 
 use crate::frequency::scan::DetailRequest;
 use arrow::array::ArrayRef;

@@ -19,8 +19,8 @@ pub struct FrequencySet {
 
 impl FrequencySet {
     /// Creates the frequency set of `node` from its keys (the words of one key after another), its
-    /// row counts, its counts in a population table if there is one, and its details with the
-    /// number of codes of each.
+    /// row counts, its counts in a population table if there is one, and its details, each with its
+    /// number of codes.
     pub fn new(
         node: Node,
         words: usize,
@@ -119,8 +119,8 @@ impl FrequencySet {
     }
 
     /// Returns the positions of the entries for which `keep` is true, and the set of these entries.
-    /// With a population all entries stay, because its rows remain; those for which `keep` is false
-    /// then have no rows of the sample.
+    /// With a population all entries are kept, because the rows of the population remain; the
+    /// entries for which `keep` is false then have no rows of the sample.
     pub fn filter(&self, keep: &[bool]) -> (Vec<usize>, Self) {
         let stays = |i: &usize| keep[*i] || self.populations.is_some();
         let entries: Vec<usize> = (0..self.len()).filter(stays).collect();
@@ -165,7 +165,7 @@ impl FrequencySet {
         }
     }
 
-    /// Returns this set with these details, and the number of codes of each.
+    /// Returns this set with these details, each of which comes with its number of codes.
     pub(super) fn with_details(self, details: Vec<(Detail, usize)>) -> Self {
         let (details, cardinalities) = details.into_iter().unzip();
         Self {

@@ -9,7 +9,7 @@ use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl,
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// The SQL function `generalize_word(key_0)`, from one node to another.
+/// The SQL function `generalize_word(key_0)`, which generalizes keys from one node to another.
 #[derive(Debug)]
 pub(super) struct GeneralizeWord {
     key_schema: Arc<KeySchema>,

@@ -11,10 +11,10 @@ use arrow::compute::take;
 use std::sync::Arc;
 
 impl Base {
-    /// Returns the base set of a table that has `counts[i]` rows of each class of this one, and no
-    /// details. A class of no rows is left out. The new table has one value for each label of the
-    /// classes that are left. `bind` binds the hierarchy of a column to these values again. So
-    /// nothing of this table's other values is in the result.
+    /// Returns the base set of a table that has `counts[i]` rows of class `i` of this set, and no
+    /// details. A class without rows is left out. The new table has one value for each label of the
+    /// remaining classes. `bind` binds the hierarchy of a column to these values again. So the
+    /// result contains nothing of this table's other values.
     ///
     /// Fails with `ErrorKind::Resources` if this set is in files.
     pub fn kept(&self, counts: &[u64], bind: impl Fn(usize, ArrayRef) -> Result<Lookup>) -> Result<Self> {

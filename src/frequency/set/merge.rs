@@ -11,7 +11,8 @@ use crate::lattice::Node;
 use crate::pool::{check_cancelled, join, map, pieces};
 use std::sync::Arc;
 
-/// The class of each group of a partition; `None` if its rows are suppressed for an unknown value.
+/// The class of each group of a partition; `None` if the rows of the group are suppressed for an
+/// unknown value.
 pub(super) type ClassOf = Vec<Option<u32>>;
 
 /// Returns the number of rows of each class, and the number of rows in no class.
@@ -77,7 +78,7 @@ impl Merge<'_> {
     }
 
     /// Returns for each column and code of a scan the representative, shifted to its position;
-    /// `None` if its rows are suppressed.
+    /// `None` if rows with this code are suppressed.
     pub(super) fn parts(&self, scan: &Scan) -> Parts {
         let columns = scan.dictionaries.iter().enumerate();
         let parts = columns.map(|(column, dictionary)| {
@@ -92,8 +93,8 @@ impl Merge<'_> {
         parts.collect()
     }
 
-    /// Returns the positions of distinct keys in ascending order, which does not depend on the
-    /// threads.
+    /// Returns the positions of distinct keys in ascending order of the keys. This order does not
+    /// depend on the threads.
     fn ascending(&self, keys: &[u64]) -> Vec<u32> {
         let words = self.key_schema.layout().words();
         let rest = |class: u32| &keys[class as usize * words + 1..(class as usize + 1) * words];
@@ -119,7 +120,7 @@ impl Merge<'_> {
 pub(super) struct DetailEntries(Vec<(Option<u32>, u32, u32, u64)>);
 
 impl DetailEntries {
-    /// Takes the entries of detail number `index` out of the partitions.
+    /// Removes the entries of detail number `index` from the partitions, and returns them.
     pub(super) fn take(tallies: &mut [Tally], maps: &[ClassOf], index: usize, dictionaries: &[Dictionary]) -> Self {
         let all = tallies.iter().map(|tally| tally.details[index].counts.len()).sum();
         let mut entries = Vec::with_capacity(all);

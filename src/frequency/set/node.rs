@@ -52,7 +52,7 @@ pub(super) struct Planned {
     state: SessionState,
     context: Arc<TaskContext>,
     /// The runtime on which DataFusion reads spill files, for nodes that are requested on a thread
-    /// outside of it.
+    /// outside this runtime.
     runtime: Option<Handle>,
 }
 
@@ -71,8 +71,8 @@ impl Planned {
         }
     }
 
-    /// Returns the frequency set of node `to`, rolled up from that of a more specific node; keys
-    /// ascend.
+    /// Returns the frequency set of node `to`, rolled up from that of a more specific node. The
+    /// keys are in ascending order.
     pub(super) fn roll_up(
         &self,
         source: &FrequencySet,

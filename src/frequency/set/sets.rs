@@ -32,7 +32,7 @@ pub struct FrequencySets {
     rolled_up: AtomicU64,
     cached: AtomicU64,
     rows_read: AtomicU64,
-    /// The number of nodes that are being grouped. `room_left` is notified when one is done.
+    /// The number of nodes that are being grouped. `room_left` is notified when a node is done.
     grouping: Mutex<usize>,
     room_left: Condvar,
     /// Held exclusively while a node is grouped from spill files, because that uses every thread
@@ -129,13 +129,14 @@ impl FrequencySets {
     }
 
     /// Returns the sets over a base set with about `most` classes or fewer, at a node up to `top`;
-    /// `None` if this one has as few. `weights` multiply the losses of the columns.
+    /// `None` if the current base set has no more classes than that. `weights` multiply the losses
+    /// of the columns.
     pub fn coarsened(&self, top: &Node, weights: &[f64], most: usize) -> Result<Option<Self>> {
         let (base, spill_space) = (Base::clone(&self.base), SpillSpace::of(&self.context));
         let base = self.pool.install(|| base.coarsened(top, weights, most, &spill_space))?;
         match base.bottom() == self.base.bottom() {
             true => Ok(None),
-            // Dividing a table needs no other node, so none is kept.
+            // Dividing a table needs no other node, so no node is cached.
             false => Self::new(Arc::new(base), Arc::clone(&self.context), 0).map(Some),
         }
     }
@@ -161,10 +162,10 @@ impl FrequencySets {
         self.wait_for(node, Some(demand))
     }
 
-    /// Applies `f` to the answer for each of `nodes`, and returns the results in their order. The
-    /// threads of the pool take one node after another, as long as the nodes in work fit in memory
-    /// together. A node that does not is grouped by all threads together. `f` runs on the pool, and
-    /// must not request another node.
+    /// Applies `f` to the answer for each of `nodes`, and returns the results in the order of
+    /// `nodes`. The threads of the pool take one node after another, as long as the nodes in work
+    /// fit in memory together. A node that does not fit beside them is grouped by all threads
+    /// together. `f` runs on the pool, and must not request another node.
     pub fn each<T: Send>(
         &self,
         nodes: &[Node],
@@ -187,7 +188,7 @@ impl FrequencySets {
         found.into_iter().flatten().collect()
     }
 
-    /// Applies `f` to the answers for those of the nodes `open` that did not have to be put off.
+    /// Applies `f` to the answers for the nodes in `open`, except for nodes that had to be put off.
     fn side_by_side<T: Send>(
         &self,
         open: &[usize],
@@ -331,10 +332,10 @@ impl FrequencySets {
         self.cache.write().insert(Arc::clone(set), base);
     }
 
-    /// Reserves the memory for grouping `source` beside it. Returns `None` if the node was put off.
-    /// Nodes that do not fit in memory together wait for each other or are put off. If a node does
-    /// not fit alone, the cache is cleared for it. Fails with `ErrorKind::Resources` if that is not
-    /// enough.
+    /// Reserves the memory that grouping `source` needs in addition to `source`. Returns `None` if
+    /// the node was put off. Nodes that do not fit in memory together wait for each other or are
+    /// put off. If a node does not fit alone, the cache is cleared for it. Fails with
+    /// `ErrorKind::Resources` if that is not enough.
     fn room_to_group(&self, source: &FrequencySet, otherwise: Otherwise) -> Result<Option<Room<'_>>> {
         let reservation = MemoryConsumer::new("anonsql node").register(self.context.memory_pool());
         let bytes = bytes_to_group(source.len(), source.words()) + source.bytes();
@@ -423,7 +424,7 @@ mod tests {
     }
 
     /// Checks that two statements that request all of `nodes` at once get the right classes if
-    /// memory holds only one of them at a time.
+    /// memory holds only one of the nodes at a time.
     fn all_are_answered(base: &Arc<Base>, nodes: &[Node], threads: usize) {
         let held = base.held().unwrap();
         let task = context(held.bytes() + one_node(held), threads);

@@ -1,4 +1,4 @@
-//! About how many distinct keys a stream has, in a fixed amount of memory.
+//! Estimates the number of distinct keys in a stream, in a fixed amount of memory.
 
 use crate::key::hash;
 
@@ -6,7 +6,7 @@ use crate::key::hash;
 /// square root of this number, 0.8 percent.
 const KEPT: usize = 1 << 14;
 
-/// The least hashes of the keys that were added (bottom-k sketch: Bar-Yossef et al., Counting
+/// The smallest hashes of the keys that were added (bottom-k sketch: Bar-Yossef et al., Counting
 /// Distinct Elements in a Data Stream, 2002). The estimate depends on the keys alone, not on their
 /// order or on how often they occur.
 #[derive(Debug, Clone)]
@@ -73,7 +73,7 @@ mod tests {
             let keys: Vec<u64> = (0..distinct).map(|i| i * 7919).collect();
             let (mut whole, mut halves) = (Sketch::new(), [Sketch::new(), Sketch::new()]);
             whole.add(1, &keys);
-            // Every key is added twice, in another order.
+            // Every key is added twice, in different orders.
             for (i, key) in keys.iter().rev().chain(&keys).enumerate() {
                 halves[i % 2].add(1, &[*key]);
             }

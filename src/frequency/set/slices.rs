@@ -12,7 +12,7 @@ pub(super) const SLICES: usize = 64;
 pub(crate) struct Means<'a> {
     pub(crate) spill_space: &'a SpillSpace,
     pub(crate) threads: usize,
-    /// The bytes per class that must be available once all classes are grouped.
+    /// The bytes per class that must still be available once all classes are grouped.
     pub(crate) class_bytes: usize,
 }
 

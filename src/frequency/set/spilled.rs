@@ -4,9 +4,9 @@
 //! are in one slice, so the rows in a slice's classes that are too small are rows that the node
 //! suppresses. Once the grouped slices have more such rows than the limit, the node is proven not
 //! to be anonymous, and the remaining slices are skipped. For a node that is far from anonymous
-//! this takes one pass over a small part of its classes. A node that is anonymous has at most one
-//! class for each row of the limit, and as many as the other rows fill with classes of the least
-//! size. Its classes are held in memory like those of any node.
+//! this takes one pass over a small part of its classes. An anonymous node has at most one class
+//! for each row of the limit, plus as many classes of the least size as the other rows can fill.
+//! Its classes are held in memory like those of any node.
 
 use super::beside::{DetailFiles, People, beside};
 use super::detail::Attribute;
@@ -55,7 +55,7 @@ pub(crate) enum Grouping {
     /// The classes of the node, in the order of slices and keys.
     Classes(FrequencySet),
     /// The node does not meet the demand. The value is the number of suppressed rows, extrapolated
-    /// from some of its classes.
+    /// from some of the node's classes.
     Fails(u64),
     /// The classes do not fit in memory. The value is their approximate number.
     NoRoom(u64),
@@ -107,21 +107,21 @@ impl Spilled {
         Ok((spilled, attributes, unmapped))
     }
 
-    /// Adds the rows of a population. Returns the number of those that have an unknown value.
+    /// Adds the rows of a population. Returns the number of these rows that have an unknown value.
     pub(super) fn add_people(&mut self, scan: &Scan, parts: &Parts, spill_space: &SpillSpace) -> Result<u64> {
         let (people, unmapped) = People::new(scan, parts, self.words, spill_space)?;
         self.people = Some(people);
         Ok(unmapped)
     }
 
-    /// Returns the number of rows of the population, without those of unknown values; `None`
-    /// without a population.
+    /// Returns the number of rows of the population, without the rows that have unknown values;
+    /// `None` without a population.
     pub(super) fn people(&self) -> Option<u64> {
         self.people.as_ref().map(|people| people.rows)
     }
 
-    /// Returns the number of classes that have fewer rows in the population; `None` if they do not
-    /// fit in memory.
+    /// Returns the number of classes that have fewer rows in the population than in the sample;
+    /// `None` if the classes do not fit in memory.
     pub(super) fn missing(&self, spill_space: &SpillSpace) -> Result<Option<u64>> {
         match &self.people {
             Some(people) => people.missing(&self.files, self.words, spill_space),
@@ -145,9 +145,9 @@ impl Spilled {
         &self.files
     }
 
-    /// Groups the set at the more general `to`, until it is known not to meet `demand`. Calls with
-    /// the same arguments return the same result for any memory and number of threads, except for
-    /// [`Grouping::NoRoom`].
+    /// Groups the set at the more general node `to`, and stops once the node is known not to meet
+    /// `demand`. Calls with the same arguments return the same result for any memory and number of
+    /// threads, except for [`Grouping::NoRoom`].
     pub(crate) fn group(
         &self,
         key_schema: &KeySchema,
@@ -239,7 +239,7 @@ impl Spilled {
         let ranges: Vec<Range<usize>> = starts.map(|start| start..(start + share).min(slices.end)).collect();
         let group = |range: Range<usize>| -> Result<Option<Grouped>> {
             let memory = means.spill_space.reservation("anonsql node");
-            // A single slice is tried even if it would not fit if every entry was a class of its
+            // A single slice is tried even if it would not fit with every entry as a class of its
             // own.
             let expected = if slices.len() > 1 {
                 classes / SLICES * range.len()
@@ -385,7 +385,7 @@ mod tests {
     }
 
     fn shares() -> impl Strategy<Value = usize> {
-        // The shares hold nothing, a little, and everything.
+        // The shares have room for nothing, for a little, and for everything.
         prop_oneof![Just(0), Just(4_100), Just(usize::MAX)]
     }
 

@@ -8,7 +8,7 @@ use crate::key::PackedLayout;
 use crate::spill::SpillSpace;
 
 /// The word and the bits that each code of the scan becomes in a packed key, by column and code;
-/// `None` if its rows are suppressed.
+/// `None` if rows with the code are suppressed.
 pub(crate) type Parts = Vec<Vec<Option<(usize, u64)>>>;
 
 /// Writes the combinations of one tally in the codes of a key schema to a new file. Also returns
@@ -29,10 +29,10 @@ pub(crate) fn recode(tally: &Tally, parts: &Parts, words: usize, spill_space: &S
     Ok((recoded, unmapped))
 }
 
-/// Writes the entries of one tally's detail in the codes of a key schema to a new file: the key of
-/// a class, followed by the code that `code` gives to the codes of the scan. Also returns the rows
-/// of each of `values` first codes, which include the rows that are suppressed for an unknown
-/// value.
+/// Writes the entries of one tally's detail in the codes of a key schema to a new file. An entry is
+/// the key of a class, followed by the code that `code` computes from the entry's codes of the
+/// scan. Also returns the number of rows of each code below `values`, which includes the rows that
+/// are suppressed for an unknown value.
 pub(super) fn recode_detail(
     tally: &Tally,
     detail: usize,

@@ -1,9 +1,9 @@
 //! Refusals of APPEND: requests whose promises cannot be counted over the classes of several
 //! batches, and batches of another kind than the release that they would be added to.
 //!
-//! A release that grows promises two things: each batch holds the models as a table of its own, and
-//! so do all batches together. The second is counted on the released labels alone, so a promise
-//! that needs more is refused.
+//! A release that grows makes two promises: each batch satisfies the models as a separate table,
+//! and all batches together satisfy them. The second promise is counted on the released labels
+//! alone, so a model that needs more is refused.
 
 use super::standing::{Unlike, compared, divided, model_of, unfollowed, unlike_columns, unlike_hierarchy};
 use crate::error::{Error, Result};
@@ -46,7 +46,7 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
     }
 }
 
-/// Returns why rows of a request with APPEND cannot be added to a release, and what to do.
+/// Returns why a request with APPEND cannot add its rows to a release, and what to do instead.
 fn refused(job: &Job, target: &Target) -> Option<&'static str> {
     let has_forms = job.quasi_identifiers.iter().any(|q| q.labels != LabelForm::Text);
     Some(match () {
@@ -166,7 +166,7 @@ fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
     Ok(())
 }
 
-/// Returns the error for a batch without a promise as strong as a check of the release.
+/// Returns the error for a batch that promises less than a check of the release.
 fn less(check: &Check) -> Error {
     let refused = model_of(check).and_then(|model| not_counted(model.as_ref()));
     let why = match refused {
@@ -176,7 +176,7 @@ fn less(check: &Check) -> Error {
     Error::usage(format!("the release that stands holds {}, {why}", check.check))
 }
 
-/// Refuses other released columns, another order of them, or other roles.
+/// Refuses released columns that differ from those of the release in name, order or role.
 fn same_columns(job: &Job, standing: &Manifest) -> Result<()> {
     let unlike = match unlike_columns(job, standing) {
         None => return Ok(()),
@@ -200,7 +200,7 @@ fn same_columns(job: &Job, standing: &Manifest) -> Result<()> {
     Err(Error::usage(unlike))
 }
 
-/// Refuses rows that are divided into other folders than those of the release.
+/// Refuses rows that are partitioned by other columns than the release.
 fn same_partitions(target: &Target, standing: &Manifest) -> Result<()> {
     if standing.partitioned_by == target.partitioned_by {
         return Ok(());
@@ -219,7 +219,7 @@ fn same_partitions(target: &Target, standing: &Manifest) -> Result<()> {
     )))
 }
 
-/// Refuses levels below those of the release, and levels whose labels are of another type.
+/// Refuses levels below those of the release, and levels whose labels have another type.
 fn same_levels(job: &Job, standing: &Manifest) -> Result<()> {
     for (i, q) in job.quasi_identifiers.iter().enumerate() {
         let Some(level) = standing.node.get(&q.column).copied() else {

@@ -20,8 +20,8 @@ pub(crate) fn check_counted<'a>(rows: &DFSchema, columns: impl IntoIterator<Item
     Ok(())
 }
 
-/// Returns why a value of this type, or one within it, has several spellings; `None` if it has one
-/// spelling.
+/// Returns why a value of this type, or a value within it, has several spellings; `None` if every
+/// value has one spelling.
 fn spellings(data_type: &DataType) -> Option<&'static str> {
     use DataType::{
         Dictionary, FixedSizeList, Interval, LargeList, LargeListView, List, ListView, Map, RunEndEncoded, Struct,

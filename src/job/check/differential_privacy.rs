@@ -14,8 +14,8 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 /// those that consist of a rule alone.
 const GIVEN: &[&str] = &["values", "file"];
 
-/// Refuses requests for a differentially private release that would reveal more than its classes,
-/// or whose classes would depend on more of the source than one row each.
+/// Refuses a request for a differentially private release that would reveal more than its classes,
+/// or in which the class of a row would depend on more of the source than that row.
 pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     let Some(constraint) = job.constraints.iter().find(|c| c.model.sampling().is_some()) else {
         return Ok(());
@@ -134,7 +134,7 @@ fn column(job: &Job, q: &QuasiIdentifier) -> Option<String> {
 }
 
 /// Refuses level 0 of a hierarchy with ON UNMAPPED TOP. An unmapped value is `*` only from level 1
-/// on, and it is not known before the rows are read whether there is one.
+/// upwards, and whether there is an unmapped value is not known before the rows are read.
 fn of_ground(job: &Job, q: &QuasiIdentifier) -> Option<&'static str> {
     let place = job
         .quasi_identifiers
@@ -166,7 +166,7 @@ fn of_hierarchy(hierarchy: &Hierarchy) -> Option<&'static str> {
     )
 }
 
-/// Returns why a row of a source may derive from more than one row of a table; `None` if each
+/// Returns why a row of a source may derive from more than one row of a table; `None` if each row
 /// derives from one row.
 fn rows(plan: &LogicalPlan) -> Result<Option<String>> {
     let mut together = false;

@@ -1,5 +1,5 @@
-//! Decides whether IF NOT EXISTS keeps the target: only a whole release of the kind that the
-//! statement would make is kept.
+//! Decides whether IF NOT EXISTS keeps the target. Only a complete release, of the kind that the
+//! statement would make, is kept.
 
 use super::standing::{Unlike, compared, divided, unfollowed, unlike_columns, unlike_hierarchy};
 use crate::drift::OnDrift;
@@ -14,8 +14,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 impl Job {
-    /// Returns true if the target has a release that the statement keeps. Fails with
-    /// `ErrorKind::TargetExists`, and describes the target, if it has anything else.
+    /// Returns true if the target has a release that the statement keeps. If the target has
+    /// anything else, fails with `ErrorKind::TargetExists`, and the error describes the target.
     pub(crate) fn keeps_target(&self) -> Result<bool> {
         let Some(target) = self.target.as_ref().filter(|target| target.existing == Existing::Skip) else {
             return Ok(false);
@@ -66,7 +66,7 @@ fn other_kind(job: &Job, target: &Target, manifest: &Manifest) -> Result<Option<
     })
 }
 
-/// Returns how the files of a release differ.
+/// Returns how the files of a release differ from those that the statement would write.
 fn other_files(target: &Target, manifest: &Manifest) -> Option<String> {
     let is_csv = manifest.output.iter().any(|file| file.name.ends_with(".csv"));
     match (is_csv, target.format == Format::Csv) {
@@ -91,7 +91,7 @@ fn other_files(target: &Target, manifest: &Manifest) -> Option<String> {
     (!is_divided_alike).then(|| format!("it {}", divided(&manifest.partitioned_by)))
 }
 
-/// Returns how the columns of a release differ.
+/// Returns how the columns of a release differ from those that the statement would release.
 fn other_columns(job: &Job, manifest: &Manifest) -> Option<String> {
     Some(match unlike_columns(job, manifest)? {
         Unlike::Missing(column) => format!("it has the column {column:?}, which the statement does not release"),
@@ -104,8 +104,8 @@ fn other_columns(job: &Job, manifest: &Manifest) -> Option<String> {
     })
 }
 
-/// Returns how the counts of a release differ beyond the source and the models: by entity or by
-/// population.
+/// Returns how a release counts differently from the statement, apart from the source and the
+/// models: by entity or in a population.
 fn other_counts(job: &Job, manifest: &Manifest) -> Option<String> {
     let counted = |entity: &Option<String>| match entity {
         Some(column) => format!("ENTITY ({column})"),
@@ -126,8 +126,8 @@ fn other_counts(job: &Job, manifest: &Manifest) -> Option<String> {
     })
 }
 
-/// Returns the tokens of the clause POPULATION of a statement in canonical form; `None` if it has
-/// no such clause.
+/// Returns the tokens of the POPULATION clause in a statement in canonical form; `None` if the
+/// statement has no such clause.
 fn population(statement: &str) -> Option<Vec<Token>> {
     let tokens = Tokenizer::new(&GenericDialect {}, statement).tokenize().ok()?;
     let (mut depth, mut words) = (0_i64, vec![]);
@@ -144,14 +144,14 @@ fn population(statement: &str) -> Option<Vec<Token>> {
         let (place, _) = found.find(|(_, own)| own.eq_ignore_ascii_case(word))?;
         Some(*place)
     };
-    // A table may be called like a clause, so the search begins after the source.
+    // A table may have the name of a clause, so the search begins after the source.
     let start = after("POPULATION", after("QUASI", 0)?)?;
     let end = after("SATISFYING", start)?;
     Some(tokens.get(start + 1..end)?.to_vec())
 }
 
-/// Returns how the values of a release differ: in suppressed rows, permuted columns, recoding or
-/// the form of labels.
+/// Returns how the values of a release differ from those that the statement would release: in
+/// suppressed rows, permuted columns, recoding or the form of labels.
 fn other_values(job: &Job, manifest: &Manifest) -> Option<String> {
     match (job.starred, manifest.suppressed_rows) {
         (true, SuppressedRows::Dropped) => return Some("its suppressed rows are DROPPED".into()),
@@ -216,14 +216,14 @@ fn other_levels(job: &Job, manifest: &Manifest) -> Option<String> {
     })
 }
 
-/// Returns the promise of the statement that a release does not make.
+/// Returns a promise of the statement that a release does not make.
 fn missing(job: &Job, manifest: &Manifest) -> Option<String> {
     let is_held = |c: &&Constraint| {
         let own = c.describe(&job.quasi_identifiers);
         let is_checked = |held: fn(&str, &str) -> bool| manifest.checks.iter().any(|check| held(&check.check, &own));
         match (c.model.sampling(), &manifest.differential_privacy) {
             (Some(own), Some(budget)) if budget.epsilon <= own.epsilon && budget.delta <= own.delta => true,
-            // The check of personal limits ends with the model.
+            // The text of a check of personal limits ends with the model.
             _ if c.model.limit_column().is_some() => is_checked(|check, own| check.ends_with(own)),
             (Some(_), _) => is_checked(|check, own| check == own),
             (None, _) => {

@@ -6,9 +6,9 @@ use crate::job::{Existing, Job, MaskOf};
 use crate::masks::has_text;
 use crate::quoting::ident;
 
-/// Refuses a mask of a type that it does not take, a mask by a column that does not exist or is
-/// released as it is, and an entity that is counted by masks which people may share. Before a
-/// release, reads every secret.
+/// Refuses a mask on a column whose type the mask does not take, a mask by a column that does not
+/// exist or is released unchanged, and an entity that is counted by masks which people may share.
+/// Before a release, reads every secret.
 pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     let columns = job.source.columns();
     let shared = |of: &&MaskOf| !of.clause.kind.tells_apart;
@@ -48,9 +48,9 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a mask of values that a model or the metric counts: the counts would be of the source's
-/// values, and the release has other values. Refuses APPEND with a drawn mask, because the masks of
-/// the rows that are already released were drawn from other rows.
+/// Refuses a mask of values that a model or the metric counts, because the source's values would be
+/// counted, and the release has other values. Refuses APPEND with a drawn mask, because the masks
+/// of the rows that are already released were drawn from other rows.
 fn is_of_no_promise(job: &Job, column: &str, of: &MaskOf) -> Result<()> {
     let start = of.clause.kind.clause.start;
     if let Some(constraint) = job.constraints.iter().find(|c| c.attribute.as_deref() == Some(column)) {
@@ -83,8 +83,8 @@ fn is_of_no_promise(job: &Job, column: &str, of: &MaskOf) -> Result<()> {
 }
 
 /// Refuses a mask by a column that is neither an identifier nor the entity alone. A mask is
-/// computed from the raw values of that column. By a quasi-identifier or a sensitive attribute, it
-/// would distinguish the rows of a class.
+/// computed from the raw values of that column. A mask by a quasi-identifier or a sensitive
+/// attribute would distinguish the rows of a class.
 fn is_by_person(job: &Job, column: &str, entity: &str, start: &str) -> Result<()> {
     if column == entity {
         return Err(Error::usage(format!(

@@ -23,8 +23,8 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
         )));
     }
     if purpose == Purpose::Front {
-        // For a front, the objectives may replace the models, and the weights are those of its
-        // metrics.
+        // For a front, the objectives may replace the models, and the weights belong to the metrics
+        // of the front.
         return Ok(());
     }
     if job.constraints.is_empty() {
@@ -41,8 +41,8 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a population that no model counts in, and a model that counts in a population if none is
-/// named.
+/// Refuses a population that no model counts in, and a model that counts in a population if the
+/// statement has no population.
 pub(crate) fn check_population(constraints: &[Constraint], is_named: bool) -> Result<()> {
     let counts = constraints.iter().find(|c| c.model.reads().population);
     match counts {

@@ -12,7 +12,8 @@ pub(super) fn is_mount_point(folder: &Path) -> bool {
     points.map(spelled).any(|point| Path::new(&point) == folder)
 }
 
-/// Decodes a path of the system's list, in which blanks and backslashes are three octal digits.
+/// Decodes a path in the system's list of mounts, where a blank or backslash is written as three
+/// octal digits.
 fn spelled(point: &str) -> String {
     [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
         .iter()

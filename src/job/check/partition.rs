@@ -15,7 +15,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
         _ => "RECODING LOCAL",
     };
     let refused = candidates.iter().map(|c| divided_by(job, name, c.partitioner.as_ref()));
-    // If all algorithms refuse the request, the error is that of the last one.
+    // If all algorithms refuse the request, the error is that of the last algorithm.
     refused.reduce(Result::or).unwrap_or(Ok(()))
 }
 
@@ -25,14 +25,14 @@ pub(crate) fn may_divide(job: &Job, name: &str, partitioner: &dyn Partitioner) -
 }
 
 impl Job {
-    /// Returns the algorithms of local recoding that can meet the request and serve its metric;
-    /// none if a node is chosen.
+    /// Returns the local recoding algorithms that can meet the request and serve its metric; none
+    /// if the request chooses a node.
     pub fn candidates(&self) -> Vec<&Candidate> {
         let Choice::Partition(candidates) = &self.choice else {
             return vec![];
         };
-        // If there are several algorithms, those that read the class label serve only metrics that
-        // read it.
+        // If there are several algorithms, an algorithm that reads the class label serves only
+        // metrics that read it.
         let serves = |c: &&Candidate| {
             candidates.len() == 1 || !c.partitioner.reads_class_label() || self.metric.reads().class_label
         };

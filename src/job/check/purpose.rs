@@ -19,7 +19,7 @@ pub enum Purpose {
     Front,
 }
 
-/// Refuses jobs that do not choose a node for statements about nodes.
+/// For statements about nodes, refuses jobs that do not choose a node.
 pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     let statement = match purpose {
         Purpose::Release | Purpose::Decide => return Ok(()),
@@ -34,7 +34,7 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
             constraint.describe(&job.quasi_identifiers)
         )));
     }
-    // Personal limits are kept while rows are handed out, and these statements hand out no rows.
+    // Personal limits are enforced as rows are output, and these statements output no rows.
     if let Some((constraint, _)) = job.personal() {
         return Err(Error::usage(format!(
             "{statement} judges nodes by their classes, and {} is about single rows; leave it out there, and ANONYMIZE ... AT \

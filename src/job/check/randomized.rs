@@ -55,7 +55,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the columns that a permutation stays within are released, flat, and neither
+/// Checks that the columns whose groups a permutation stays within are released, flat, and neither
 /// randomized nor masked.
 fn check_groups(job: &Job, column: &str, within: &[String]) -> Result<()> {
     let is_randomized = |name: &str| {

@@ -62,7 +62,7 @@ pub(crate) fn check_report(report: &ReportFile, target: Option<&Target>, read: &
     if folders.any(is_of_table) {
         return refused(OF_TABLE.into());
     }
-    // The folder of a local Delta table is one of an object store, too.
+    // The folder of a local Delta table counts as an object store, too.
     let is_table = target.is_some_and(|t| t.stored.is_some());
     let target = target.and_then(Target::folder);
     let target = target.map(|folder| resolved(&folder)).transpose()?;
@@ -103,7 +103,7 @@ pub(crate) fn check_report(report: &ReportFile, target: Option<&Target>, read: &
     if read.iter().any(is_read) {
         return refused("the next run would read it as data: the source reads its folder; write it elsewhere".into());
     }
-    // Files in the folder of a release are replaced with it.
+    // Files in the folder of a release are replaced together with the release.
     match target.as_deref() == Some(folder) {
         true => Ok(()),
         false => check_replaced(&own, report.overwrites())

@@ -63,8 +63,8 @@ pub(super) fn check(job: &Job) -> Result<()> {
     Ok(())
 }
 
-/// Returns the error text that classes cannot be formed of columns of lists, such as `column`,
-/// alone.
+/// Returns the error text for quasi-identifiers that are all columns of lists, such as `column`:
+/// classes cannot be formed from lists alone.
 pub(crate) fn no_values(column: &str) -> String {
     format!(
         "QUASI IDENTIFIERS names only columns of lists, and classes need a column of values; if there is none, make one that \

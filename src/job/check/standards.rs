@@ -31,7 +31,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
     let columns = job.quasi_identifiers.len();
     let mut promised = vec![];
     for constraint in &job.constraints {
-        // ON all columns is a promise of whole classes, too.
+        // A promise ON all columns is a promise about whole classes, too.
         let is_whole = |subset: &Vec<usize>| subset.len() == columns;
         if constraint.scope.subsets(columns)?.iter().any(is_whole) {
             promised.push(Promised {

@@ -20,7 +20,7 @@ pub(super) enum Unlike {
     Role(String),
     /// The column has another mask in the release: the column, and both masks.
     Mask(String, String, String),
-    /// The release has the same columns in this order, and the request in another.
+    /// The columns are the same in another order: the order of the release.
     Order(Vec<String>),
 }
 
@@ -60,8 +60,8 @@ pub(super) fn unlike_columns(job: &Job, standing: &Manifest) -> Option<Unlike> {
     (released != known).then(|| Unlike::Order(in_order()))
 }
 
-/// Returns the first column that is released by another mask. Whether the secrets are the same
-/// cannot be known.
+/// Returns the first column that the release has with another mask. Whether the secrets are the
+/// same cannot be known.
 fn unlike_mask(job: &Job, standing: &Manifest) -> Option<Unlike> {
     const NONE: &str = "no mask";
     standing.columns.iter().find_map(|released| {
@@ -98,7 +98,7 @@ pub(super) fn unlike_hierarchy(job: &Job, standing: &Manifest) -> Result<Option<
     Ok(None)
 }
 
-/// Returns how a release is divided into folders, in words that follow its name.
+/// Returns how a release is divided into folders, in words that follow the name of the release.
 pub(super) fn divided(partitioned_by: &[String]) -> String {
     match partitioned_by {
         [] => "has no partitions".into(),
@@ -140,8 +140,8 @@ fn argument(text: &str) -> Argument {
 }
 
 /// Compares the promise of a model with `check`: `Greater` means that the model promises more.
-/// Returns `None` unless the two are equal, or differ only in the first argument and that is the
-/// bound.
+/// Returns `None` unless the two are equal, or differ only in the first argument and this argument
+/// is the bound.
 pub(super) fn compared(job: &Job, constraint: &Constraint, check: &Check) -> Option<Ordering> {
     let own = constraint.describe(&job.quasi_identifiers);
     if own == check.check {
@@ -165,7 +165,7 @@ pub(super) fn compared(job: &Job, constraint: &Constraint, check: &Check) -> Opt
     })
 }
 
-/// The words of a model, divided into its first argument and everything else.
+/// The text of a model, divided into its first argument and everything else.
 struct Parts<'a> {
     bound: f64,
     rest: (&'a str, &'a str),

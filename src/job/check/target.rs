@@ -102,8 +102,8 @@ fn check_holds_nothing_read(job: &Job, path: &Path) -> Result<()> {
     }
 }
 
-/// Refuses a folder inside of a release. Readers of that release would take the new files for its
-/// own, although its manifest does not name them.
+/// Refuses a folder inside a release. Readers of that release would take the new files for files of
+/// the release, although its manifest does not name them.
 fn check_is_outside_releases(path: &Path) -> Result<()> {
     let own = in_full(path);
     let is_release = |folder: &&Path| matches!(Manifest::read(folder), Ok(Some(_)));
@@ -129,8 +129,8 @@ fn in_full(path: &Path) -> PathBuf {
     }
 }
 
-/// Refuses a target whose files the same statement would read as its source when it is run again.
-/// It would then count the released rows as people. `url` is the folder of the target.
+/// Refuses a target whose files the same statement would read as its source in a second run. The
+/// second run would count the released rows as people. `url` is the folder of the target.
 fn check_is_not_read(job: &Job, target: &Target, url: &str) -> Result<()> {
     let folders: String = target
         .partitioned_by
@@ -198,7 +198,7 @@ fn is_in_parquet(data_type: &DataType) -> bool {
     }
 }
 
-/// Refuses released columns that a table of a format cannot have.
+/// Refuses released columns that a table of this format cannot have.
 fn check_columns(job: &Job, target: &Target, format: &Entry) -> Result<()> {
     let mut names = HashSet::new();
     for field in job

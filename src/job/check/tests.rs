@@ -8,7 +8,7 @@ use datafusion::prelude::SessionContext;
 /// A change of the job, with the expected refusal.
 type Case = (fn(&mut Job), &'static str);
 
-/// Returns the refusal of a job that was changed.
+/// Returns the refusal of a job after this change.
 fn refused(purpose: Purpose, change: impl FnOnce(&mut Job)) -> String {
     let mut job = job();
     change(&mut job);

@@ -1,6 +1,6 @@
 //! The lists that FAKE draws from: common names, and telephone numbers that are given to nobody.
 //!
-//! The names are the commonest of their countries by the lists of their statistics offices. They
+//! The names are the most common ones in each country by the lists of its statistics office. They
 //! have no accents, so that mail addresses are made of the same letters. The lists may not change,
 //! because a drawn name is the same in every release with the same secret.
 
@@ -18,7 +18,7 @@ pub(super) struct Locale {
 /// Every locale. The first one is used without LOCALE.
 pub(super) const LOCALES: &[Locale] = &[EN, DE, FR];
 
-/// Names of the United States, and numbers for fiction: 555-0100 to 555-0199 of an area
+/// Names of the United States, and numbers for fiction: 555-0100 to 555-0199 in an area code
 /// (ATIS-0300115).
 const EN: Locale = Locale {
     word: "en",

@@ -1,15 +1,15 @@
-//! FAKE: a made-up name, address of mail or telephone number in place of the value.
+//! FAKE: a made-up name, mail address or telephone number in place of the value.
 //!
 //! The word after FAKE determines what is made up: `NAME` (a forename and a surname), `FORENAME`,
-//! `SURNAME`, `MAIL` or `TELEPHONE`. The HMAC-SHA-256 of the value's text draws it from lists: the
-//! commonest names of a country (about a hundred forenames and surnames), and numbers that are
-//! assigned to nobody. `LOCALE` is `'en'` (the United States, also without LOCALE), `'de'` or
-//! `'fr'`. Addresses are at `example.com`, `example.net` and `example.org`, which nobody can
-//! register (RFC 2606).
+//! `SURNAME`, `MAIL` or `TELEPHONE`. The HMAC-SHA-256 of the value's text draws the fake from
+//! lists: the commonest names of a country (about a hundred forenames and surnames), and numbers
+//! that are assigned to nobody. `LOCALE` is `'en'` (the United States, also without LOCALE), `'de'`
+//! or `'fr'`. Mail addresses are at `example.com`, `example.net` and `example.org`, which nobody
+//! can register (RFC 2606).
 //!
-//! The same value has the same fake, in all releases with the same secret. A fake is never the
-//! value itself, in capitals or not. Several values may have the same fake, because there are about
-//! ten thousand names of each locale, and fewer telephone numbers. NULL stays NULL.
+//! The same value has the same fake in all releases with the same secret. A fake is never the value
+//! itself, in capitals or not. Several values may have the same fake, because each locale has about
+//! ten thousand names, and fewer telephone numbers. NULL stays NULL.
 //!
 //! Example: `IDENTIFIERS (name FAKE NAME LOCALE 'de' WITH SECRET 'env:ANONSQL_SECRET')`
 
@@ -26,7 +26,7 @@ use arrow::array::ArrayRef;
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// The words of the locales.
+/// The words that may follow LOCALE.
 const WORDS: &[&str] = &[LOCALES[0].word, LOCALES[1].word, LOCALES[2].word];
 /// The domains that are reserved for examples.
 const DOMAINS: [&str; 3] = ["example.com", "example.net", "example.org"];
@@ -111,8 +111,8 @@ impl Fake {
         Ok(Self { what, locale })
     }
 
-    /// Returns the fake of a value: another text than the value, the empty text if several draws
-    /// in a row give the value itself.
+    /// Returns the fake of a value. The fake is another text than the value, or the empty text if
+    /// all [`ATTEMPTS`] draws give the value itself.
     fn of(&self, key: &Key, value: &str) -> String {
         let own = words(value);
         let is_other = |fake: &String| words(fake) != own;
@@ -170,7 +170,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// The source of numbers that are drawn from the bytes of a digest, four bytes each.
+/// The source of the numbers that are drawn from a digest, four bytes for each number.
 struct Draw([u8; 32], usize);
 
 impl Draw {

@@ -1,27 +1,29 @@
-//! Adaptive clustering: groups of rows that keep much information together, each at its lowest
-//! common ancestors.
+//! Adaptive clustering: grows groups of rows that keep much information, and labels each group with
+//! its lowest common ancestors.
 //!
 //! **Where rows have limits of their own** (`personal_privacy`), this is the published algorithm.
-//! The combinations are sorted by the quasi-identifiers in the order in which they are named. A
-//! group starts with the next rows, as few as may be released (k rows for k-anonymity). The rows
-//! that come next join the group if the information left is then at least what they would keep at
-//! the head of the following group. **Interpretation** of the paper's line 6: join when [sum of
-//! ILeft over the group with them] - [the same without] >= [sum of their ILeft in the group made of
-//! them and the rows after, up to k]. A tail of fewer than k rows joins the last group. Each group
-//! is generalized to the lowest common ancestors in the hierarchies of its columns (local
-//! recoding). ILeft is compared as exact integers: a common multiple of the hierarchies' leaves
-//! stands for 1. WEIGHT multiplies what is lost in a column. The sensitive attribute is one more
-//! dimension in the paper; it is not generalized here and cancels out. The sensitive values of each
-//! class are then generalized until every row's own limit holds (`crate::recode::personal`).
+//! The combinations are sorted by the quasi-identifiers, the first named column first. A group
+//! starts with the next rows, as few as may be released (k rows for k-anonymity). The rows that
+//! come next join the group if this raises the information left in the group by at least as much as
+//! these rows would keep at the head of the following group. **Interpretation** of the paper's line
+//! 6: the rows join when [sum of ILeft over the group with these rows] - [the same sum without
+//! these rows] >= [sum of these rows' ILeft in the group made of these rows and the rows after
+//! them, up to k]. A tail of fewer than k rows joins the last group. Each group is generalized to
+//! the lowest common ancestors in the hierarchies of its columns (local recoding). ILeft is
+//! compared as exact integers: a common multiple of the hierarchies' leaves stands for 1. WEIGHT
+//! multiplies the loss in a column. The sensitive attribute is one more dimension in the paper; it
+//! is not generalized here and cancels out. The sensitive values of each class are then generalized
+//! until every row's own limit is met (`crate::recode::personal`).
 //!
 //! **Elsewhere** the sorted order has no use: it keeps only the first named column precise, and a
 //! release lost four times as much as with mondrian. Instead, a group starts with one combination
-//! and takes those that lose least in it, until it holds (k-member clustering: Byun, Kamra, Bertino
-//! and Li, DASFAA 2007, doi:10.1007/978-3-540-71703-4_18). **Departures** from that paper: a group
-//! chooses only among the free combinations that are its neighbours in the order of some column, so
-//! that time grows with the table and not with its square. The next group starts at the next
-//! combination, and not at the farthest one. Then groups are divided and combinations move between
-//! them as long as that lowers the loss, as in the local search of peel.
+//! and takes the combinations that add the least loss, until the group satisfies the models
+//! (k-member clustering: Byun, Kamra, Bertino and Li, DASFAA 2007,
+//! doi:10.1007/978-3-540-71703-4_18). **Departures** from that paper: a group chooses only among
+//! the free combinations that are its neighbours in the order of some column, so that time grows
+//! with the table and not with its square. The next group starts at the next combination, and not
+//! at the farthest one. Then groups are divided and combinations move between them as long as that
+//! lowers the loss, as in the local search of peel.
 //!
 //! **Interpretation**: rows that are equal in every quasi-identifier join or leave a group
 //! together, because the algorithm divides the set of distinct combinations. If all combinations
@@ -47,7 +49,7 @@ use crate::error::Result;
 use crate::search::{Context, Stop};
 use span::Spans;
 
-/// The rounds of local search, as many as peel has by default.
+/// The number of rounds of local search, which is also the default of peel.
 const ROUNDS: u64 = 8;
 
 /// The adaptive clustering algorithm.
@@ -77,7 +79,8 @@ impl Partitioner for AdaptiveClustering {
     }
 }
 
-/// Returns the partition into these groups, each at its lowest common ancestors.
+/// Returns the partition into these groups. Each group is labelled with its lowest common
+/// ancestors.
 fn labelled(table: &dyn Table, groups: Vec<Vec<u32>>, stopped: Option<Stop>) -> Result<Found> {
     if let Some(Stop::Failed(e)) = stopped {
         return Err(e);
@@ -118,8 +121,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// A table over two columns, given by the group of each value, with these combinations and
-    /// their rows.
+    /// Returns a table of two columns with these combinations and their rows. `groups` contains, by
+    /// column, the group of each value.
     fn table(groups: [&[&str]; 2], combinations: impl IntoIterator<Item = ((u32, u32), u64)>, k: u64) -> Toy {
         let combinations = combinations.into_iter();
         Toy {
@@ -143,8 +146,8 @@ mod tests {
             .collect()
     }
 
-    /// Ages 5, 9, 8, 12, 19 with zip codes 12000, 14000, 19000, 22000, 24000, each as its rank in
-    /// its column.
+    /// Tests ages 5, 9, 8, 12, 19 with zip codes 12000, 14000, 19000, 22000, 24000. Each value is
+    /// given as its rank in its column.
     #[test]
     fn the_papers_table_1_becomes_table_3() {
         let (young, old, low, high) = ("5-10", "11-20", "10001-20000", "20001-25000");
@@ -154,8 +157,8 @@ mod tests {
         assert_eq!(labels(&table(groups, rows, 2)), expected);
     }
 
-    /// The algorithm row by row as it is published, in fractions over 60, which hierarchies of 2,
-    /// 3, 4, 5 or 6 leaves divide.
+    /// Runs the algorithm row by row as it is published, in fractions over 60, which the leaf
+    /// counts 2, 3, 4, 5 and 6 of the hierarchies divide.
     fn by_definition(table: &Toy) -> Vec<Vec<String>> {
         let mut rows: Vec<usize> = (0..table.len()).collect();
         rows.sort_by_key(|i| &table.combinations[*i].0);
@@ -171,8 +174,8 @@ mod tests {
             let label = lookup.level(level).codes[code(&rows[0])];
             (lookup.level(level).leaves[label as usize], level, label)
         };
-        // ILeft of a tuple in a group, up to a constant: 60 for each column, minus 60 (leaves - 1)
-        // / all.
+        // The ILeft of a tuple in a group, up to a constant. For each column it is 60, minus 60
+        // (leaves - 1) / all.
         let left = |rows: &[usize]| -> i64 {
             (0..2)
                 .map(|c| {
@@ -233,8 +236,8 @@ mod tests {
             prop_assert_eq!(labels(&table), by_definition(&table));
         }
 
-        /// If the table is asked group by group, a tail that does not hold joins the last group,
-        /// whose label then covers both.
+        /// If the table judges each group, a tail that does not satisfy the models joins the last
+        /// group, whose label then covers both.
         #[test]
         fn labels_cover_their_combinations(
             k in 1u64..6,
@@ -258,8 +261,8 @@ mod tests {
             prop_assert!(sizes.values().all(|n| *n >= k.min(all)));
         }
 
-        /// Without limits of rows, groups hold too, and local search never raises the loss of the
-        /// grown groups.
+        /// Where rows have no limits of their own, groups satisfy the models too, and local search
+        /// never raises the loss of the grown groups.
         #[test]
         fn grown_groups_hold_and_moves_pay(
             k in 1u64..6,

@@ -1,15 +1,15 @@
-//! Groups that grow by the nearest combinations, where no row has a limit of its own.
+//! The grouping where no row has a limit of its own: groups grow by the nearest combinations.
 
 use super::span::Spans;
 use crate::partition::table::Table;
 use crate::search::{Context, Stop};
 use std::cmp::Ordering;
 
-/// The number of free combinations on each side, in each order, from which a group chooses.
+/// The number of free combinations from which a group chooses, on each side in each order.
 const REACH: usize = 16;
 
 /// Returns the groups, and the reason if the budget ended the grouping early. The combinations that
-/// are left are then one group.
+/// are still free are then one group.
 pub(super) fn groups(table: &dyn Table, context: &Context) -> (Vec<Vec<u32>>, Option<Stop>) {
     let (spans, mut free) = (Spans::new(table), Free::all(table));
     let (mut groups, mut stopped): (Vec<Vec<u32>>, Option<Stop>) = (vec![], None);
@@ -29,8 +29,8 @@ pub(super) fn groups(table: &dyn Table, context: &Context) -> (Vec<Vec<u32>>, Op
     (groups, stopped)
 }
 
-/// Grows a group from a combination by the free combination that loses least in it, until it holds
-/// or none is free.
+/// Grows a group from a combination. Repeatedly adds the free combination that adds the least loss,
+/// until the group satisfies the models or no combination is free.
 fn grow(spans: &Spans, free: &mut Free, seed: u32) -> Vec<u32> {
     let table = spans.table;
     let (mut group, mut span) = (vec![seed], spans.single(seed));
@@ -50,20 +50,21 @@ fn grow(spans: &Spans, free: &mut Free, seed: u32) -> Vec<u32> {
     group
 }
 
-/// The combinations that are in no group yet, in one order for each column. Similar combinations
-/// are close in some of the orders.
+/// The combinations that are in no group yet. They are in one order for each column. Similar
+/// combinations are close in some of the orders.
 struct Free {
     orders: Vec<Links>,
 }
 
-/// An order of the combinations, with an end mark that is before the first and after the last.
+/// An order of the combinations, with an end mark that is before the first combination and after
+/// the last.
 struct Links {
     next: Vec<u32>,
     previous: Vec<u32>,
 }
 
 impl Free {
-    /// Returns all combinations as free. The first column is a different one in each order.
+    /// Returns all combinations as free. Each order sorts by a different column first.
     fn all(table: &dyn Table) -> Self {
         let places: Vec<Vec<u32>> = table.columns().iter().map(|column| column.places()).collect();
         let width = places.len();
@@ -135,8 +136,8 @@ impl Links {
         Some(self.next[self.end() as usize]).filter(|first| *first != self.end())
     }
 
-    /// Takes a combination out. Its own links stay, and are valid until another combination is
-    /// taken out.
+    /// Removes a combination. Its own links are kept, and are valid until another combination is
+    /// removed.
     fn unlink(&mut self, combination: u32) {
         let (next, previous) = (self.next[combination as usize], self.previous[combination as usize]);
         self.next[previous as usize] = next;
@@ -159,7 +160,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Every combination is in one group, and every group holds where all rows together do.
+        /// Every combination is in one group. Every group satisfies the models if all rows together
+        /// do.
         #[test]
         fn groups_hold(
             rows in prop::collection::btree_map((0u32..6, 0u32..5), 1u64..4, 1..25), k in 1u64..8, asks: bool

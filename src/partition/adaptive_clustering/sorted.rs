@@ -10,8 +10,8 @@ struct Sorted<'a> {
     order: Vec<u32>,
 }
 
-/// Returns the groups, and the reason if the budget ended the grouping early. The combinations that
-/// are left are then one group.
+/// Returns the groups, and the reason if the budget ended the grouping early. The combinations in
+/// no group yet are then one group.
 pub(super) fn groups(table: &dyn Table, context: &Context) -> (Vec<Vec<u32>>, Option<Stop>) {
     let run = Sorted {
         spans: Spans::new(table),
@@ -57,8 +57,8 @@ impl Sorted<'_> {
             end += 1;
         }
         while let Some(next) = self.following(end) {
-            // Information left is what is not lost, so "a sum at least as large" becomes "a loss at
-            // most as large".
+            // Information left is information that is not lost, so "a sum at least as large"
+            // becomes "a loss at most as large".
             let joining = self.order[end];
             if spans.loss_of_joining(&group, joining) > u128::from(table.rows(joining)) * spans.loss(&next) {
                 return end;
@@ -69,8 +69,8 @@ impl Sorted<'_> {
         self.order.len()
     }
 
-    /// Returns the shortest span of combinations from `start` on that has enough rows for a group;
-    /// `None` if too few rows are left.
+    /// Returns the span of the fewest combinations from `start` on that have enough rows for a
+    /// group; `None` if too few rows are left.
     fn following(&self, start: usize) -> Option<Span> {
         let (spans, table) = (&self.spans, self.spans.table);
         let mut left = self.order[start..].iter();

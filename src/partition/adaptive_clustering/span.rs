@@ -1,4 +1,4 @@
-//! The lowest common ancestors of a group, and what they lose, in exact integers.
+//! The lowest common ancestors of a group, and their loss in exact integers.
 
 use crate::arithmetic::common_multiple;
 use crate::hierarchy::Label;
@@ -42,7 +42,7 @@ fn common_level(column: &Column, mut level: u8, one: u32, other: u32) -> u8 {
     level
 }
 
-/// The combinations of a table, with the loss per additional leaf under a label by column.
+/// The combinations of a table, with the loss per additional leaf under a label, by column.
 pub(super) struct Spans<'a> {
     pub(super) table: &'a dyn Table,
     units: Vec<u128>,
@@ -86,7 +86,7 @@ impl<'a> Spans<'a> {
             .sum()
     }
 
-    /// Returns how much more all rows lose if a combination joins a span.
+    /// Returns the additional loss of all rows if a combination joins a span.
     pub(super) fn loss_of_joining(&self, span: &Span, combination: u32) -> u128 {
         let columns = self.table.columns().iter().zip(&self.units).enumerate();
         let loss: u128 = columns
@@ -105,12 +105,13 @@ fn lost(column: &Column, level: u8, code: u32) -> u128 {
     u128::from(level.leaves[level.codes[code as usize] as usize].saturating_sub(1))
 }
 
-/// The greatest common multiple of leaves for which losses are exact; beyond it they are rounded.
+/// The greatest common multiple of leaf counts for which losses are exact. Beyond it, losses are
+/// rounded.
 const EXACT: u64 = 1 << 40;
 
 /// Returns the loss per additional leaf under a label, by column: a common multiple of the columns'
-/// leaves, divided by the leaves of the column. The loss is rounded if the multiple would be too
-/// large or columns have weights.
+/// leaf counts, divided by the leaf count of the column. The loss is rounded if the multiple would
+/// be too large or columns have weights.
 fn units(columns: &[Column]) -> Vec<u128> {
     let leaves = || columns.iter().map(|c| c.lookup.total_leaves().max(1));
     let multiple = common_multiple(leaves(), EXACT);

@@ -1,4 +1,5 @@
-//! The walk over the sets of columns, for models about classes: the groups of all columns.
+//! The suppression of cells for models about classes, which are the groups of all columns: a walk
+//! over the sets of columns.
 
 use super::super::table::Table;
 use super::problem::Alike;
@@ -6,8 +7,8 @@ use crate::search::{Context, Stop};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The number of cells that may be compared since the last released group. It bounds the walk over
-/// many columns.
+/// The number of cells that may be compared without releasing a group. It bounds the walk over many
+/// columns.
 const PATIENCE: u64 = 1 << 29;
 
 /// Columns whose cells are suppressed, as positions among the columns, ascending.
@@ -18,7 +19,7 @@ pub(super) type Columns = Vec<usize>;
 struct Group {
     members: Vec<u32>,
     rows: u64,
-    /// For each column the code at the lowest level, or `None` if the cell is suppressed.
+    /// For each column: the code at the lowest level, or `None` if the cell is suppressed.
     cells: Vec<Option<u32>>,
 }
 
@@ -76,7 +77,8 @@ impl<'a> Cells<'a> {
         pairs.map(|(a, b)| a.filter(|_| a == b)).collect()
     }
 
-    /// Returns the weight of the additional suppressed cells if two groups are released as one.
+    /// Returns the weight of the cells that are additionally suppressed if two groups are released
+    /// as one.
     fn cost_of_uniting(&self, one: &Group, other: &Group) -> f64 {
         let united = self.weight(&Self::alike(&one.cells, &other.cells));
         let more = |group: &Group| group.rows as f64 * (united - self.weight(&group.cells));
@@ -100,7 +102,8 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Takes the groups that hold with the columns of `suppressed` out of `left`.
+    /// Removes from `left` the groups that satisfy the models when the columns of `suppressed` are
+    /// suppressed, and returns these groups.
     fn released(&self, suppressed: &Columns, left: &mut Vec<u32>) -> Vec<Group> {
         let kept: Columns = (0..self.weights.len()).filter(|i| !suppressed.contains(i)).collect();
         let values = |combination: u32| {
@@ -142,8 +145,8 @@ struct Step {
 impl Eq for Step {}
 
 impl Ord for Step {
-    /// The greatest step of a heap is the one of least weight. Ties: fewer columns, then the first
-    /// named.
+    /// The greatest step in a heap is the one with the least weight. Ties: fewer columns, then the
+    /// first named.
     fn cmp(&self, other: &Self) -> Ordering {
         let ties = || (other.columns.len(), &other.columns).cmp(&(self.columns.len(), &self.columns));
         other.weight.total_cmp(&self.weight).then_with(ties)
@@ -157,7 +160,7 @@ impl PartialOrd for Step {
 }
 
 /// Every set of columns with a finite weight, in the order of ascending weight. A set is reached
-/// from the set without its last column, so the heap holds no more than what was reached.
+/// from the set without its last column, so the heap contains only sets that were reached.
 pub(super) struct Ascent {
     weights: Vec<f64>,
     reached: BinaryHeap<Step>,
@@ -183,7 +186,8 @@ impl Iterator for Ascent {
         let Step { columns, .. } = self.reached.pop()?;
         for column in columns.last().map_or(0, |last| last + 1)..self.weights.len() {
             let longer = [&columns[..], &[column]].concat();
-            // The order of the sum is that of the columns, so the same set has the same weight.
+            // Weights are added up in the order of the columns, so the same set has the same
+            // weight.
             let weight: f64 = longer.iter().map(|c| self.weights[*c]).sum();
             if weight.is_finite() {
                 self.reached.push(Step {
@@ -196,8 +200,8 @@ impl Iterator for Ascent {
     }
 }
 
-/// Walks the sets of columns. Returns the released groups, the combinations in none, and why the
-/// walk ended early.
+/// Walks the sets of columns. Returns the released groups, the combinations in no group, and the
+/// reason if the walk ended early.
 fn walk(cells: &Cells, context: &Context) -> (Vec<Group>, Vec<u32>, Option<Stop>) {
     let mut left: Vec<u32> = (0..cells.table.len() as u32).collect();
     let (mut groups, mut nodes, mut patience) = (vec![], 0, PATIENCE);
@@ -219,7 +223,7 @@ fn walk(cells: &Cells, context: &Context) -> (Vec<Group>, Vec<u32>, Option<Stop>
 }
 
 /// Returns the group that a combination joins with the fewest additional suppressed cells, if the
-/// united group holds: the cost, the position of the group, and the united group.
+/// united group satisfies the models: the cost, the position of the group, and the united group.
 fn home(cells: &Cells, groups: &[Group], single: &Group) -> Option<(f64, usize, Group)> {
     let costs = groups.iter().map(|group| cells.cost_of_uniting(group, single)).zip(0..);
     let (cost, home) = costs.min_by(|a: &(f64, usize), b| a.0.total_cmp(&b.0))?;
@@ -227,9 +231,9 @@ fn home(cells: &Cells, groups: &[Group], single: &Group) -> Option<(f64, usize, 
     cells.holds(&united).then_some((cost, home, united))
 }
 
-/// Places the combinations that the walk left: in groups that they widen, or in groups of one
-/// combination that are suppressed. The combinations that can join no group come first, because
-/// they must be suppressed.
+/// Places the combinations that the walk left. Each widens a group that it joins, or is suppressed
+/// as a group of its own. The combinations that can join no group come first, because they must be
+/// suppressed.
 fn place(cells: &Cells, groups: &mut Vec<Group>, left: Vec<u32>) -> Vec<Group> {
     let mut suppressible = cells.table.suppressible();
     let row_weight: f64 = cells.table.columns().iter().map(|c| c.weight).sum();
@@ -261,7 +265,7 @@ fn place(cells: &Cells, groups: &mut Vec<Group>, left: Vec<u32>) -> Vec<Group> {
             Some(nearest) => groups.remove(nearest),
             None => match suppressed.pop() {
                 Some(single) => single,
-                // Not even all rows together hold.
+                // Not even all rows together satisfy the models.
                 None => return together.members.into_iter().map(|c| cells.single(c)).collect(),
             },
         };
@@ -271,7 +275,8 @@ fn place(cells: &Cells, groups: &mut Vec<Group>, left: Vec<u32>) -> Vec<Group> {
     suppressed
 }
 
-/// Divides the combinations into groups that hold. Returns why the walk ended early, if it did.
+/// Divides the combinations into groups that satisfy the models. Returns the reason if the walk
+/// ended early.
 pub(super) fn divide(table: &dyn Table, context: &Context) -> (Vec<Alike>, Option<Stop>) {
     let cells = Cells::new(table);
     let (mut groups, left, stopped) = walk(&cells, context);

@@ -1,4 +1,5 @@
-//! The proof for a table of few cells: every choice that weighs less than the best is tried.
+//! The exhaustive search for a table of few cells: every choice that weighs less than the best is
+//! tried.
 
 use super::problem::{Choice, TINY};
 use super::state::State;
@@ -17,14 +18,14 @@ enum Place {
     Cell(usize, usize),
 }
 
-/// The best choice so far, and how many may still be tried.
+/// The best choice so far, and the number of choices that may still be tried.
 struct Trial {
     places: Vec<Place>,
     best: Option<(f64, Choice)>,
     left: u32,
 }
 
-/// Returns the best of all choices if the table has few choices, or else `best`. The choice of
+/// Returns the best of all choices if the table has few of them, or else `best`. The choice of
 /// `state` suppresses nothing yet.
 pub(super) fn best_of_all(state: &mut State, best: Option<(f64, Choice)>) -> Option<(f64, Choice)> {
     let problem = state.problem;
@@ -78,7 +79,7 @@ fn try_from(state: &mut State, trial: &mut Trial, next: usize) {
                 return;
             };
             state.flip_row(combination, effect);
-            // The cells of a row that is suppressed as a whole are not chosen.
+            // The cells of an entirely suppressed row are not chosen.
             let others = trial.places[next + 1..].iter();
             let cells = others
                 .take_while(|place| matches!(place, Place::Cell(c, _) if *c == combination))

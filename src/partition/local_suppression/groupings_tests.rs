@@ -1,4 +1,4 @@
-//! Cells that are suppressed for the groups of some columns, compared with every choice.
+//! Tests of the cells that are suppressed for the groups of some columns, against every choice.
 
 use super::super::table::{Column, Grouping};
 use super::super::testing::{Toy, column};
@@ -11,7 +11,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A made-up table where the groups of some columns must hold.
+/// A made-up table where the groups of some columns must be large enough.
 struct Scoped {
     toy: Toy,
     groupings: Vec<Grouping>,
@@ -61,7 +61,7 @@ impl Table for Scoped {
     fn for_each_class_label(&self, _: u32, _: &mut dyn FnMut(u32, u64)) {}
 }
 
-/// Returns every set of `size` of the `width` columns.
+/// Returns a grouping for every set of `size` of the `width` columns.
 fn any(size: usize, width: usize, least: u64) -> Vec<Grouping> {
     let sets = (0u32..1 << width).filter(|set| set.count_ones() as usize == size);
     let columns = |set: u32| (0..width).filter(|i| set >> i & 1 == 1).collect();
@@ -93,8 +93,8 @@ impl Scoped {
         }
     }
 
-    /// Returns the rows that stay. Rows of groups that are too small go, until every group that is
-    /// left holds.
+    /// Returns the rows that are kept. Rows in groups that are too small are removed, until every
+    /// remaining group is large enough.
     fn stay(&self, labels: &[Vec<String>], mut stay: Vec<bool>) -> Vec<bool> {
         loop {
             let before = stay.clone();
@@ -120,7 +120,7 @@ impl Scoped {
         }
     }
 
-    /// Returns the weight of the suppressed cells, and of all cells of rows that go.
+    /// Returns the weight of the suppressed cells and of all cells of removed rows.
     fn weight(&self, starred: impl Fn(usize, usize) -> bool, stay: &[bool]) -> f64 {
         let weight = |c: usize| {
             let columns = self.toy.columns.iter().enumerate();
@@ -138,7 +138,7 @@ impl Scoped {
     }
 
     /// Returns the least weight of any choice of suppressed cells and rows; `None` if no choice
-    /// holds.
+    /// makes every group large enough.
     fn least(&self) -> Option<f64> {
         let (width, len) = (self.toy.columns.len(), self.len());
         let choices = (1usize << width) + 1;
@@ -172,8 +172,8 @@ impl Scoped {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// The choice of suppressed cells and rows holds, and weighs at most a tenth more than the least
-    /// of all choices.
+    /// The choice of suppressed cells and rows makes every group large enough, and weighs at most a
+    /// tenth more than the least of all choices.
     #[test]
     fn no_choice_of_cells_is_better(
         rows in prop::collection::btree_map((0u32..3, 0u32..3, 0u32..2), 1u64..3, 1..5),
@@ -213,7 +213,7 @@ proptest! {
     }
 }
 
-/// Returns 400 rows of 13 columns, where small values are more likely.
+/// Returns 400 rows with 13 columns, where small values are more likely.
 fn wide() -> Problem {
     let mut rng = ChaCha12Rng::seed_from_u64(7);
     let (len, width) = (400, 13);
@@ -237,7 +237,7 @@ fn few_of_many_cells_are_suppressed() {
     let problem = wide();
     let choice = search(&problem, &mut ChaCha12Rng::seed_from_u64(1), &mut || false);
     let starred = choice.starred.iter().filter(|starred| **starred).count();
-    // A search that suppresses whole columns until every pair holds keeps two of them.
+    // A search that suppresses whole columns until every pair is large enough keeps two columns.
     assert!(
         starred * 4 < choice.starred.len(),
         "{starred} of {} cells",

@@ -1,4 +1,4 @@
-//! The changes that the search makes to a choice: it flips cells and rows, suppresses and keeps
+//! The changes that the search makes to a choice: it flips cells and rows, suppresses and restores
 //! whole values, and repairs the choice.
 
 use super::state::{Effect, State};
@@ -12,8 +12,9 @@ impl State<'_> {
         self.flip_each(open, self.blocks[block].0);
     }
 
-    /// Keeps the cells of a block whose groups then hold, and returns true if there are any.
-    /// Suppresses these cells again if other groups are too small without them.
+    /// Restores the suppressed cells of a block whose groups are then large enough, and returns
+    /// true if there are any. If this makes other groups too small, suppresses the cells again and
+    /// returns false.
     fn recover(&mut self, block: usize) -> bool {
         let column = self.blocks[block].0;
         let before = self.short;
@@ -51,7 +52,7 @@ impl State<'_> {
     }
 
     /// Recovers blocks in a random order until no block can be recovered, more than `until` groups
-    /// were looked at, or `is_over` returns true.
+    /// have been looked at, or `is_over` returns true.
     pub(super) fn polish(&mut self, rng: &mut ChaCha12Rng, until: u64, is_over: &mut dyn FnMut() -> bool) {
         let mut order: Vec<usize> = (0..self.blocks.len()).collect();
         loop {
@@ -68,7 +69,7 @@ impl State<'_> {
         }
     }
 
-    /// Proposes each cell and each row once.
+    /// Proposes to flip each cell and each row once.
     pub(super) fn sweep(&mut self, penalty: f64, heat: f64, rng: &mut ChaCha12Rng) {
         let problem = self.problem;
         let accepts = |effect: Effect, rng: &mut ChaCha12Rng| {
@@ -89,8 +90,8 @@ impl State<'_> {
                 if !problem.may_star(column) || self.with[column].is_empty() {
                     continue;
                 }
-                // Suppressing a cell whose groups hold can only help other cells, so it is proposed
-                // less often.
+                // Suppressing a cell whose groups are large enough can only help other cells, so it
+                // is proposed less often.
                 let is_rare = !self.is_starred(combination, column) && heat > 0.0 && rng.random::<f64>() > 0.2;
                 if is_rare && !self.fails(combination, column) {
                     continue;
@@ -103,9 +104,9 @@ impl State<'_> {
         }
     }
 
-    /// Suppresses cells of the groups that are too small until no group is, and then keeps every
-    /// cell that need not be suppressed. The choice then holds if the choice that suppresses all
-    /// cells holds.
+    /// Suppresses cells in the groups that are too small until no group is, and then restores every
+    /// cell that need not be suppressed. All groups are then large enough if they are when all
+    /// cells are suppressed.
     pub(super) fn repair(&mut self) {
         let (len, groupings) = (self.problem.rows.len(), self.problem.groupings.len());
         while self.short > 0 {
@@ -120,7 +121,8 @@ impl State<'_> {
             if changed {
                 continue;
             }
-            // The suppressed cells are too few for a group, so other combinations join them.
+            // The suppressed cells are too few for a group, so cells of other combinations join
+            // them.
             let small: Vec<(usize, u64)> = (0..groupings).filter_map(|g| Some((g, self.missing(g)?))).collect();
             let wanted = small.iter().map(|(_, missing)| *missing).max().unwrap_or(0);
             let mut joined = 0;
@@ -139,15 +141,15 @@ impl State<'_> {
         self.keep();
     }
 
-    /// Returns how many rows the smallest of the groups of a grouping lacks; `None` if all are
-    /// large enough.
+    /// Returns the number of rows that the smallest group of a grouping lacks; `None` if all groups
+    /// are large enough.
     fn missing(&self, g: usize) -> Option<u64> {
         let lacks = |c: usize| self.is_small(c, g).then(|| self.lacks(c, g));
         (0..self.problem.rows.len()).filter_map(lacks).max()
     }
 
-    /// Suppresses as a whole the rows whose groups are too small if no suppressed cell can help
-    /// them. Returns true if any row was suppressed.
+    /// Suppresses entire rows where a group is too small and suppressing single cells cannot help.
+    /// Returns true if any row was suppressed.
     fn suppress_rows(&mut self, small: &[(usize, u64)]) -> bool {
         let mut changed = false;
         for combination in 0..self.problem.rows.len() {
@@ -181,7 +183,8 @@ impl State<'_> {
         changed
     }
 
-    /// Keeps each row and each cell that need not be suppressed, the heaviest column first.
+    /// Restores each row and each cell that need not be suppressed. Cells of the heaviest column
+    /// come first.
     fn keep(&mut self) {
         let len = self.problem.rows.len();
         for combination in 0..len {

@@ -1,4 +1,4 @@
-//! The cells that may be suppressed, and the choice of those that are.
+//! The cells that may be suppressed, and the choice of the cells that are suppressed.
 
 use super::super::table::Grouping;
 
@@ -6,29 +6,30 @@ use super::super::table::Grouping;
 /// order.
 pub(super) const TINY: f64 = 1e-9;
 
-/// The cells of a table. Those of a combination are suppressed together for all of its rows.
+/// The cells of a table. A cell of a combination is suppressed in all rows of the combination at
+/// once.
 pub(super) struct Problem {
     /// The rows of each combination.
     pub(super) rows: Vec<u64>,
-    /// The released label of each cell if it keeps its value, and if it is suppressed; combination
-    /// by combination.
+    /// For each cell, combination by combination: its released label if it keeps its value, and its
+    /// released label if it is suppressed.
     pub(super) labels: Vec<[u32; 2]>,
     /// The weight of a cell by column; infinite if the column may not be suppressed.
     pub(super) weights: Vec<f64>,
-    /// The weight of a row that is suppressed as a whole.
+    /// The weight of an entirely suppressed row.
     pub(super) row_weight: f64,
-    /// The groupings that must hold.
+    /// The groupings whose groups must all be large enough.
     pub(super) groupings: Vec<Grouping>,
-    /// How many rows may be suppressed as a whole.
+    /// The number of rows that may be entirely suppressed.
     pub(super) suppressible: u64,
 }
 
 /// A choice of suppressed cells and rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Choice {
-    /// For each cell, combination by combination.
+    /// For each cell, combination by combination: whether it is suppressed.
     pub(super) starred: Vec<bool>,
-    /// For each combination: whether its rows are suppressed as a whole.
+    /// For each combination: whether its rows are entirely suppressed.
     pub(super) gone: Vec<bool>,
 }
 
@@ -41,7 +42,7 @@ impl Problem {
         }
     }
 
-    /// Returns the choice that suppresses every cell that may be.
+    /// Returns the choice that suppresses every cell that may be suppressed.
     pub(super) fn all(&self) -> Choice {
         let may = |cell: usize| self.may_star(cell % self.weights.len());
         Choice {
@@ -62,8 +63,8 @@ impl Problem {
         if mean > 0.0 { mean } else { 1.0 }
     }
 
-    /// Returns, for each column whose cells may be suppressed, all combinations, and those that
-    /// share a value of the column.
+    /// Returns the blocks of each column whose cells may be suppressed: all combinations, and the
+    /// combinations that share a value of the column.
     pub(super) fn blocks(&self) -> Vec<(usize, Vec<u32>)> {
         let width = self.weights.len();
         let mut blocks = vec![];
@@ -79,7 +80,7 @@ impl Problem {
     }
 }
 
-/// Combinations that are released alike.
+/// Combinations that are released with the same labels.
 pub(super) struct Alike {
     pub(super) members: Vec<u32>,
     /// Whether each of their cells is suppressed.

@@ -18,14 +18,14 @@ const SWEEPS: (u64, u64) = (60, 8);
 /// The number of courses that the search of a small table may take.
 const COURSES: u64 = 40;
 
-/// The cooling of a course: its first and last heat and its first and last penalty, in units of the
-/// mean weight of a cell.
+/// The cooling of a course: the first and last heat, and the first and last penalty, in units of
+/// the mean weight of a cell.
 struct Cooling {
     heat: [f64; 2],
     penalty: [f64; 2],
 }
 
-/// The coolings that courses take in turns.
+/// The coolings that courses use in turn.
 const COOLINGS: [Cooling; 2] = [
     Cooling {
         heat: [4.0, 0.1],
@@ -37,9 +37,9 @@ const COOLINGS: [Cooling; 2] = [
     },
 ];
 
-/// Returns the choice of least weight that was found. If no choice was found that holds, all cells
-/// are suppressed, because then the fewest rows are in groups that are too small. `is_over` is
-/// called between sweeps.
+/// Returns the choice of least weight that was found. If no choice was found whose groups are all
+/// large enough, all cells are suppressed, because then the fewest rows are in groups that are too
+/// small. `is_over` is called between sweeps.
 pub(super) fn search(problem: &Problem, rng: &mut ChaCha12Rng, is_over: &mut dyn FnMut() -> bool) -> Choice {
     let none = problem.none();
     let mut state = State::new(problem, none.clone());
@@ -51,8 +51,8 @@ pub(super) fn search(problem: &Problem, rng: &mut ChaCha12Rng, is_over: &mut dyn
     let sweeps = (WORK / 4 / sweep).clamp(SWEEPS.1, SWEEPS.0);
     let mut best: Option<(f64, Choice)> = None;
     for course in 0.. {
-        // At least one course of each kind is run, unless a single course takes more work than
-        // allowed for all.
+        // At least one course of each kind is run, unless a single course takes more work than is
+        // allowed for all courses.
         let is_enough = state.work > most && (course > COOLINGS.len() + 1 || sweeps == SWEEPS.1);
         if course > 0 && (is_enough || is_over()) {
             break;
@@ -96,8 +96,8 @@ fn cool(state: &mut State, cooling: &Cooling, sweeps: u64, rng: &mut ChaCha12Rng
     }
 }
 
-/// Suppresses a few blocks of a choice that holds, keeps the cells that can then be kept, and takes
-/// the result unless the choice before was better.
+/// Repeatedly suppresses a few blocks of a choice whose groups are large enough, restores the cells
+/// that can then be restored, and keeps the result unless the choice before was better.
 fn improve(state: &mut State, mut cost: f64, until: u64, rng: &mut ChaCha12Rng, is_over: &mut dyn FnMut() -> bool) {
     while state.work < until && !state.blocks.is_empty() && !is_over() {
         let before = state.choice.clone();

@@ -1,7 +1,7 @@
-//! The groups under a choice of suppressed cells, counted for each grouping.
+//! The groups that a choice of suppressed cells leads to, counted for each grouping.
 //!
-//! A flip of one cell moves a combination from one group to another in each grouping with its
-//! column, so its effect follows from the sizes of these groups.
+//! A flip of one cell moves a combination from one group to another in each grouping that contains
+//! the column of the cell, so the effect of the flip follows from the sizes of these groups.
 
 use super::problem::{Choice, Problem};
 use std::collections::HashMap;
@@ -27,9 +27,9 @@ impl Hasher for Same {
     }
 }
 
-/// Returns a number for a label of a column. The key of a group is the sum of those of its labels.
-/// Two groups with the same key would only be counted wrongly here: the release is judged by the
-/// labels themselves.
+/// Returns a number for a label of a column. The key of a group is the sum of the numbers of its
+/// labels. Two groups with the same key would only be counted wrongly here: the release is judged
+/// by the labels themselves.
 fn number(column: usize, of: u32, label: u32) -> u128 {
     let seed = ((column as u64) << 34) | (u64::from(of) << 32) | u64::from(label);
     let mix = |salt: u64| {
@@ -42,7 +42,7 @@ fn number(column: usize, of: u32, label: u32) -> u128 {
 }
 
 /// Returns the approximate number of cells that must change before a group of `size` rows has
-/// `least` rows, or none.
+/// `least` rows or no rows.
 fn short(size: u64, least: u64) -> i64 {
     if size >= least {
         0
@@ -70,7 +70,7 @@ pub(super) struct State<'a> {
     pub(super) choice: Choice,
     /// The combinations with each value of each column, and all combinations for each column.
     pub(super) blocks: Vec<(usize, Vec<u32>)>,
-    /// The groupings with each column.
+    /// By column: the groupings that contain the column.
     pub(super) with: Vec<Vec<usize>>,
     /// The numbers of the labels of each cell.
     numbers: Vec<[u128; 2]>,
@@ -111,7 +111,7 @@ impl<'a> State<'a> {
         state
     }
 
-    /// Takes another choice.
+    /// Switches to another choice.
     pub(super) fn reset(&mut self, choice: Choice) {
         self.choice = choice;
         self.restart();
@@ -237,7 +237,7 @@ impl<'a> State<'a> {
         self.short += effect.short;
     }
 
-    /// Returns the effect of suppressing the rows of a combination as a whole, or of keeping them;
+    /// Returns the effect of entirely suppressing the rows of a combination, or of restoring them;
     /// `None` if too many rows would be suppressed.
     pub(super) fn effect_of_row(&mut self, combination: usize) -> Option<Effect> {
         let (problem, rows) = (self.problem, self.problem.rows[combination]);
@@ -284,18 +284,19 @@ impl<'a> State<'a> {
         self.add(effect);
     }
 
-    /// Returns true if the combination's group is too small in any grouping with the column.
+    /// Returns true if the combination's group is too small in any grouping that contains the
+    /// column.
     pub(super) fn fails(&mut self, combination: usize, column: usize) -> bool {
         self.work += self.with[column].len() as u64;
         self.with[column].iter().any(|g| self.is_small(combination, *g))
     }
 
-    /// Returns true if the combination's group of a grouping is too small.
+    /// Returns true if the combination's group in a grouping is too small.
     pub(super) fn is_small(&self, combination: usize, g: usize) -> bool {
         !self.choice.gone[combination] && self.lacks(combination, g) > 0
     }
 
-    /// Returns how many rows the combination's group of a grouping lacks.
+    /// Returns the number of rows that the combination's group in a grouping lacks.
     pub(super) fn lacks(&self, combination: usize, g: usize) -> u64 {
         let groupings = &self.problem.groupings;
         let size = self.size(self.keys[combination * groupings.len() + g]);

@@ -1,13 +1,13 @@
 //! MDAV: groups of the nearest rows around the rows that are farthest from the mean
 //! (microaggregation).
 //!
-//! As long as there are enough rows for three groups, the mean of the rows that are left is
-//! computed. The row `r` that is farthest from the mean and the rows nearest to `r` are one group,
-//! and the row `s` that is farthest from `r` and the rows nearest to `s` are another one. If there
-//! are enough rows for two groups, the row farthest from the mean and the rows nearest to it are
-//! one group, and the rest is the other one. A group takes the nearest rows one after the other
-//! until it may be released, which is k rows for k-anonymity. With `LABELS MEAN` this is
-//! microaggregation as it is published: every value is replaced by the mean of its group.
+//! As long as enough rows for three groups are left, the mean of these rows is computed. The row
+//! `r` farthest from the mean and the rows nearest to `r` form one group. The row `s` farthest from
+//! `r` and the rows nearest to `s` form another group. If enough rows for only two groups are left,
+//! the row farthest from the mean and the rows nearest to that row form one group, and the rest
+//! forms the other. A group takes the nearest rows one after the other until it may be released:
+//! with k rows for k-anonymity. With `LABELS MEAN` this is microaggregation as it is published:
+//! every value is replaced by the mean of its group.
 //!
 //! Distances are Euclidean over standardised columns: a value minus the mean of the column, divided
 //! by its standard deviation over all rows. WEIGHT multiplies the squared distance in a column.
@@ -16,23 +16,23 @@
 //!
 //! A group is labelled by the range of its values in each column. `LABELS MEAN`, `MEDIAN` or `MODE`
 //! releases one value of the group instead. Ranges end exactly at values of the group, so that
-//! groups of different values stay apart. If labels are released and the column has a hierarchy of
-//! intervals, ranges end where the intervals end. `LABELS TEXT` and `BOUNDS` release the ends:
-//! write `ranges => rounded` with them. Groups with the same labels are one class. A column whose
-//! hierarchy is more informative than intervals has labels of the hierarchy, as in mondrian. LEVELS
-//! binds its column: rows with different labels of the highest of these levels are never in one
-//! group, and a column of texts can be kept at one level (`region LEVELS 0 TO 0`).
+//! groups with different values have different labels. If labels are released and the column has a
+//! hierarchy of intervals, ranges end where the intervals end. `LABELS TEXT` and `BOUNDS` release
+//! the ends: write `ranges => rounded` with them. Groups with the same labels are one class. A
+//! column whose hierarchy is more informative than intervals has labels of the hierarchy, as in
+//! mondrian. LEVELS binds its column: rows with different labels at the highest of these levels are
+//! never in one group, and a column of texts can be kept at one level (`region LEVELS 0 TO 0`).
 //!
 //! **Interpretation**: rows that are equal in every quasi-identifier join a group together, because
 //! the algorithm divides the set of distinct combinations. If all combinations are different and
 //! k-anonymity is the model, this is the published algorithm row by row. Otherwise the rest may not
-//! hold. Its combinations then join the groups whose means are nearest, and groups that do not hold
-//! are joined with the nearest group until all hold.
+//! satisfy the models. Its combinations then join the groups whose means are nearest, and a group
+//! that does not satisfy the models is joined with the nearest group until all groups do.
 //!
 //! **Departure**: the time grows with the square of the combinations. A table of more than `block`
 //! combinations is therefore first cut at the median row of the widest standardised column, again
-//! and again, and each part is grouped by itself. When the time limit is reached, what is left is
-//! grouped in the order of the values.
+//! and again, and each part is grouped by itself. When the time limit is reached, the remaining
+//! combinations are grouped in the order of their values.
 //!
 //! Example: `SEARCH USING mdav`.
 //!
@@ -58,8 +58,9 @@ use points::Points;
 #[derive(Debug, Clone, Copy)]
 struct Mdav {
     ranges: Ranges,
-    /// Whether the statement has `ranges`, which sets how ranges end. By default they end at values
-    /// of the group if the column has no hierarchy of intervals, or no label is released.
+    /// Whether the statement has the option `ranges`, which sets where ranges end. By default,
+    /// ranges end at values of the group if the column has no hierarchy of intervals, or no label
+    /// is released.
     is_told: bool,
     /// The most combinations that are grouped at once.
     block: usize,
@@ -138,7 +139,8 @@ impl Mdav {
 }
 
 /// Refuses NULL, which has no distance. Columns without an order are refused before anything is
-/// read. A column that LEVELS keeps at one level has no distances within a group.
+/// read. A column that LEVELS keeps at one level needs no distances, because it does not vary
+/// within a group.
 fn check(columns: &[Column]) -> Result<()> {
     let has_null = |column: &Column| column.bottom < column.top && column.lookup.values().null_count() > 0;
     match columns.iter().position(has_null) {
@@ -195,8 +197,8 @@ impl Run<'_> {
                     }
                     None => break,
                 }
-                // The other group is made of what is left, around the row that was farthest from
-                // the first.
+                // The other group is taken from the remaining rows, around the row farthest from
+                // the first one.
                 if left.is_empty() {
                     break;
                 }
@@ -213,8 +215,8 @@ impl Run<'_> {
         }
     }
 
-    /// Takes the combinations nearest to a point out of `left`, until they hold. Returns `None` if
-    /// they never do.
+    /// Removes from `left` the fewest combinations nearest to a point that satisfy the models, and
+    /// returns them. Returns `None` if no number of them does.
     fn take(&self, left: &mut Vec<u32>, around: &[f64]) -> Option<Vec<u32>> {
         let near = self.points.nearest(left, around, |near| {
             self.rows(near) >= self.table.least_rows() && self.table.holds(near)
@@ -225,7 +227,7 @@ impl Run<'_> {
         Some(near)
     }
 
-    /// Divides combinations in the order of their values, for want of time.
+    /// Divides combinations in the order of their values, because the time has run out.
     fn group_in_order(&mut self, left: Vec<u32>) {
         let mut group = vec![];
         for combination in left {
@@ -239,7 +241,8 @@ impl Run<'_> {
         }
     }
 
-    /// Joins groups that do not hold with others, until all groups hold or one is left.
+    /// Joins groups that do not satisfy the models with others, until all groups do or only one is
+    /// left.
     fn mend(&mut self) {
         let (held, broken): (Vec<_>, Vec<_>) = std::mem::take(&mut self.groups)
             .into_iter()
@@ -258,7 +261,7 @@ impl Run<'_> {
         }
         changed.sort_unstable();
         changed.dedup();
-        // A larger class holds models of class size, but may fail other models.
+        // A larger class still satisfies models of class size, but may fail other models.
         while let Some(group) = changed.pop() {
             if self.groups.len() == 1 || self.groups[group].is_empty() || self.table.holds(&self.groups[group]) {
                 continue;
@@ -342,7 +345,7 @@ mod tests {
         }
     }
 
-    /// MDAV-generic as it is published, row by row over standardised values.
+    /// Runs MDAV-generic as it is published, row by row over standardised values.
     fn by_definition(rows: &[(u32, u32)], k: usize) -> Vec<Vec<usize>> {
         let all: Vec<[f64; 2]> = rows.iter().map(|(a, b)| [f64::from(*a), f64::from(*b)]).collect();
         let mean =
@@ -414,8 +417,8 @@ mod tests {
             prop_assert_eq!(groups, by_definition(&rows, k));
         }
 
-        /// Every group holds where all rows together do. This is tested in blocks, too, and for
-        /// models that must judge each group.
+        /// Every group satisfies the models if all rows together do. This is also tested with
+        /// several blocks, and with models that must judge each group.
         #[test]
         fn groups_hold(
             rows in prop::collection::btree_map((0u32..12, 0u32..7), 1u64..5, 1..30), k in 1u64..6, asks: bool, block in 1usize..40

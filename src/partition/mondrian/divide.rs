@@ -1,4 +1,5 @@
-//! The division of one group: the column, the cut or the children, and the label.
+//! The division of one group: the choice of the column, the cut or the division into children, and
+//! the label.
 
 use super::options::{Mondrian, Split};
 use crate::hierarchy::Label;
@@ -117,8 +118,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Divides a group, and returns its parts, or `None` if no column divides it. The combinations
-    /// of each part are moved together.
+    /// Divides a group. Returns its parts, or `None` if no column divides the group. The
+    /// combinations of each part are moved next to each other.
     pub(super) fn divide(&mut self, group: Range<usize>) -> Option<Vec<Range<usize>>> {
         let rows = self.rows(group.clone());
         if group.len() < 2 || rows < self.table.least_rows().saturating_mul(2) {
@@ -148,7 +149,7 @@ impl<'a> Run<'a> {
             .find_map(|column| self.cut(column, group.clone(), rows, false))
     }
 
-    /// Divides a group along one column, or returns `None` if it does not divide it.
+    /// Divides a group along one column. Returns `None` if the column does not divide the group.
     fn divide_along(
         &mut self,
         column: usize,
@@ -162,7 +163,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Divides a group along the column whose parts lose least. Ties: the first named.
+    /// Divides a group along the column whose parts lose least. Ties: the first named column.
     fn least_loss(
         &mut self,
         columns: &[usize],
@@ -216,7 +217,8 @@ impl<'a> Run<'a> {
     }
 
     /// Cuts a group in two in the order of a column, as close to half of its rows as possible such
-    /// that both sides hold. Equal values stay together if it cuts only `between_values`.
+    /// that both sides satisfy the models. With `between_values`, equal values are kept on the same
+    /// side.
     fn cut(
         &mut self,
         column: usize,
@@ -248,8 +250,8 @@ impl<'a> Run<'a> {
         tried.find(|sides| sides.iter().all(holds))
     }
 
-    /// Divides a group into the children of `label`; the children that do not hold on their own are
-    /// pooled.
+    /// Divides a group into the children of `label`. Children that do not satisfy the models on
+    /// their own are pooled.
     fn children(&mut self, column: usize, group: Range<usize>, label: Label) -> Option<Vec<Range<usize>>> {
         let Label::Level { level, .. } = label else { return None };
         let table = self.table;
@@ -300,8 +302,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// `split => loss` divides along the column whose parts lose least, counted from their
-        /// members.
+        /// `split => loss` divides along the column whose parts lose least. The loss is counted
+        /// from the members of the parts.
         #[test]
         fn the_division_of_least_loss_is_taken(
             rows in prop::collection::btree_map((0u32..6, 0u32..4), 1u64..5, 1..20), k in 1u64..6, asks: bool, heavy in 1u8..4
@@ -340,9 +342,9 @@ mod tests {
             }
         }
 
-        /// While a group has 2k + m - 1 rows or more and a column with an order varies, the relaxed
-        /// mode divides it. In both modes the parts together are the group, each part holds, and
-        /// cuts between values leave the parts side by side.
+        /// While a group has 2k + m - 1 rows or more and a column with an order varies in it, the
+        /// relaxed mode divides the group. In both modes, the parts together are the group, each
+        /// part satisfies the models, and cuts between values leave the parts side by side.
         #[test]
         fn large_groups_are_divided(
             rows in prop::collection::btree_map((0u32..6, 0u32..4), 1u64..5, 1..20), k in 1u64..6, relaxed: bool, asks: bool

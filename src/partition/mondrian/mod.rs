@@ -1,38 +1,38 @@
 //! Mondrian: cuts the table in two at the median of one column, and cuts each part again, as long
-//! as the parts hold.
+//! as all parts satisfy the models.
 //!
 //! Starting from one group with every row, a group is divided along one column into parts that all
 //! may be released. A group is final if no column can divide it. Every class-level model in force
-//! decides whether a part may be released, so each final group holds them all if the table as a
-//! whole does.
+//! decides whether a part may be released, so each final group satisfies all of them if the whole
+//! table does.
 //!
 //! - A column of numbers, dates or timestamps without a hierarchy is cut between two values, as
-//!   near to the median row as possible such that the parts on both sides hold. The median itself
-//!   is tried first, then up to [`CUTS`](divide::CUTS) cuts in the order of their distance. The
-//!   label of the group is a range over its values, or the value itself if there is only one. The
-//!   range of the values, `[21, 27]`, would reveal that somebody has exactly 21 and somebody 27. So
-//!   its ends are moved outward to round numbers, `[20, 29]`, on a grid that depends only on the
-//!   width of the whole column; `ranges => exact` leaves the ends unchanged. A single value reveals
-//!   no more than what all rows of the group share. A column with a hierarchy of intervals
-//!   (INTERVALS, QUANTILES) has ranges, too. They end where the finest intervals end, and are open
-//!   (`>=85`) where a TOP CODE or BOTTOM CODE hides the values. Labels of any other hierarchy are
-//!   more informative than ranges, so the column is divided by its hierarchy, like a column of
-//!   texts. It still has ranges if LABELS BOUNDS or another computed form asks for them, or
-//!   `numbers => range`, or `ranges`, which sets how they end. With `numbers => hierarchy` every
-//!   column is divided by its hierarchy. NULL comes after all values, and a group of NULL and other
-//!   values has the label `*`.
+//!   near to the median row as possible such that the parts on both sides satisfy the models. The
+//!   median itself is tried first, then up to [`CUTS`](divide::CUTS) cuts in the order of their
+//!   distance. The label of the group is a range over its values, or the value itself if there is
+//!   only one. The range of the values, `[21, 27]`, would reveal that somebody has exactly 21 and
+//!   somebody 27. So the ends of the range are moved outward to round numbers, `[20, 29]`, on a
+//!   grid that depends only on the width of the whole column; `ranges => exact` leaves the ends
+//!   unchanged. A single value reveals no more than what all rows of the group share. A column with
+//!   a hierarchy of intervals (INTERVALS, QUANTILES) has ranges, too. They end where the finest
+//!   intervals end, and are open (`>=85`) where a TOP CODE or BOTTOM CODE hides the values. Labels
+//!   of any other hierarchy are more informative than ranges, so the column is divided by its
+//!   hierarchy, like a column of texts. It still has ranges if LABELS BOUNDS or another computed
+//!   form asks for them, or if the statement has `numbers => range` or the option `ranges`, which
+//!   sets where ranges end. With `numbers => hierarchy` every column is divided by its hierarchy.
+//!   NULL comes after all values, and a group of NULL and other values has the label `*`.
 //! - Any other column is divided by its hierarchy: into the children of the lowest common ancestor
-//!   of the group's values. Children that do not hold on their own are pooled; the pool takes the
-//!   smallest of the other children until it holds too. The label is the lowest common ancestor of
-//!   the values in the group.
+//!   of the group's values. Children that do not satisfy the models on their own are pooled. The
+//!   pool takes in the smallest of the other children until it satisfies the models too. The label
+//!   is the lowest common ancestor of the values in the group.
 //!
 //! `strict` (the default) divides along values: equal values of the column go to the same side.
 //! `relaxed` also divides a group that no cut between values divides: at the median row, so both
-//! sides share the distinct combinations with the median value. So its groups are those of
-//! `strict`, divided further, and it never loses more. If k-anonymity is the model and every column
-//! has an order, groups have fewer than 2k + m rows, where m is the number of rows of the most
-//! frequent combination. Rows of one combination stay together. Groups of `relaxed` may overlap,
-//! and groups with equal labels are one class.
+//! sides share the distinct combinations with the median value. So the groups of `relaxed` are
+//! those of `strict`, divided further, and `relaxed` never loses more. If k-anonymity is the model
+//! and every column has an order, groups have fewer than 2k + m rows, where m is the number of rows
+//! of the most frequent combination. Rows of one combination stay together. Groups of `relaxed` may
+//! overlap, and groups with equal labels are one class.
 //!
 //! The largest group is divided first. The order has no effect on the result, unless the budget
 //! runs out.
@@ -41,16 +41,16 @@
 //! share of the column's range, or of its hierarchy's leaves, that the group spans), the one with
 //! the most distinct values in the group, or the first named. With `loss` every column is tried,
 //! and the group is divided along the column whose parts lose least, by leaves times WEIGHT as in
-//! glm. It takes as much time as one run for each column. It mostly loses less than `widest`: 15
-//! percent less on Adult (9 columns, k 5) and 23 percent less at k 50, but 4 percent more on poker
-//! hands at k 50. Ties: the first named. LEVELS binds its column: the column is divided by its
-//! hierarchy, and never above the highest of these levels.
+//! glm. `loss` takes as much time as one run for each column. It mostly loses less than `widest`:
+//! 15 percent less on Adult (9 columns, k 5) and 23 percent less at k 50, but 4 percent more on
+//! poker hands at k 50. Ties: the first named column. LEVELS binds its column: the column is
+//! divided by its hierarchy, and never above the highest of these levels.
 //!
 //! **Departures** from the paper: the relaxed partitioning of the paper cuts every group at its
 //! median row. Where most rows share a value, such a cut leaves one side as wide as before, and
-//! shares the rows out among the sides by chance. On such tables it loses up to 60 percent more
-//! than `strict`. The paper tries no cut but the median, and gives up a column if one child of the
-//! hierarchy is too small.
+//! divides the rows with that value between the sides by chance. On such tables the relaxed
+//! partitioning of the paper loses up to 60 percent more than `strict`. The paper tries no cut but
+//! the median, and gives up a column if one child of the hierarchy is too small.
 //!
 //! Example: `SEARCH USING mondrian(mode => relaxed)`.
 //!
@@ -212,8 +212,8 @@ mod tests {
         groups.map(|(labels, rows)| (labels.join(" "), rows)).collect()
     }
 
-    /// 4 rows of 0, 1 of 1, 1 of 2, 4 of 5: the median is between 1 and 2. Then 0 is a group of its
-    /// own, but 1 is not.
+    /// The value 0 has 4 rows, 1 has 1, 2 has 1 and 5 has 4, so the median is between 1 and 2. Then
+    /// 0 can be a group of its own, but 1 cannot.
     #[test]
     fn a_range_is_cut_at_the_median_row() {
         let numbers = column(&["a"; 6], true);
@@ -225,8 +225,8 @@ mod tests {
         assert_eq!(shown(&finer, mondrian(false)), expected);
     }
 
-    /// Of the top's children a, b and c, only a holds. b and c are pooled, so they have the label
-    /// of the top.
+    /// Of the top's children a, b and c, only a satisfies the model. b and c are pooled, so they
+    /// get the label of the top.
     #[test]
     fn children_that_do_not_hold_are_pooled() {
         let names = column(&["a", "a", "b", "c"], false);
@@ -235,14 +235,15 @@ mod tests {
             shown(&toy, mondrian(false)),
             [("*".to_string(), 3), ("a".to_string(), 4)]
         );
-        // c does not hold on its own, so the smaller of the other children joins it.
+        // c does not satisfy the model on its own, so the smaller of the other children joins c.
         let combinations: [(&[u32], u64); 4] = [(&[0], 9), (&[1], 9), (&[2], 4), (&[3], 1)];
         let larger = self::toy(vec![names], 3, &combinations);
         let expected = [("*".into(), 5), ("0".into(), 9), ("1".into(), 9)];
         assert_eq!(shown(&larger, mondrian(false)), expected);
     }
 
-    /// Half of the rows have the same age: only the relaxed mode can share them between two groups.
+    /// Half of the rows have the same age: only the relaxed mode can divide these rows between two
+    /// groups.
     #[test]
     fn the_relaxed_mode_shares_the_rows_of_a_value() {
         let (ages, names) = (column(&["a"; 3], true), column(&["a", "a", "a", "a"], false));
@@ -261,7 +262,7 @@ mod tests {
     }
 
     proptest! {
-        /// The relaxed mode divides the groups of the strict one further, so it never loses more.
+        /// The relaxed mode divides the groups of the strict mode further, so it never loses more.
         #[test]
         fn the_relaxed_mode_loses_no_more(
             rows in prop::collection::btree_map((0u32..6, 0u32..4), 1u64..5, 1..20), k in 1u64..6, asks: bool

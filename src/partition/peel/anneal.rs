@@ -1,8 +1,8 @@
-//! Simulated annealing of small tables. It reaches classes that no series of changes leads to if
-//! each change must lose less.
+//! Simulated annealing of small tables. It reaches classes that cannot be reached if each single
+//! change must lose less.
 //!
 //! Where a class has hardly more rows than it must have, no combination can leave it by itself.
-//! Only an exchange loses less then, or several changes of which the first ones lose more.
+//! Then only an exchange loses less, or a series of changes of which the first ones lose more.
 //! Annealing draws changes at random. It also accepts changes that lose more, but less and less
 //! often. A change moves a combination to the class of a near one, exchanges two combinations,
 //! divides a class, or dissolves a class. Then single moves and exchanges are made until none loses
@@ -22,27 +22,27 @@ use rand::RngExt;
 /// The greatest number of combinations of a table that is annealed.
 const FEW: usize = 1024;
 
-/// The draws of a round for each combination, at most. A table of few combinations has eight times
-/// as many draws for each as it has combinations.
+/// The greatest number of draws of a round for each combination. In a table of few combinations,
+/// the number of draws for each is eight times the number of combinations.
 const DRAWS: u64 = 2400;
 
-/// The draws of a round for all combinations, at most.
+/// The greatest number of draws of a round for all combinations.
 const MOST_DRAWS: u64 = 1 << 20;
 
-/// The number of nearest combinations that count as near a combination.
+/// The number of combinations that count as near a combination: the nearest ones.
 const NEAR: usize = 24;
 
-/// One in this many classes that no combination can leave by itself is dissolved. The others
-/// exchange a combination.
+/// Of the draws in which a combination cannot leave its class by itself, one in this many dissolves
+/// the class. In the others, the combination is exchanged for another.
 const DISSOLVED: usize = 8;
 
-/// The number of temperatures, the first one as a share of the mean loss of a combination, and each
-/// of the others as a share of the one before.
+/// The number of temperatures; the first temperature as a share of the mean loss of a combination;
+/// and each later temperature as a share of the one before.
 const TEMPERATURES: usize = 64;
 const FIRST: f64 = 0.4;
 const COOLED: f64 = 0.968;
 
-/// Random numbers for millions of draws (SplitMix64), seeded by those of the run.
+/// Random numbers for millions of draws (SplitMix64), seeded from the random numbers of the run.
 struct Draws(u64);
 
 impl Draws {
@@ -74,7 +74,7 @@ struct Annealing<'a, 'b> {
     draws: Draws,
     /// The numbers of the classes that were dissolved.
     free: Vec<usize>,
-    /// How much more all rows may lose by the drawn change.
+    /// The greatest additional loss of all rows that the drawn change may cause.
     most: f64,
 }
 
@@ -86,7 +86,7 @@ impl Improvement<'_> {
         if rounds == 0 || self.space.table.whole() > FEW || self.classes.len() < 2 || cost == 0.0 {
             return Ok(());
         }
-        // A stratum has its share of the draws.
+        // A stratum gets its share of the draws of the whole table.
         let (of, whole) = (placed.len() as u64, self.space.table.whole().max(1) as u64);
         let draws = rounds.saturating_mul((of * DRAWS.min(8 * whole)).min(of * MOST_DRAWS / whole));
         let mut annealing = Annealing {
@@ -100,7 +100,7 @@ impl Improvement<'_> {
         cooled.and_then(|()| annealing.polish(&placed, context))
     }
 
-    /// Returns, by combination, the nearest ones among `placed`.
+    /// Returns, by combination, the combinations of `placed` that are nearest to it.
     fn near(&self, placed: &[u32]) -> Vec<Vec<u32>> {
         let mut near = vec![vec![]; self.space.len()];
         for one in placed {
@@ -121,7 +121,7 @@ impl Improvement<'_> {
 }
 
 impl Annealing<'_, '_> {
-    /// Draws changes at one temperature after the other. Keeps the classes that lost least.
+    /// Draws changes at one temperature after the other. Ends with the classes that lost least.
     fn cool(&mut self, placed: &[u32], draws: u64, first: f64, context: &Context) -> Result<(), Stop> {
         let (mut best, mut least) = (self.of.classes.clone(), self.of.cost());
         let mut temperature = first;
@@ -149,7 +149,8 @@ impl Annealing<'_, '_> {
         stopped
     }
 
-    /// Draws a change for a combination, and makes it unless all rows then lose more than they may.
+    /// Draws a change for a combination, and makes the change unless all rows then lose more than
+    /// allowed.
     fn draw(&mut self, one: u32) {
         let space = self.of.space;
         let near = &self.near[one as usize];
@@ -165,8 +166,8 @@ impl Annealing<'_, '_> {
         if !may_leave && self.draws.below(DISSOLVED) == 0 {
             return self.dissolve(from);
         }
-        // If models require more than a number of rows, a combination that may not leave by itself
-        // is found late. Half of the draws are then exchanges.
+        // If models require more than a number of rows, it is found out late that a combination may
+        // not leave by itself. Half of the draws are then exchanges.
         if may_leave && (space.table.rows_suffice() || self.draws.below(2) == 0) {
             self.exchange(one, None, to);
             return;
@@ -217,7 +218,7 @@ impl Annealing<'_, '_> {
         true
     }
 
-    /// Divides a class in two: a combination with the nearest ones in the class, and the others.
+    /// Divides a class in two: a combination with those nearest to it in the class, and the others.
     fn divide(&mut self, one: u32, class: usize) {
         let space = self.of.space;
         let whole = &self.of.classes[class];
@@ -248,7 +249,8 @@ impl Annealing<'_, '_> {
         }
     }
 
-    /// Moves each combination of a class to the class of a near combination where it loses least.
+    /// Dissolves a class: each of its combinations moves to the class of a near combination, to the
+    /// class where it loses least.
     fn dissolve(&mut self, class: usize) {
         let near = &self.near;
         let around = |of: &Improvement, member: u32| {
@@ -263,7 +265,7 @@ impl Annealing<'_, '_> {
         }
     }
 
-    /// Tries every move of a combination and every exchange of two, until none loses less.
+    /// Tries every move of one combination and every exchange of two, until no change loses less.
     fn polish(&mut self, placed: &[u32], context: &Context) -> Result<(), Stop> {
         self.most = -1e-9 * self.of.cost().max(1.0);
         loop {
@@ -302,7 +304,7 @@ mod tests {
     use crate::search::Budget;
     use proptest::prelude::*;
 
-    /// Returns the least loss that a single move or exchange of any combinations leads to.
+    /// Returns the least loss that any single move or exchange of combinations leads to.
     fn least_after_a_change(improvement: &Improvement) -> f64 {
         let (space, classes) = (improvement.space, &improvement.classes);
         let with = |class: &Class, without: &[u32], with: &[u32]| {
@@ -331,8 +333,8 @@ mod tests {
     }
 
     proptest! {
-        /// Every combination stays in one class, every class holds, no more is lost, and no single
-        /// change loses less.
+        /// Every combination is still in one class, every class satisfies the models, no more is
+        /// lost, and no single change loses less.
         #[test]
         fn classes_hold_and_lose_no_more(
             rows in prop::collection::btree_map((0u32..5, 0u32..4), 1u64..5, 2..20), k in 1u64..7, asks: bool, by_hierarchy: bool, seed: u64
@@ -390,7 +392,7 @@ mod tests {
         );
     }
 
-    /// If the time runs out, the classes so far are released, and they hold.
+    /// If the time runs out, the classes so far are released, and they satisfy the models.
     #[test]
     fn what_is_interrupted_holds() {
         let rows = (0..5).flat_map(|a| (0..4).map(move |b| ((a, b), 1))).collect();

@@ -3,8 +3,8 @@
 use crate::partition::table::{Column, Table};
 use std::collections::BTreeMap;
 
-/// The least weight of a column, relative to the most informative column. So of divisions with the
-/// same information about the class label, the one that loses less is preferred.
+/// The least weight of a column, relative to the most informative column. It is above 0 so that of
+/// divisions with the same information about the class label, the one that loses less is preferred.
 const LEAST: f64 = 0.01;
 
 /// A table whose columns are weighted by their information about the class label.
@@ -31,7 +31,7 @@ impl<'a> Guided<'a> {
 }
 
 /// Returns the mutual information of a column and the class label in bits, at least 0. The term
-/// that is subtracted is the information that a column of as many values has by chance (Miller,
+/// that is subtracted is the information that a column with as many values has by chance (Miller,
 /// Note on the bias of information estimates, 1955).
 fn information(table: &dyn Table, column: usize) -> f64 {
     let mut cells: BTreeMap<(u32, u32), u64> = BTreeMap::new();

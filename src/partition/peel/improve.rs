@@ -8,28 +8,29 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use std::collections::HashSet;
 
-/// The number of following combinations in a sorted order that are neighbours of a combination.
+/// The number of combinations after a combination in a sorted order that are its neighbours.
 const NEIGHBOURS: usize = 4;
 
-/// The number of cells that a round may join or measure in exchanges among neighbours. Half as many
-/// more are for dissolving classes.
+/// The number of cells that a round may join or measure in exchanges among neighbours. A round may
+/// join or measure half as many more to dissolve classes.
 const ROUND: u64 = 1 << 24;
 
 /// The same as `ROUND`, for a table that is too large for [`COMPARED`]. A round covers only a part
-/// of it. All rounds together cost less than the scans of the table.
+/// of such a table. All rounds together cost less than the scans of the table.
 const LARGE_ROUND: u64 = 1 << 20;
 
 /// The number of cells that a round may measure to compare blocks with all classes.
 const FAR: u64 = 1 << 26;
 
-/// The number of cells that a round may generalize to walk again for a few classes.
+/// The number of cells that a round may generalize to walk the lattice again for a few classes.
 const AGAIN: u64 = 1 << 25;
 
-/// The greatest number of cells of all combinations, times the number of classes, at which blocks
-/// are compared with all classes. In a larger table a round would cover only a small part.
+/// The greatest product of the number of cells of all combinations and the number of classes at
+/// which blocks are compared with all classes. A round would cover only a small part of a larger
+/// table.
 const COMPARED: u64 = 1 << 31;
 
-/// The share of the loss that may remain at most after a round that was worth its time.
+/// The greatest share of the loss that may remain after a round that was worth its time.
 const WORTHWHILE: f64 = 0.9999;
 
 /// The greatest number of members of a class that is dissolved, or of two classes that are divided
@@ -46,7 +47,7 @@ pub(super) struct Improvement<'a> {
     ranks: Vec<Vec<u32>>,
 }
 
-/// The class of a combination that is in none.
+/// Stands for the class of a combination that is in no class.
 const NONE: u32 = u32::MAX;
 
 impl<'a> Improvement<'a> {
@@ -63,7 +64,7 @@ impl<'a> Improvement<'a> {
         improvement
     }
 
-    /// Writes the number of a class to its members.
+    /// Records the number of a class as the class of each of its members.
     pub(super) fn number(&mut self, class: usize) {
         for member in &self.classes[class].members {
             self.class_of[*member as usize] = class as u32;
@@ -74,12 +75,12 @@ impl<'a> Improvement<'a> {
         self.classes.iter().map(Class::cost).sum()
     }
 
-    /// Runs at most `rounds` rounds. Ends when more rounds in a row than there are columns
-    /// gain next to nothing. Returns the reason why it ended early.
+    /// Runs at most `rounds` rounds. Ends when more consecutive rounds than there are columns gain
+    /// next to nothing. Returns the reason if the search ended early.
     ///
     /// Every round sorts the combinations by the columns in another order, drawn at random, and
     /// tries changes between the classes of neighbours. Similar combinations are neighbours in some
-    /// of the orders, so a round costs a sort and a few comparisons per combination however many
+    /// of the orders, so a round costs a sort and a few comparisons per combination, however many
     /// classes there are.
     pub(super) fn run(&mut self, rounds: u64, context: &mut Context) -> Option<Stop> {
         let mut columns: Vec<usize> = (0..self.space.columns()).collect();
@@ -89,7 +90,8 @@ impl<'a> Improvement<'a> {
             let before = self.cost();
             let mut order = self.sorted(&columns);
             if !order.is_empty() {
-                // A round may cover only a part, so each round begins elsewhere.
+                // A round may cover only a part of the combinations, so each round begins
+                // elsewhere.
                 let start = context.rng.random_range(0..order.len());
                 order.rotate_left(start);
             }
@@ -119,8 +121,8 @@ impl<'a> Improvement<'a> {
         cells > COMPARED
     }
 
-    /// Compares blocks with all classes, and walks the lattice again for a few of the classes, if
-    /// there are not too many classes.
+    /// If there are not too many classes, compares blocks with all classes, and walks the lattice
+    /// again for a few of the classes.
     fn among_all(&mut self, context: &mut Context) -> Result<(), Stop> {
         if self.is_large() {
             return Ok(());
@@ -129,8 +131,8 @@ impl<'a> Improvement<'a> {
         self.walk_again(self.space.work() + AGAIN, context)
     }
 
-    /// Returns the combinations that are in a class, sorted by the columns in this order. Columns
-    /// count only as long as their ranks fit into a key of 128 bits.
+    /// Returns the combinations that are in a class, sorted by these columns in their order. Only
+    /// the first columns whose ranks fit into a key of 128 bits count.
     fn sorted(&self, columns: &[usize]) -> Vec<u32> {
         let bits = |column: usize| u32::BITS - (self.ranks[column].len() as u32).leading_zeros();
         let mut free = u128::BITS;
@@ -149,7 +151,7 @@ impl<'a> Improvement<'a> {
             ranks.fold(0u128, |key, (rank, bits)| key << bits | u128::from(rank))
         };
         let placed = (0..self.space.len() as u32).filter(|c| self.class_of[*c as usize] != NONE);
-        // A key and its combination in one word are sorted in a third of the time.
+        // A key and its combination packed into one word are sorted in a third of the time.
         if u128::BITS - free <= u32::BITS {
             let mut order: Vec<u64> = placed.map(|c| (key(c) as u64) << 32 | u64::from(c)).collect();
             order.sort_unstable();
@@ -160,8 +162,8 @@ impl<'a> Improvement<'a> {
         order.into_iter().map(|(_, c)| c).collect()
     }
 
-    /// Moves combinations to the classes of their neighbours, and divides pairs of neighbours'
-    /// classes anew, until the work of the run reaches `limit`.
+    /// Moves combinations to the classes of their neighbours, and divides the classes of two
+    /// neighbours anew, until the work of the run reaches `limit`.
     fn exchange(&mut self, order: &[u32], limit: u64, context: &Context) -> Result<(), Stop> {
         let mut tried: HashSet<(u32, u32)> = HashSet::new();
         for (at, one) in order.iter().enumerate() {
@@ -183,7 +185,8 @@ impl<'a> Improvement<'a> {
         Ok(())
     }
 
-    /// Moves a combination to class `to` if that loses less and both classes hold afterwards.
+    /// Moves a combination to class `to` if that loses less and both classes still satisfy the
+    /// models.
     fn try_move(&mut self, combination: u32, to: u32) {
         let (space, from) = (self.space, self.class_of[combination as usize]);
         let (source, target) = (&self.classes[from as usize], &self.classes[to as usize]);
@@ -209,7 +212,7 @@ impl<'a> Improvement<'a> {
         }
     }
 
-    /// Unites two classes and divides the united class, if that loses less.
+    /// Replaces two classes by a division of the united class, if that loses less.
     pub(super) fn try_pair(&mut self, a: usize, b: usize, context: &Context) {
         let before = self.classes[a].cost() + self.classes[b].cost();
         let members = [self.classes[a].members.as_slice(), &self.classes[b].members].concat();
@@ -235,7 +238,7 @@ impl<'a> Improvement<'a> {
         self.place(parts, &[class]);
     }
 
-    /// Places classes at these free numbers first, and then at new numbers.
+    /// Gives classes these free numbers first, and then new numbers.
     pub(super) fn place(&mut self, classes: Vec<Class>, free: &[usize]) {
         let mut free = free.iter().copied();
         for class in classes {
@@ -248,8 +251,8 @@ impl<'a> Improvement<'a> {
         }
     }
 
-    /// Dissolves classes whose combinations lose less in the classes of their neighbours, the most
-    /// expensive per row first.
+    /// Dissolves classes whose combinations lose less in the classes of their neighbours. The
+    /// classes that are most expensive per row come first.
     fn dissolve(&mut self, order: &[u32], limit: u64, context: &Context) -> Result<(), Stop> {
         let mut place = vec![0usize; self.space.len()];
         for (at, combination) in order.iter().enumerate() {
@@ -284,8 +287,9 @@ impl<'a> Improvement<'a> {
         classes.into_iter().map(|(_, number)| number).collect()
     }
 
-    /// Dissolves a class if its combinations lose less in the classes that `candidates` returns for
-    /// each of them, or more by less than `most`. Returns true if the class was dissolved.
+    /// Dissolves a class: each of its combinations joins the cheapest of the classes that
+    /// `candidates` returns for this combination. Does so only if all rows then lose less, or their
+    /// additional loss is less than `most`. Returns true if the class was dissolved.
     pub(super) fn try_dissolve(
         &mut self,
         class: usize,
@@ -323,8 +327,8 @@ impl<'a> Improvement<'a> {
     }
 }
 
-/// Returns, by column and ground code, the place of the code where values under one label are side
-/// by side.
+/// Returns, by column and ground code, the place of the code in an order where values under one
+/// label are side by side.
 fn ranks(space: &Space) -> Vec<Vec<u32>> {
     let columns = space.table.columns().iter().enumerate();
     let ranks = columns.map(|(column, of)| match space.is_range(column) {

@@ -1,21 +1,20 @@
-//! The combinations that no class took in the walk.
+//! The placement of the combinations that the walk left in no class.
 
 use super::space::{Class, Space};
 use crate::search::Context;
 
-/// The classes after the combinations that were left have joined them.
+/// The classes after the remaining combinations have joined them.
 pub(super) struct Placed {
     pub(super) classes: Vec<Class>,
-    /// The combinations that are suppressed. Together they do not hold.
+    /// The combinations that are suppressed. Together they do not satisfy the models.
     pub(super) suppressed: Vec<u32>,
 }
 
-/// The greatest number of pairs of a combination and a class that are compared. Beyond it the
-/// combinations that are left are placed together.
+/// The greatest number of pairs of a combination and a class that are compared. If there are more
+/// pairs, the remaining combinations are placed together.
 const COMPARED: usize = 1 << 28;
 
-/// Places the combinations that were left: one by one as long as the budget lasts, and then
-/// together.
+/// Places the remaining combinations: one by one as long as the budget lasts, and then together.
 pub(super) fn place(space: &Space, mut classes: Vec<Class>, left: Vec<u32>, context: &Context) -> Placed {
     let together = space.class(left);
     if space.holds(&together) {
@@ -50,8 +49,8 @@ pub(super) fn place(space: &Space, mut classes: Vec<Class>, left: Vec<u32>, cont
 }
 
 impl Placed {
-    /// Releases the combinations that remain as a class, if they hold together, and suppresses them
-    /// otherwise.
+    /// Releases the remaining combinations as one class if they satisfy the models together.
+    /// Suppresses them otherwise.
     fn of(space: &Space, mut classes: Vec<Class>, remain: Class) -> Self {
         let mut suppressed = vec![];
         match space.holds(&remain) {
@@ -62,8 +61,8 @@ impl Placed {
     }
 }
 
-/// Returns the class where a combination loses least, if that class still holds with it, and how
-/// much more is lost.
+/// Returns the additional loss, and the class where a combination loses least, if that class still
+/// satisfies the models with the combination.
 fn cheapest(space: &Space, classes: &[Class], combination: u32) -> (f64, Option<usize>) {
     let Some((more, home)) = space.cheapest(classes.iter().enumerate(), combination) else {
         return (f64::INFINITY, None);
@@ -77,8 +76,8 @@ fn cheapest(space: &Space, classes: &[Class], combination: u32) -> (f64, Option<
     }
 }
 
-/// Joins the combinations that are in no class with the classes that are closest to them until they
-/// hold together. Returns the combinations if they do not even hold with all classes.
+/// Unites the combinations that are in no class with the classes closest to them, until the united
+/// class satisfies the models. Returns the combinations if not even all classes are enough.
 ///
 /// The number of classes that join is doubled from one attempt to the next, so there are few
 /// attempts.

@@ -1,40 +1,43 @@
-//! Peel: takes the classes that hold off the table, node by node, from the least general node to
-//! the most general one.
+//! Peel: removes the classes that satisfy the models from the table, node by node, from the least
+//! general node to the most general one.
 //!
 //! Full-domain generalization raises a column for the whole table because a few rows need it. Peel
-//! walks the lattice once, in the order of ascending loss. At each node it groups the rows that are
-//! left, releases every class that holds all models, and takes the rows of these classes away. One
-//! walk is enough: a class that did not hold at a node has only fewer rows later. So rows in dense
-//! parts of the table are released with precise labels, and only the others go on.
+//! walks the lattice once, in the order of ascending loss. At each node it groups the remaining
+//! rows, releases every class that satisfies all models, and removes the rows of these classes. One
+//! walk is enough: a class that did not satisfy the models at a node has only fewer rows later. So
+//! rows in dense parts of the table are released with precise labels, and only the other rows are
+//! generalized further.
 //!
 //! 1. **Walk.** The loss of a node is the sum over columns of WEIGHT times the mean loss of the
-//!    table's rows at the column's level. Nodes of equal loss come in the order of their levels. A
-//!    lattice of many columns is walked until a fixed amount of work finds no class.
-//! 2. **What is left.** If the rows that are left hold together, they are one more class. Otherwise
-//!    each combination joins the class where that loses least. It stays in no class, and is
-//!    suppressed, if suppression is allowed and loses less. If more rows than may be suppressed are
-//!    in no class, classes are joined with them until they hold.
+//!    table's rows at the column's level. Nodes of equal loss come in the order of their levels.
+//!    The walk over a lattice of many columns ends when a fixed amount of work finds no class.
+//! 2. **What is left.** If the remaining rows together satisfy the models, they are one more class.
+//!    Otherwise each combination joins the class where this loses least. If suppression is allowed
+//!    and loses less, the combination is suppressed instead. If more rows than may be suppressed
+//!    are in no class, classes are united with them until the united class satisfies the models.
 //! 3. **Labels.** Each class gets new labels: the lowest common ancestor of its values, or their
-//!    range in a column of numbers, dates or timestamps without a hierarchy or with one of
-//!    intervals (`numbers => hierarchy` keeps to the hierarchy, and `numbers => range` gives ranges
-//!    to all). A class that can be divided into classes with less loss is divided, again and again.
+//!    range in a column of numbers, dates or timestamps without a hierarchy or with a hierarchy of
+//!    intervals (`numbers => hierarchy` always uses the hierarchy, and `numbers => range` gives
+//!    ranges to all such columns). A class that can be divided into classes with less loss is
+//!    divided, again and again.
 //! 4. **Local search**, at most `rounds` rounds, each of a fixed amount of work at most.
-//!    Combinations move to classes of their neighbours where they lose less, two classes are
-//!    divided anew, and classes are dissolved into others. Blocks of the most expensive classes
-//!    move to the class where they lose least of all. The lattice is walked again for a few classes
-//!    that are near each other. Each change is made only if it loses less.
+//!    Combinations move to the classes of their neighbours where they lose less, two classes are
+//!    united and divided anew, and classes are dissolved into others. Blocks of the most expensive
+//!    classes move to the class where they lose least of all. The lattice is walked again for a few
+//!    classes that are near each other. Each change is made only if it loses less.
 //! 5. **Annealing** of a table of at most 1,024 combinations, by a number of random changes that
 //!    follows from `rounds` and the number of combinations. A change may lose more, which can lead
-//!    to others that lose less. In the end no move of a combination and no exchange of two loses
-//!    less, and the classes that are kept never lose more than before.
+//!    to other changes that lose less. In the end no move of one combination and no exchange of two
+//!    loses less, and the resulting classes never lose more than those before.
 //!
 //! **Guarantee.** Every class is checked against all class-level models when it is formed and
-//! whenever it changes. The partition reveals nothing about the walk: a class that a more general
-//! node releases holds by itself, whatever was released before. It does not weaken an earlier
-//! class, because no row is in two classes and the rows of the earlier class do not change.
+//! whenever it changes. The partition reveals nothing about the walk: a class that is released at a
+//! more general node satisfies the models by itself, whatever was released before. The later class
+//! does not weaken an earlier class, because no row is in two classes and the rows of the earlier
+//! class do not change.
 //!
-//! **Minimality attacks.** An attacker who knows the algorithm knows that a class which was
-//! released at a node did not hold below it. With k-anonymity alone, this reveals only
+//! **Minimality attacks.** An attacker who knows the algorithm knows that a class released at a
+//! node did not satisfy the models below that node. With k-anonymity alone, this reveals only
 //! quasi-identifiers, which the model lets the attacker know anyway. With models of sensitive
 //! values it may reveal that a more precise class would have been too uniform (Wong, Fu, Wang and
 //! Pei, Minimality attack in privacy preserving data publishing, VLDB 2007). This is true of every
@@ -44,7 +47,7 @@
 //! The loss is that of `glm`, whatever the statement minimizes. For releases on which models are
 //! trained, `guide => class` multiplies the weight of each column by its mutual information with
 //! the class label (CLASS), so that columns with much information about the label stay precise.
-//! LEVELS bounds the labels of its column, which are then those of the hierarchy.
+//! LEVELS bounds the labels of its column. They are then labels of the hierarchy.
 //!
 //! Example: `SEARCH USING peel(rounds => 20)`.
 
@@ -94,8 +97,8 @@ impl Partitioner for Peel {
         let whole = placed.classes.into_iter();
         let mut classes: Vec<Class> = whole.flat_map(|class| split(&space, class, context)).collect();
         stopped = stopped.or_else(|| moved(&space, &mut classes, self.rounds, context));
-        // Each suppressed combination is a group of its own, which does not hold. Together they
-        // might hold, with a label beyond LEVELS.
+        // Each suppressed combination is a group of its own, which does not satisfy the models.
+        // Several of them together might satisfy the models, with a label beyond LEVELS.
         classes.extend(placed.suppressed.into_iter().map(|c| space.class(vec![c])));
         released(&space, classes, stopped)
     }
@@ -130,9 +133,9 @@ pub(super) fn bytes(combinations: usize, columns: usize) -> usize {
     combinations * (64 + 32 * columns)
 }
 
-/// Divides groups of combinations, and moves combinations between them, as long as that lowers the
-/// loss under labels of hierarchies. Returns the partition. `stopped` is the reason if the grouping
-/// ended early; no combinations are moved then.
+/// Divides groups of combinations, and moves combinations between groups, as long as that lowers
+/// the loss under labels of hierarchies. Returns the partition. `stopped` is the reason if the
+/// grouping ended early; then no combinations are moved.
 pub(super) fn improved(
     table: &dyn Table,
     groups: Vec<Vec<u32>>,
@@ -166,7 +169,7 @@ fn moved(space: &Space, classes: &mut Vec<Class>, rounds: u64, context: &mut Con
     stopped
 }
 
-/// Returns the partition into these classes. Fails if a run failed.
+/// Returns the partition into these classes. Fails if the run failed.
 fn released(space: &Space, mut classes: Vec<Class>, stopped: Option<Stop>) -> Result<Found> {
     if let Some(Stop::Failed(e)) = stopped {
         return Err(e);
@@ -185,7 +188,7 @@ fn released(space: &Space, mut classes: Vec<Class>, stopped: Option<Stop>) -> Re
     })
 }
 
-/// The word of [`GUIDE`] for the class label.
+/// The value of [`GUIDE`] that weights columns by the class label.
 pub(super) const BY_CLASS: &str = "class";
 
 /// The option `guide`.
@@ -244,7 +247,8 @@ mod tests {
         }
     }
 
-    /// Returns the least loss of any partition whose groups hold, found by trying every partition.
+    /// Returns the least loss of any partition whose groups satisfy the models, found by trying
+    /// every partition.
     fn least_loss(toy: &Toy, ranges: Ranges) -> f64 {
         fn extend(space: &Space, groups: &mut Vec<Vec<u32>>, next: u32, best: &mut f64) {
             if next as usize == space.len() {
@@ -270,8 +274,8 @@ mod tests {
     }
 
     proptest! {
-        /// Every group holds where one group of all rows does, local search loses no more than the
-        /// walk, and nothing loses less than the best of all partitions.
+        /// Every group satisfies the models if one group of all rows does, local search loses no
+        /// more than the walk, and nothing loses less than the best of all partitions.
         #[test]
         fn groups_hold_and_rounds_pay(
             rows in prop::collection::btree_map((0u32..5, 0u32..4), 1u64..5, 1..8), k in 1u64..6, asks: bool, by_hierarchy: bool, exact: bool
@@ -289,8 +293,8 @@ mod tests {
         }
     }
 
-    /// Two dense values keep their labels. The row between them is suppressed if that is allowed,
-    /// and joins otherwise.
+    /// Two dense values keep their labels. The row between the two is suppressed if that is
+    /// allowed, and otherwise joins one of them.
     #[test]
     fn what_is_left_joins_or_is_suppressed() {
         let column = column(&["a", "a", "b", "c", "c"], false);
@@ -318,8 +322,8 @@ mod tests {
         assert_eq!(shown(toy(1)), alone);
     }
 
-    /// LEVELS forbids a label above the values, so nothing holds. The suppressed combinations have
-    /// six rows together, and are not released as a group.
+    /// LEVELS forbids a label above the values, so no combination satisfies the model. The
+    /// suppressed combinations have six rows together, but are not released as a group.
     #[test]
     fn what_is_suppressed_gets_no_label_beyond_the_levels() {
         let mut capped = column(&["a", "a"], false);

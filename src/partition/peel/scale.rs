@@ -1,11 +1,11 @@
-//! How the labels of one column are joined, and what they lose.
+//! How the labels of one column are joined, and their losses.
 
 use crate::hierarchy::{Label, Lookup};
 use crate::partition::ranges::Ranges;
 use crate::partition::table::Column;
 use std::sync::Arc;
 
-/// The cell of a class in one column.
+/// The cell of a class in one column: a range of codes, or a lowest common ancestor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reach {
     /// The lowest code, or the level of the lowest common ancestor.
@@ -14,7 +14,7 @@ pub(super) struct Reach {
     pub(super) high: u32,
 }
 
-/// How labels are joined and what they lose, in one column.
+/// How labels are joined in one column, and their losses.
 #[derive(Debug)]
 pub(super) enum Scale {
     /// The label is a range.
@@ -31,8 +31,8 @@ pub(super) struct Ancestors {
     labels: Vec<Vec<u32>>,
     /// By level and code: the loss under the label.
     losses: Vec<Vec<f64>>,
-    /// By two codes: the lowest level where both have one label, if the column has few values; else
-    /// empty.
+    /// By two codes: the lowest level where both have the same label, if the column has few values.
+    /// Empty otherwise.
     table: Vec<u8>,
 }
 
@@ -42,15 +42,15 @@ pub(super) struct RangeLosses {
     lookup: Arc<Lookup>,
     weight: f64,
     pub(super) exact: bool,
-    /// By lowest and highest code, if the column has few values; else empty.
+    /// By lowest and highest code: the loss, if the column has few values. Empty otherwise.
     table: Vec<f64>,
 }
 
 /// The greatest number of values of a column whose losses are computed beforehand.
 const FEW_VALUES: usize = 1024;
 
-/// The number of losses that are computed beforehand for each combination, at most: a table of few
-/// combinations, such as a stratum, needs few of them.
+/// The greatest number of losses per combination that are computed beforehand: a table of few
+/// combinations, such as a stratum, needs few losses.
 const PER_COMBINATION: usize = 1 << 10;
 
 /// Returns true if the losses of all pairs of a column's values are computed beforehand.
@@ -73,7 +73,7 @@ impl Scale {
         Scale::Levels(Ancestors::new(column, combinations))
     }
 
-    /// Returns the cell of a class that one more value joins.
+    /// Returns the cell of a class after one more value has joined it.
     pub(super) fn with(&self, cell: Reach, code: u32) -> Reach {
         match self {
             Scale::Range(_) => self.joined(cell, Reach { low: code, high: code }),
@@ -81,8 +81,8 @@ impl Scale {
         }
     }
 
-    /// Returns the cell of two classes together. If no level that LEVELS allows has a label for
-    /// both, the level is beyond the highest.
+    /// Returns the cell of two classes together. If no level that LEVELS allows has one label for
+    /// both, the level of the cell is above the highest allowed one.
     pub(super) fn joined(&self, one: Reach, other: Reach) -> Reach {
         match self {
             Scale::Range(_) => Reach {
@@ -126,7 +126,7 @@ impl Ancestors {
         let least = one.low.max(other.low);
         let (a, b) = (one.high as usize, other.high as usize);
         let common = match self.table.is_empty() {
-            // Values under one label are under one label at every higher level, too.
+            // Values that share a label also share a label at every higher level.
             false => u32::from(self.table[a * self.losses[0].len() + b]),
             true => {
                 let levels = self.labels.iter().skip(least as usize);
@@ -156,7 +156,7 @@ impl RangeLosses {
         losses
     }
 
-    /// Returns the loss of the label that a class from `low` to `high` is released with.
+    /// Returns the loss of the label with which a class from `low` to `high` is released.
     fn loss(&self, low: u32, high: u32) -> f64 {
         match self.table.is_empty() {
             true => self.computed(low, high),
@@ -171,8 +171,8 @@ impl RangeLosses {
     }
 }
 
-/// Returns the label of values from `low` to `high`. `exact` ranges end at these values, others at
-/// round numbers.
+/// Returns the label of values from `low` to `high`. With `exact` the range ends at these values,
+/// otherwise at round numbers.
 pub(super) fn range(lookup: &Lookup, low: u32, high: u32, exact: bool) -> Label {
     match exact {
         true => Label::range(lookup, low, high),
@@ -188,12 +188,12 @@ mod tests {
     use arrow::array::{ArrayRef, StringArray};
     use proptest::prelude::*;
 
-    /// Returns a column over as many values as a level has groups, with nested groups at every
-    /// level and one above them.
+    /// Returns a column whose levels have these groups: `levels[level][value]` is the group of a
+    /// value. The groups of the levels are nested, and one more group is above them all.
     fn column(levels: &[Vec<u8>], top: u8) -> Column {
         let names: Vec<String> = (0..levels[0].len()).map(|value| value.to_string()).collect();
         let row = |value: usize| {
-            // A label has the labels above it in its name, so groups nest.
+            // The name of a label contains the groups above it, so groups are nested.
             let groups = (0..levels.len()).map(|level| {
                 let above: Vec<String> = levels[level..].iter().map(|groups| groups[value].to_string()).collect();
                 Some(format!("{level}:{}", above.join(".")))
@@ -215,8 +215,8 @@ mod tests {
         }
     }
 
-    /// Checks for all pairs of values that their label is of the lowest level at which both have
-    /// one label, counted from the higher of the levels that they have reached.
+    /// Checks for all pairs of values that their common label is at the lowest level where both
+    /// have the same label, starting from the higher of the levels that the two have reached.
     fn labels_are_the_lowest_common(column: &Column) {
         let ancestors = Ancestors::new(column, usize::MAX);
         let values = column.lookup.values().len() as u32;

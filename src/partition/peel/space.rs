@@ -1,4 +1,4 @@
-//! The classes of a run, and what they lose.
+//! The classes of a run, and their losses.
 
 use super::scale::{Reach, Scale, losses, range};
 use crate::hierarchy::Label;
@@ -13,8 +13,8 @@ pub(super) struct Class {
     pub(super) members: Vec<u32>,
     pub(super) rows: u64,
     cells: Vec<Reach>,
-    /// The loss of each row: the weighted sum of the cells' losses. It is infinite if a cell has no
-    /// label.
+    /// The loss of each row: the weighted sum of the cells' losses. The loss is infinite if a cell
+    /// has no label.
     loss: f64,
 }
 
@@ -40,12 +40,13 @@ pub(super) struct Space<'a> {
     /// The ground codes, combination by combination.
     codes: Vec<u32>,
     rows: Vec<u64>,
-    /// The number of cells that were joined or measured so far.
+    /// The number of cells joined or measured so far.
     work: Cell<u64>,
 }
 
 impl<'a> Space<'a> {
-    /// Reads the combinations of `table`. `ranges` says how columns with an order are labelled.
+    /// Reads the combinations of `table`. `ranges` determines how columns with an order are
+    /// labelled.
     pub(super) fn new(table: &'a dyn Table, ranges: Ranges) -> Self {
         let columns = table.columns();
         let combinations = 0..table.len() as u32;
@@ -63,8 +64,8 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Returns the number of cells that were joined or measured so far: a measure of work that does
-    /// not depend on a clock.
+    /// Returns the number of cells joined or measured so far: a measure of work that does not
+    /// depend on a clock.
     pub(super) fn work(&self) -> u64 {
         self.work.get()
     }
@@ -155,7 +156,8 @@ impl<'a> Space<'a> {
             .sum()
     }
 
-    /// Returns the rows and the cost of the first combination, of the first two, and so on.
+    /// Returns the rows and the cost of a class of the first combination, of the first two
+    /// combinations, and so on.
     pub(super) fn costs_of_prefixes<'b>(&self, members: impl ExactSizeIterator<Item = &'b u32>) -> Vec<Prefix> {
         self.worked(members.len());
         let mut class: Option<Class> = None;
@@ -175,15 +177,16 @@ impl<'a> Space<'a> {
         costs.collect()
     }
 
-    /// Returns how much more all rows lose if `combination` joins `class`. It is infinite if it is
-    /// not below `most`.
+    /// Returns the additional loss of all rows if `combination` joins `class`; infinity if the
+    /// additional loss is not below `most`.
     pub(super) fn cost_of_joining(&self, class: &Class, combination: u32, most: f64) -> f64 {
         let cells = class.cells.iter().zip(&self.scales).zip(self.codes(combination));
         let losses = cells.map(|((cell, scale), code)| scale.loss(scale.with(*cell, *code)));
         self.more(class, self.rows(combination), 0.0, most, losses)
     }
 
-    /// Returns the class where a combination loses least, with how much more all rows lose there.
+    /// Returns the class where a combination loses least, with the additional loss of all rows
+    /// there.
     pub(super) fn cheapest<'b>(
         &self,
         classes: impl Iterator<Item = (usize, &'b Class)>,
@@ -200,17 +203,17 @@ impl<'a> Space<'a> {
         best
     }
 
-    /// Returns how much more all rows lose if `block` joins `class`, counted from what `class`
-    /// alone loses: the cost of both together less that of `class`. It is infinite if it is not
-    /// below `most`.
+    /// Returns the additional loss of all rows if `block` joins `class`: the cost of both together
+    /// minus the cost of `class` alone. Returns infinity if the additional loss is not below
+    /// `most`.
     pub(super) fn cost_of_uniting(&self, class: &Class, block: &Class, most: f64) -> f64 {
         let cells = self.scales.iter().zip(&class.cells).zip(&block.cells);
         let losses = cells.map(|((scale, one), other)| scale.loss(scale.joined(*one, *other)));
         self.more(class, block.rows, block.loss, most, losses)
     }
 
-    /// Returns the cost of a class with one combination less, one more, or both. It then has `rows`
-    /// rows. The cost is infinite if it is above `most`.
+    /// Returns the cost of a class after it loses one combination, gains one, or both. The class
+    /// then has `rows` rows. Returns infinity if the cost is above `most`.
     pub(super) fn cost_of_exchange(
         &self,
         class: &Class,
@@ -245,9 +248,9 @@ impl<'a> Space<'a> {
         rows as f64 * loss
     }
 
-    /// Returns how much more all rows lose if `rows` rows, each of which loses at least `least`,
-    /// join `class`, whose labels then have these `losses`. It is infinite if it is not below
-    /// `most`, and then not all losses may be looked at.
+    /// Returns the additional loss of all rows if `rows` rows, each of which loses at least
+    /// `least`, join `class`. The labels of the class then have these `losses`. Returns infinity if
+    /// the additional loss is not below `most`; not all losses are then necessarily looked at.
     fn more(&self, class: &Class, rows: u64, least: f64, most: f64, losses: impl Iterator<Item = f64>) -> f64 {
         let rows = (class.rows + rows) as f64;
         let most = (most + class.cost()) / rows;
@@ -265,7 +268,7 @@ impl<'a> Space<'a> {
         rows * loss - class.cost()
     }
 
-    /// Returns the class of the combinations of two classes, of which `a` is not empty.
+    /// Returns the class of the combinations of two classes. `a` is not empty.
     pub(super) fn united(&self, a: &Class, b: &Class) -> Class {
         let mut cells = a.cells.clone();
         for ((cell, scale), other) in cells.iter_mut().zip(&self.scales).zip(&b.cells) {
@@ -291,7 +294,7 @@ impl<'a> Space<'a> {
         self.table.columns().iter().map(|c| c.weight).sum()
     }
 
-    /// Returns the label that a class is released with in a column.
+    /// Returns the label of a class in a column.
     pub(super) fn label(&self, class: &Class, column: usize) -> Label {
         let lookup = &self.table.columns()[column].lookup;
         let Reach { low, high } = class.cells[column];
@@ -306,9 +309,9 @@ impl<'a> Space<'a> {
         class.cells[column].low as u8
     }
 
-    /// Returns the mean loss of a row of these combinations at each level that LEVELS allows, by
-    /// column, if a whole column is at that level. Levels above the first one at which all these
-    /// combinations have one label change nothing, and are left out.
+    /// Returns, by column and level that LEVELS allows, the mean loss of a row of these
+    /// combinations if the whole column is at that level. Levels above the first one at which all
+    /// these combinations have the same label change nothing, and are left out.
     pub(super) fn losses_by_level(&self, combinations: &[u32]) -> Vec<Vec<f64>> {
         let all: u64 = combinations.iter().map(|c| self.rows(*c)).sum();
         let columns = self.table.columns().iter().enumerate();

@@ -1,11 +1,11 @@
-//! The division of a class where that loses less.
+//! The division of a class into parts that together lose less.
 
 use super::space::{Class, Space};
 use crate::partition::table::Column;
 use crate::search::Context;
 
 /// Divides a class, and each part again, as long as that loses less and the budget lasts. Every
-/// part holds.
+/// part satisfies the models.
 pub(super) fn split(space: &Space, class: Class, context: &Context) -> Vec<Class> {
     let (mut whole, mut parts) = (vec![class], vec![]);
     while let Some(class) = whole.pop() {
@@ -17,7 +17,7 @@ pub(super) fn split(space: &Space, class: Class, context: &Context) -> Vec<Class
     parts
 }
 
-/// Returns the division of a class that loses least, if one loses less than the class.
+/// Returns the division of a class that loses least, if it loses less than the undivided class.
 fn divide(space: &Space, class: &Class, context: &Context) -> Option<Vec<Class>> {
     if class.members.len() < 2 || class.rows < 2 * space.table.least_rows() || class.cost() == 0.0 {
         return None;
@@ -72,8 +72,8 @@ fn cuts(space: &Space, class: &Class, column: usize) -> Vec<Vec<Class>> {
 }
 
 /// Returns the divisions of a class by the labels of a column at each level below the class's own.
-/// Parts that do not hold are pooled; the pool takes the smallest of the other parts until it holds
-/// too.
+/// Parts that do not satisfy the models are pooled. The pool takes in the smallest of the other
+/// parts until it satisfies the models too.
 fn children(space: &Space, class: &Class, column: usize) -> Vec<Vec<Class>> {
     let Column { lookup, bottom, .. } = &space.table.columns()[column];
     let by_level = (*bottom..space.level(class, column)).rev().filter_map(|level| {

@@ -1,11 +1,11 @@
-//! Classes of a made-up table, and what must be true of them after each change.
+//! Classes of a made-up table, and the check of what must be true of them after each change.
 
 use super::improve::Improvement;
 use super::space::{Class, Space};
 use crate::partition::testing::Toy;
 
-/// Returns classes that hold, whatever their loss. Each combination joins the last class until that
-/// class has `k` rows, and the combinations that are left join the first class.
+/// Returns classes that satisfy the model, whatever their loss. Each combination joins the last
+/// class until that class has `k` rows, and the remaining combinations join the first class.
 pub(super) fn any_classes(space: &Space, k: u64) -> Vec<Class> {
     let mut classes: Vec<Class> = vec![];
     for combination in 0..space.len() as u32 {
@@ -21,7 +21,8 @@ pub(super) fn any_classes(space: &Space, k: u64) -> Vec<Class> {
     classes
 }
 
-/// Checks that every combination is in one class, and that every class holds and counts its rows.
+/// Checks that every combination is in one class, and that every class satisfies the models and has
+/// the right number of rows.
 pub(super) fn check(improvement: &Improvement, toy: &Toy) {
     let space = improvement.space;
     let mut members: Vec<u32> = vec![];

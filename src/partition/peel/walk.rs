@@ -1,5 +1,5 @@
 //! The walk over the lattice: nodes in the order of ascending loss, and at each node the classes
-//! that hold.
+//! that satisfy the models.
 
 use super::space::{Class, Space};
 use crate::key::partitioned::group;
@@ -11,9 +11,9 @@ use std::collections::BinaryHeap;
 /// The bounds that end a walk before the most general node.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
-    /// The number of cells that may be generalized, and of losses that may be added up to find
-    /// nodes, since the last released class. It bounds a walk over a lattice of many columns, whose
-    /// lower part is huge and has no class that holds.
+    /// The number of cells that may be generalized, plus the number of losses that may be added up
+    /// to find nodes, without releasing a class. It bounds a walk over a lattice of many columns,
+    /// whose lower part is huge and contains no class that satisfies the models.
     pub(super) patience: u64,
     /// The total loss of the released classes at which a walk becomes useless.
     pub(super) most: f64,
@@ -27,9 +27,10 @@ impl Bounds {
     };
 }
 
-/// A node that the walk has reached: its loss, and the columns above their lowest levels, in their
-/// order. Of many columns only few are raised, so a node takes little memory. The numbers of
-/// columns are reversed, so that nodes compare as all their levels do.
+/// A node that the walk has reached: its loss, and the columns raised above their lowest levels, in
+/// the order of the columns. Of many columns only a few are raised, so a node takes little memory.
+/// The numbers of columns are reversed, so that nodes compare as the lists of all their levels
+/// would.
 #[derive(Debug, PartialEq)]
 struct Step {
     loss: f64,
@@ -39,7 +40,7 @@ struct Step {
 impl Eq for Step {}
 
 impl Ord for Step {
-    /// The greatest node of a heap is the one of least loss. Ties: the first in the order of
+    /// The greatest node in a heap is the one with the least loss. Ties: the first in the order of
     /// levels.
     fn cmp(&self, other: &Self) -> Ordering {
         other
@@ -55,12 +56,12 @@ impl PartialOrd for Step {
     }
 }
 
-/// The nodes of a lattice in the order of ascending loss, where a loss per column and level adds
-/// up.
+/// The nodes of a lattice in the order of ascending loss. The loss of a node is the sum of one loss
+/// per column and level.
 ///
 /// Every node but the lowest is reached from one other node, by raising a column that is not before
-/// the column that was raised last. No loss falls when a column is raised, so a node comes after
-/// the node from which it is reached. The heap holds no more than what was reached.
+/// the column that was raised last. The loss never falls when a column is raised, so a node comes
+/// after the node from which it is reached. The heap contains only nodes that were reached.
 #[derive(Debug)]
 pub(super) struct Ascent {
     losses: Vec<Vec<f64>>,
@@ -90,7 +91,7 @@ impl Ascent {
     fn reach(&mut self, raised: Box<[(Reverse<usize>, u8)]>) {
         let levels = self.levels(&raised);
         let losses = self.losses.iter().zip(&levels);
-        // The order of the sum is that of the columns, so the same levels have the same loss.
+        // Losses are added up in the order of the columns, so the same levels have the same loss.
         let loss = losses.map(|(losses, level)| losses[usize::from(*level)]).sum();
         self.reached.push(Step { loss, raised });
     }
@@ -116,7 +117,7 @@ impl Iterator for Ascent {
 
 /// The outcome of a walk.
 pub(super) struct Walked {
-    /// The classes that hold, each found at the first node where it holds.
+    /// The classes that satisfy the models. Each was found at the first node where it does.
     pub(super) classes: Vec<Class>,
     /// The combinations that are in no class.
     pub(super) left: Vec<u32>,
@@ -155,8 +156,8 @@ impl Left {
     }
 }
 
-/// Walks the lattice until no class of these combinations can hold any more, or to a bound. A class
-/// that holds takes its combinations with it.
+/// Walks the lattice until no class of these combinations can satisfy the models any more, or a
+/// bound is reached. A class that satisfies the models takes its combinations out of the walk.
 pub(super) fn walk(space: &Space, combinations: Vec<u32>, bounds: Bounds, context: &Context) -> Walked {
     let ascent = Ascent::new(space.losses_by_level(&combinations));
     let mut left = Left::new(space, combinations);
@@ -197,8 +198,7 @@ pub(super) fn walk(space: &Space, combinations: Vec<u32>, bounds: Bounds, contex
     }
 }
 
-/// Groups the combinations that are left at one node, and takes out the classes that satisfy the
-/// models.
+/// Groups the remaining combinations at one node, and removes the classes that satisfy the models.
 fn released(space: &Space, node: &Node, left: &mut Left) -> Vec<Class> {
     let (schema, keys) = (&space.schema, &left.keys);
     let words = schema.layout().words();
@@ -256,8 +256,8 @@ mod tests {
         }
     }
 
-    /// In a lattice of 2,000 columns, each of thousands of reached nodes holds only the few columns
-    /// that it raises.
+    /// In a lattice of 2,000 columns, each of thousands of reached nodes stores only the few
+    /// columns that it raises.
     #[test]
     fn what_is_reached_takes_little_memory() {
         let mut ascent = Ascent::new(
@@ -272,8 +272,8 @@ mod tests {
         assert!(most <= Some(6), "{most:?}");
     }
 
-    /// 0 and 1 have the group a, 2 and 3 the group b. The value 0 holds at the ground, 2 and 3 hold
-    /// as b, and 1 is left.
+    /// The values 0 and 1 are in group a, and 2 and 3 in group b. The value 0 satisfies the model
+    /// at the ground, 2 and 3 satisfy it as b, and 1 is left.
     #[test]
     fn a_class_is_released_where_it_first_holds() {
         let combinations = [(0, 3), (1, 1), (2, 2), (3, 1)];

@@ -65,7 +65,7 @@ impl Sizes {
 struct Value {
     column: usize,
     level: u8,
-    /// The least ground code under the value that is in the table.
+    /// The least ground code in the table under the value.
     code: u32,
     /// The effect of refining the value; `None` if it has no children.
     refined: Option<Refined>,
@@ -88,8 +88,8 @@ struct Refined {
 struct Class {
     combinations: Range<usize>,
     now: Fate,
-    /// By column: the effect on the class of refining its value in the column, and the rows of its
-    /// smallest released part then.
+    /// By column: the effect on the class of refining its value in the column, and the number of
+    /// rows of its smallest part that is then released.
     after: Vec<(Fate, u64)>,
 }
 
@@ -145,7 +145,7 @@ impl Tally {
 }
 
 impl<'a> Cuts<'a> {
-    /// Returns the run in which every column is at the highest level that LEVELS allows.
+    /// Returns the start of a run: every column is at the highest level that LEVELS allows.
     pub(super) fn at_the_top(table: &'a dyn Table, gain_of_values: bool) -> Result<Self> {
         let labels = table
             .class_labels()
@@ -200,7 +200,7 @@ impl<'a> Cuts<'a> {
     }
 
     /// Groups ground codes of a column by their label at `level`, and adds one value per group. The
-    /// level of the value is the lowest one at which the group has one label.
+    /// level of the value is the lowest level at which the whole group has one label.
     fn add_values(&mut self, column: usize, codes: Vec<u32>, level: u8) {
         let Column { lookup, bottom, .. } = self.column(column);
         let mut by_label: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
@@ -236,7 +236,7 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// Returns the gain of refining the value at `level` over `codes` in its column alone.
+    /// Returns the gain, in its column alone, of refining the value at `level` that covers `codes`.
     fn gain_of_value(&self, column: usize, level: u8, codes: &[u32]) -> f64 {
         let children = &self.column(column).lookup.level(level - 1).codes;
         let has = |c: &u32| codes.binary_search(&self.table.code(column, *c)).is_ok();
@@ -248,7 +248,7 @@ impl<'a> Cuts<'a> {
         let whole = tally.count(self.table, &members).0;
         let parts = members.chunk_by(|a, b| child(a) == child(b));
         let parts: f64 = parts.map(|part| tally.count(self.table, part).0).sum();
-        // If refining gains nothing, rounding must not make a difference.
+        // If refining gains nothing, rounding must not produce a gain.
         Some((whole - parts) / rows).filter(|gain| *gain > 1e-12).unwrap_or(0.0)
     }
 
@@ -273,8 +273,8 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// Returns the effect on a class of refining its value in a column, and the rows of the
-    /// smallest part released then.
+    /// Returns the effect on a class of refining its value in a column, and the number of rows of
+    /// the smallest part that is then released.
     fn after(&self, class: &Class, column: usize) -> (Fate, u64) {
         let Value { level, refined, .. } = &self.values[self.value(class, column)];
         let (mut fate, mut smallest) = (Fate::default(), u64::MAX);
@@ -300,8 +300,8 @@ impl<'a> Cuts<'a> {
         (fate, smallest)
     }
 
-    /// Sorts the combinations of a range by their values in `columns`, and returns each run of
-    /// equal values as a class.
+    /// Sorts the combinations of a range by their values in `columns`, and returns each series of
+    /// combinations with equal values as a class.
     fn split(&mut self, range: Range<usize>, columns: Range<usize>) -> Vec<Class> {
         let mut combinations = std::mem::take(&mut self.combinations);
         let cuts = &*self;

@@ -4,9 +4,9 @@
 //! Every column has a *cut* through its hierarchy: a set of values such that each ground value has
 //! exactly one ancestor in the set, itself included. A row is released as its ancestors in the
 //! cuts. So this is global recoding: a ground value has the same label in every row. Unlike at a
-//! node of the lattice, two labels of a column may be of different levels. The cuts start at the
+//! node of the lattice, two labels of a column may be at different levels. The cuts start at the
 //! top (or the highest level of LEVELS). In each round one value v of a cut is replaced by its
-//! children, the value with the highest score
+//! children. v is the value with the highest score
 //!
 //! ```text
 //! score(v) = InfoGain(v) / (AnonyLoss(v) + 1)
@@ -15,24 +15,25 @@
 //! ```
 //!
 //! where a class with v is divided by the children of v, and I is the entropy of the class labels
-//! in it. If the class fails a model, its rows are suppressed, and I is the entropy of labels that
+//! in it. If a class fails a model, its rows are suppressed, and I is the entropy of labels that
 //! are all equally frequent. A value is refined only if
 //!
 //! - all rows in classes that then fail a model are within the suppression limit, and
-//! - the number of rows that are suppressed or not of their class's majority label, which is what
-//!   `cm` counts, does not rise: the suppression limit is used where it pays, and `cm` never rises.
+//! - the number of rows that are suppressed or do not have the majority label of their class does
+//!   not rise. This is the number that `cm` counts, so the suppression limit is used where it pays,
+//!   and `cm` never rises.
 //!
 //! The algorithm ends if no value can be refined. Among equal scores the order is: the higher gain,
 //! the smaller loss, fewer rows suppressed, the column named first, the value that comes first. So
-//! a value without gain is refined too, after all others, because less is lost if it is refined. A
+//! a value without gain is refined too, after all others, because refining it lowers the loss. A
 //! value with one child in the table is replaced by that child at once, which changes no class.
-//! Each class is judged by all class-level models in force; the release holds them if the start
+//! Each class is judged by all class-level models in force. The release satisfies them if the start
 //! does.
 //!
-//! **Departures** from the paper: in the paper the gain of v is that of the rows under v in its
-//! column alone, regardless of their current classes (`gain => values`). On Adult this refines
-//! values whose information the other columns have already revealed, and its `cm` stays above that
-//! of the best node of the lattice. Columns of numbers are refined by their hierarchies, not by
+//! **Departures** from the paper: in the paper the gain of v is computed from the rows under v in
+//! its column alone, regardless of their current classes (`gain => values`). On Adult this refines
+//! values whose information the other columns have already revealed, and `cm` is then higher than
+//! at the best node of the lattice. Columns of numbers are refined by their hierarchies, not by
 //! binary splits.
 //!
 //! Example: `CLASS (income) ... SEARCH USING top_down`.
@@ -53,7 +54,7 @@ use cuts::Cuts;
 /// The top-down specialization algorithm.
 #[derive(Debug, Clone, Copy)]
 pub struct TopDown {
-    /// True if the gain is that of a value in its column alone, as in the paper.
+    /// True if the gain of a value is computed in its column alone, as in the paper.
     gain_of_values: bool,
 }
 
@@ -125,8 +126,8 @@ mod tests {
     }
 
     /// The first column determines the label, and the second is independent of it. Refining both
-    /// leaves classes below k. Refining the first column to its groups separates the labels, and
-    /// after that neither the value a nor the second column can be refined.
+    /// columns leaves classes smaller than k. Refining the first column to its groups separates the
+    /// labels, and after that neither the value a nor the second column can be refined.
     #[test]
     fn the_value_that_tells_most_is_refined_first() {
         let columns = vec![column(&["a", "a", "b"], false), column(&["c", "d"], false)];
@@ -158,8 +159,8 @@ mod tests {
         assert_eq!(shown(&finer, false), expected);
     }
 
-    /// Rows may be suppressed, but refining separates one row of the minority and saves no error:
-    /// before, 1 row does not have the majority label; after, 1 row is suppressed, and 2 if the
+    /// Rows may be suppressed, but refining separates one row of the minority and avoids no error:
+    /// before, 1 row does not have the majority label; after, 1 row is suppressed, or 2 rows if the
     /// other value is refined too.
     #[test]
     fn rows_are_suppressed_only_where_no_error_is_added() {
@@ -175,16 +176,16 @@ mod tests {
             asks: true,
         };
         let paying = toy([[0, 1], [4, 0], [3, 0]]);
-        // The row of the minority is the one that is suppressed, so errors stay at 1; then b is
-        // refined without cost.
+        // The row of the minority is the one that is suppressed, so there is still 1 error. Then b
+        // is refined without cost.
         assert_eq!(shown(&paying, false).len(), 3);
         let not_paying = toy([[1, 0], [4, 0], [3, 0]]);
         assert_eq!(shown(&not_paying, false), [("*".to_string(), 8)]);
     }
 
     proptest! {
-        /// For any table, the limit is kept, errors never rise, and asking the table group by group
-        /// changes nothing.
+        /// For any table, the suppression limit is respected, the number of errors never rises, and
+        /// letting the table judge each group changes nothing.
         #[test]
         fn it_ends_where_nothing_more_can_be_refined(
             rows in prop::collection::btree_map((0u32..5, 0u32..3), [0u64..4, 0u64..4], 1..15),

@@ -50,7 +50,7 @@ fn source(rows: &[Row]) -> Arc<dyn ExecutionPlan> {
     DataSourceExec::from_data_source(memory)
 }
 
-/// Returns a session with batches of `size` rows and a pool of `bytes`.
+/// Returns a session with batches of `size` rows and a memory pool of `bytes`.
 fn session(size: usize, bytes: Option<usize>) -> SessionContext {
     let pool: Arc<dyn MemoryPool> = match bytes {
         Some(bytes) => Arc::new(GreedyMemoryPool::new(bytes)),
@@ -92,8 +92,8 @@ fn row() -> impl Strategy<Value = Row> {
 }
 
 proptest! {
-    /// Folding and repeating keeps every row as often as it occurs, in batches of the session's
-    /// size, with and without memory.
+    /// Folding and repeating returns every row as often as it occurs, in batches of the session's
+    /// size, with and without memory for the table.
     #[test]
     fn folded_and_repeated_rows_are_the_rows(
         rows in prop::collection::vec(row(), 0..400),

@@ -21,7 +21,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The number of rows that are worth processing at once: classes are collected up to this number.
+/// The number of rows that are worth processing at once: classes are collected up to this number of
+/// rows.
 const CHUNK: usize = 1 << 13;
 
 /// The input of the operator.
@@ -35,7 +36,7 @@ pub struct Columns {
     pub tree: Tree,
     /// The column with each row's limit, which is not released.
     pub limit: String,
-    /// The smallest number of rows with which a class may be released.
+    /// The least number of rows with which a class may be released.
     pub least_rows: usize,
 }
 
@@ -46,8 +47,8 @@ pub struct Outcome {
     pub levels: Vec<u64>,
     /// The number of rows whose limit no generalization meets; these rows were suppressed.
     pub unmet: u64,
-    /// The number of all suppressed rows: those of `unmet`, and those of classes that were too
-    /// small without them.
+    /// The number of all suppressed rows: the rows of `unmet`, and the rows of classes that were
+    /// too small without these.
     pub suppressed: u64,
     /// The number of suppressed classes.
     pub classes: u64,
@@ -57,8 +58,8 @@ pub struct Outcome {
     pub above: u64,
 }
 
-/// Turns rows in the order of their classes, with the raw sensitive attribute and the limits, into
-/// released rows.
+/// Turns rows with their raw sensitive values and limits into released rows. The rows are in the
+/// order of their classes.
 #[derive(Debug)]
 pub struct Personal {
     columns: Arc<Columns>,
@@ -69,9 +70,9 @@ pub struct Personal {
 pub type PersonalExec = OperatorExec<Personal>;
 
 impl PersonalExec {
-    /// Creates the operator over `input`, which must have one partition, the columns of the order
-    /// key, and rows in the order of a release, as if the attribute were released and the limit
-    /// compared last.
+    /// Creates the operator over `input`, which must have one partition and the columns of the
+    /// order key. Its rows must be in the order of a release, as if the attribute were released and
+    /// the limit compared last.
     pub fn over_classes(
         input: Arc<dyn ExecutionPlan>,
         columns: Arc<Columns>,
@@ -152,7 +153,7 @@ struct Run {
     encoder: Encoder,
     recount: Recount,
     labels: ArrayRef,
-    /// Whether rows whose values are not raised come in the order in which they are released.
+    /// Whether rows whose values are not raised arrive in the order in which they are released.
     is_ordered: bool,
     outcome: Outcome,
     reservation: MemoryReservation,
@@ -201,7 +202,8 @@ impl Run {
         }
     }
 
-    /// Returns the first `rows` held rows, all of complete classes, as released rows.
+    /// Returns the first `rows` collected rows as released rows. All of these rows belong to
+    /// complete classes.
     fn release(&mut self, rows: usize) -> Result<Option<RecordBatch>> {
         if rows == 0 {
             return Ok(None);
@@ -211,7 +213,7 @@ impl Run {
         self.rows = rest.num_rows();
         let chunk = held.slice(0, rows);
         if self.rows > 0 {
-            // A copy, so that the memory of the finished rows is freed.
+            // The rest is copied, so that the memory of the finished rows is freed.
             let own: UInt32Array = (0..self.rows as u32).collect();
             self.held.push(take_record_batch(&rest, &own)?);
         }
@@ -332,7 +334,7 @@ impl Run {
         let limits = cast(self.column(chunk, &self.columns.limit)?, &DataType::Float64)?;
         let limits = limits.as_primitive::<Float64Type>();
         // The limits were checked before the scan. A row whose limit is no longer valid would have
-        // none.
+        // no limit.
         let is_limit = |limit: Option<f64>| limit.is_some_and(|limit| (0.0..=1.0).contains(&limit));
         match limits.iter().all(is_limit) {
             true => Ok(limits.values().to_vec()),
@@ -344,7 +346,7 @@ impl Run {
     }
 }
 
-/// Returns the memory in bytes of a batch's rows alone: shared values, such as labels and the
+/// Returns the memory of a batch's own rows, in bytes. Shared values, such as labels and the
 /// buffers of other batches of a sort, are not counted.
 fn bytes(batch: &RecordBatch) -> usize {
     let of_column = |column: &ArrayRef| match column.data_type() {

@@ -1,22 +1,23 @@
-//! Personalized privacy, second part: generalizes sensitive values until every row's own limit
-//! holds.
+//! Personalized privacy, second part: generalizes sensitive values until every row's own limit is
+//! met.
 //!
-//! Each row t has a limit for what a reader who knows its class may learn of its sensitive value:
-//! Pleak(t) = (1 / b) * sum over the b rows i of the class of DCorrelate(t, i), which is 1 if i's
-//! released value is t's own, 1 / leaves under it if it is an ancestor of t's own, and else 0. For
-//! each row in turn whose Pleak exceeds its limit, a released value of its leakage collection (the
-//! rows with DCorrelate above 0) is raised to its parent until the limit holds: the value that
-//! keeps most information, except those at the root. Of values that keep the same, the first row's
-//! is raised.
+//! Each row t has a limit for what a reader who knows the class of t may learn about the sensitive
+//! value of t: Pleak(t) = (1 / b) * sum over the b rows i of the class of DCorrelate(t, i).
+//! DCorrelate(t, i) is 1 if i's released value is t's own value, 1 / (leaves under i's released
+//! value) if i's released value is an ancestor of t's own value, and 0 otherwise. Each row whose
+//! Pleak exceeds its limit is processed in turn: released values of its leakage collection (the
+//! rows with DCorrelate above 0) are raised to their parents, one at a time, until the limit is
+//! met. The value that keeps the most information and is not at the root is raised next. Of values
+//! that keep the same information, the value of the first row is raised.
 //!
-//! **Interpretation**: raising a value can make it an ancestor of another row's value, whose Pleak
-//! then grows (the paper's Theorem 2 is about one row). Rows are therefore visited again until none
-//! exceeds its limit.
+//! **Interpretation**: raising a value can make it an ancestor of another row's value, and the
+//! Pleak of that row then grows (the paper's Theorem 2 is about one row). Rows are therefore
+//! visited again until none exceeds its limit.
 //!
 //! **Interpretation**: a row's own value may be raised too, so a limit below 1 / b can be met,
 //! which the paper's Theorem 1 rules out. A limit cannot be met if it is still exceeded after
-//! everything was raised that can be. Such rows have to be suppressed, and the class is processed
-//! again without them; a class that is then too small is suppressed as a whole.
+//! everything that can be raised was raised. Rows with such a limit have to be suppressed, and the
+//! class is processed again without them. A class that is then too small is suppressed entirely.
 //!
 //! Song et al., The k-anonymization method satisfying personalized privacy preservation, CET 46
 //! (2015), doi:10.3303/CET1546031, definitions 6 to 8 and section 6.
@@ -33,14 +34,14 @@ use arrow::array::StringArray;
 use std::collections::{BTreeSet, HashMap};
 
 /// The hierarchy of the sensitive attribute as a tree: every distinct label text is a node. Labels
-/// of several levels with the same text are one node (such as NULL that is sent to the top below
-/// the top), because a reader cannot tell them apart.
+/// at several levels with the same text are one node, because a reader cannot tell them apart. An
+/// example is NULL, which may have the label of the top at levels below the top.
 #[derive(Debug)]
 pub struct Tree {
     /// For each ground code, the nodes from level 0 up.
     paths: Vec<Vec<u32>>,
-    /// For each ground code, the number of leaves under its label at each level. A text of several
-    /// levels reveals as much as at the lowest of them.
+    /// For each ground code, the number of leaves under its label at each level. A text that occurs
+    /// at several levels reveals as much as at the lowest of these levels.
     leaves: Vec<Vec<u64>>,
     /// The text of each node; NULL for the value NULL itself.
     texts: StringArray,
@@ -49,8 +50,8 @@ pub struct Tree {
     multiples: Vec<Option<u64>>,
 }
 
-/// The largest common denominator of leaf counts. Up to it, a Pleak is the quotient of two exact
-/// integers; beyond it, a sum of quotients.
+/// The largest common denominator of leaf counts. Up to this denominator, a Pleak is the quotient
+/// of two exact integers; beyond it, a Pleak is a sum of quotients.
 const MULTIPLE: u64 = 1 << 24;
 
 impl Tree {
@@ -108,8 +109,8 @@ impl Tree {
         levels.filter_map(|(level, (node, leaves))| (!path[..level].contains(node)).then_some((*node, *leaves)))
     }
 
-    /// Returns the Pleak of a row with this value in a class of `rows` rows; `at` returns the
-    /// number of rows released as a node.
+    /// Returns the Pleak of a row with this value in a class of `rows` rows. `at` returns the
+    /// number of rows that are released as a node.
     fn leak(&self, value: u32, rows: usize, at: impl Fn(u32) -> usize) -> f64 {
         let terms = self.told(value).map(|(node, leaves)| (at(node) as u64, leaves));
         match self.multiples[value as usize] {
@@ -122,7 +123,7 @@ impl Tree {
     }
 }
 
-/// Returns true if every limit of a class holds before a value is raised.
+/// Returns true if every limit of a class is met before any value is raised.
 fn is_protected(tree: &Tree, values: &[u32], limits: &[f64]) -> bool {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
@@ -144,7 +145,7 @@ fn is_protected(tree: &Tree, values: &[u32], limits: &[f64]) -> bool {
 }
 
 /// Generalizes the sensitive values of one class. Returns the level of each row's value, and the
-/// rows whose limit does not hold although nothing more can be raised.
+/// rows whose limit is not met although nothing more can be raised.
 pub(super) fn protect(tree: &Tree, values: &[u32], limits: &[f64]) -> (Vec<u8>, Vec<usize>) {
     let mut levels = vec![0u8; values.len()];
     if is_protected(tree, values, limits) {
@@ -180,8 +181,8 @@ pub(super) fn protect(tree: &Tree, values: &[u32], limits: &[f64]) -> (Vec<u8>, 
     }
 }
 
-/// Returns the row in the leakage collection of `value` whose released value keeps most information
-/// and is not at the root.
+/// Returns the row in the leakage collection of `value` whose released value keeps the most
+/// information among those not at the root.
 fn most_informative(tree: &Tree, value: u32, rows_at: &HashMap<u32, BTreeSet<u32>>) -> Option<u32> {
     let root = *tree.paths[value as usize].last()?;
     let candidates = tree
@@ -202,7 +203,7 @@ pub(super) mod tests {
     use proptest::prelude::*;
     use std::sync::Arc;
 
-    /// Returns lung diseases with three leaves, and stomach diseases with two.
+    /// Returns a hierarchy of lung diseases with three leaves and stomach diseases with two.
     pub(in crate::recode) fn diseases() -> Lookup {
         let rows = [
             ["bronchitis", "lung", "*"],
@@ -223,19 +224,19 @@ pub(super) mod tests {
     #[test]
     fn the_pneumonia_group_is_generalized_until_its_limits_hold() {
         let tree = Tree::new(&diseases()).unwrap();
-        // Both rows leak everything; with one value raised to `lung` (3 leaves) each leaks (1 +
-        // 1/3) / 2.
+        // Both rows leak everything. After one value is raised to `lung` (3 leaves), each row leaks
+        // (1 + 1/3) / 2.
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[0.5; 2]), (vec![1, 1], vec![]));
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[2.0 / 3.0; 2]), (vec![1, 0], vec![]));
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[1.0; 2]), (vec![0, 0], vec![]));
-        // 1/3, reached exactly, and 1/5, the least there is.
+        // The limits are 1/3, which is met exactly, and 1/5, the least possible Pleak.
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[1.0, 1.0 / 3.0]), (vec![1, 1], vec![]));
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[0.2, 1.0]), (vec![2, 2], vec![]));
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[0.1, 1.0]), (vec![2, 2], vec![0]));
     }
 
-    /// NULL is `*` from level 1 on, and the other values only at the top: to a reader both are the
-    /// same `*`.
+    /// NULL is `*` from level 1 on, and the other values are `*` only at the top: to a reader both
+    /// are the same `*`.
     #[test]
     fn a_text_of_several_levels_is_one_value() {
         let rows = [
@@ -249,7 +250,7 @@ pub(super) mod tests {
         let values = StringArray::from(vec![Some("bronchitis"), Some("flu"), Some("ulcer"), None]);
         let lookup = hierarchy.bind(Arc::new(values)).unwrap();
         let (tree, recount) = (Tree::new(&lookup).unwrap(), recount::Recount::new(&lookup).unwrap());
-        // A flu and a NULL, both `*` in the end: each reveals a quarter of either.
+        // A flu and a NULL are both `*` in the end: each `*` reveals a quarter of either value.
         for limits in [[0.25, 0.2], [0.2, 0.25], [0.25, 0.25], [0.4, 0.3], [1.0, 0.2]] {
             let own = [1, 3];
             let (levels, unmet) = protect(&tree, &own, &limits);
@@ -310,7 +311,7 @@ pub(super) mod tests {
             let tree = Tree::new(&lookup).unwrap();
             let values: Vec<u32> = rows.iter().map(|r| r.0).collect();
             let limits: Vec<f64> = rows.iter().map(|r| f64::from(r.1) / 20.0).collect();
-            // The procedure as in the paper's text, row by row, with nothing kept between steps.
+            // The procedure of the paper's text, row by row, with nothing stored between steps.
             let mut levels = vec![0u8; rows.len()];
             loop {
                 let before = levels.clone();

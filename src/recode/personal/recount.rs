@@ -8,14 +8,14 @@ use crate::hierarchy::{Label, LabelTexts, Lookup};
 use arrow::array::{Array, StringArray};
 use std::collections::HashMap;
 
-/// For each ground code, DCorrelate by released text: 1 for its own text, 1 / leaves for an
-/// ancestor's.
+/// For each ground code, DCorrelate by released text: 1 for the code's own text, 1 / leaves for the
+/// text of an ancestor.
 #[derive(Debug)]
 pub(super) struct Recount {
     correlates: Vec<Correlates>,
 }
 
-/// The DCorrelate values of one ground code: by released text, and of a released NULL.
+/// The DCorrelate values of one ground code: by released text, and for a released NULL.
 #[derive(Debug, Default)]
 struct Correlates {
     texts: HashMap<String, f64>,
@@ -45,8 +45,8 @@ impl Recount {
         Ok(Self { correlates })
     }
 
-    /// Counts the rows of one class that leak more than their limits, from their own values,
-    /// released texts and limits.
+    /// Counts the rows of one class that leak more than their limits. The count uses the rows' own
+    /// values, released texts and limits.
     pub(super) fn above(&self, own: &[u32], released: &StringArray, limits: &[f64]) -> u64 {
         let mut counts: HashMap<Option<&str>, usize> = HashMap::new();
         released.iter().for_each(|text| *counts.entry(text).or_default() += 1);

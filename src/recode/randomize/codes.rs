@@ -1,9 +1,9 @@
-//! Codes in the narrowest integers that hold them.
+//! Codes in the narrowest integers that are wide enough.
 
 use rand::Rng;
 use rand::seq::SliceRandom;
 
-/// A vector of codes of one width.
+/// A vector of codes that all have the same width.
 #[derive(Debug, Clone)]
 pub(super) enum Codes {
     /// Codes of up to 2^8 values.
@@ -44,7 +44,7 @@ impl Codes {
         }
     }
 
-    /// Returns the bytes per code.
+    /// Returns the number of bytes per code.
     pub(super) fn width(&self) -> usize {
         match self {
             Codes::Bytes(_) => 1,
@@ -119,7 +119,8 @@ impl Codes {
         with!(self, values => values.drain(..).flat_map(|v| v.to_le_bytes()).collect())
     }
 
-    /// Returns the codes of bytes that [`Codes::take_bytes`] returned, in the width of `self`.
+    /// Returns the codes that `bytes` contain, in the width of `self`. [`Codes::take_bytes`] has
+    /// written them.
     pub(super) fn with_bytes(&self, bytes: &[u8]) -> Self {
         match self {
             Codes::Bytes(_) => Codes::Bytes(bytes.to_vec()),

@@ -1,5 +1,5 @@
-//! Counts pairs of a group and a value: for the values of each group, and for the mutual
-//! information of the two.
+//! Counts pairs of a group and a value. The counts give the values of each group, and the mutual
+//! information of group and value.
 
 use crate::error::Result;
 use crate::spill::{Overflow, SpillSpace};
@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 
 /// The largest number of counters in the dense table.
 const DENSE: usize = 1 << 21;
-/// The number of parts that pairs are divided into; pairs that were spilled are read back part by
-/// part.
+/// The number of parts into which pairs are divided. Spilled pairs are read back part by part.
 const PARTS: usize = 64;
 /// The number of pairs between two requests for memory.
 const STEP: usize = 1 << 17;
@@ -27,7 +26,7 @@ pub struct ContingencyTable {
 enum Cells {
     /// A dense table: the counter of code c in group g is at index g * stride + c.
     Dense { stride: usize, counts: Vec<u64> },
-    /// A list of single pairs; all pairs of a group are in the same part.
+    /// Lists of single pairs. All pairs of a group are in the same part.
     Pairs {
         parts: Vec<Vec<u64>>,
         held: usize,
@@ -79,7 +78,7 @@ impl ContingencyTable {
         }
     }
 
-    /// Widens the dense table; switches to a list of pairs if the table would be too large or its
+    /// Widens the dense table. Switches to lists of pairs if the table would be too large or its
     /// memory is refused.
     fn make_room(&mut self, widest: usize) -> Result<()> {
         let Cells::Dense { stride, counts } = &mut self.cells else {
@@ -121,7 +120,7 @@ impl ContingencyTable {
         Ok(())
     }
 
-    /// Reserves memory for that many more pairs; if it is refused, all pairs are spilled first.
+    /// Reserves memory for `more` more pairs. If the memory is refused, spills all pairs first.
     fn reserve(&mut self, more: usize) -> Result<()> {
         let Cells::Pairs { parts, held, spilled } = &mut self.cells else {
             return Ok(());
@@ -144,8 +143,8 @@ impl ContingencyTable {
         }
         *held = more;
         self.reservation.free();
-        // The memory of one step is requested again. If even that is refused, it is small compared
-        // to what was just freed.
+        // The memory of one step is requested again. Even if it is refused, it is small compared to
+        // the memory that was just freed.
         let _ = self.reservation.try_resize(more * 12);
         Ok(())
     }
@@ -155,8 +154,8 @@ impl ContingencyTable {
         &self.groups
     }
 
-    /// Calls `each` with every pair that occurs and its count; the pairs of one group are
-    /// contiguous.
+    /// Calls `each` with every pair that occurs and its count. The pairs of one group follow each
+    /// other.
     pub fn pairs(mut self, mut each: impl FnMut(u32, u32, u64)) -> Result<()> {
         match &mut self.cells {
             Cells::Dense { stride, counts } => {
@@ -182,8 +181,8 @@ impl ContingencyTable {
     }
 }
 
-/// Sums n log2(n) over counts in a fixed order, so that rounding does not depend on the order of
-/// the counts.
+/// The sum of n log2(n) over counts n. It is computed in a fixed order, so that rounding does not
+/// depend on the order in which the counts were added.
 #[derive(Debug, Default)]
 pub struct Spread(BTreeMap<u64, u64>);
 
@@ -212,8 +211,8 @@ impl Spread {
     }
 }
 
-/// Returns the mutual information of two attributes in bits, from the counts of each and of the
-/// pairs: sum over pairs of n(a, b) / N * log2(N n(a, b) / (n(a) n(b))).
+/// Returns the mutual information of two attributes in bits, from the counts of each attribute and
+/// the counts of the pairs: sum over pairs of n(a, b) / N * log2(N n(a, b) / (n(a) n(b))).
 pub fn mutual_information(one: &Spread, other: &Spread, pairs: &Spread) -> f64 {
     let rows = pairs.total();
     if rows == 0 {

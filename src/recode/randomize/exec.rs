@@ -1,4 +1,4 @@
-//! The operator that adds the randomized columns to the others.
+//! The operator that adds the randomized columns to the other columns.
 
 use super::contingency::{ContingencyTable, Spread, mutual_information};
 use super::grouped;
@@ -20,8 +20,8 @@ use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
 
-/// The mutual information of the classes and each released randomized column, in bits; set when a
-/// run ends.
+/// For each released randomized column, its mutual information with the classes, in bits. Set when
+/// a run ends.
 pub type Measured = Arc<Mutex<Vec<f64>>>;
 
 /// Adds the randomized columns to rows that lack them, in the order of the release.
@@ -168,7 +168,7 @@ impl Reader {
         })
     }
 
-    /// Returns the codes of the `live` rows of a batch, whose classes are `classes`.
+    /// Returns the codes of the `live` rows of a batch. `classes` are the classes of these rows.
     fn next(&mut self, batch: &RecordBatch, live: Option<&BooleanArray>, classes: &[u32]) -> Result<Vec<u32>> {
         match self {
             Reader::Rows(reader) => reader.next(classes.len()),

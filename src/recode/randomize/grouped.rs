@@ -19,8 +19,8 @@ pub struct Grouped {
 
 impl Grouped {
     /// Permutes the values of `table` inside each group. Groups are renumbered by `group_ranks`,
-    /// and codes by `ranks`, of which there are `values`; the permutation depends on those numbers
-    /// alone. Also returns the spread of the counts of pairs of a group and a code. Fails with
+    /// and codes by `ranks`; there are `values` codes. The permutation depends only on the new
+    /// numbers. Also returns the spread of the counts of (group, code) pairs. Fails with
     /// [`ErrorKind::Resources`] if the rows do not fit in memory.
     pub fn draw(
         table: ContingencyTable,
@@ -80,7 +80,7 @@ fn too_many(rows: usize) -> Error {
     )
 }
 
-/// The position of a reader of a [`Grouped`] in each group.
+/// A reader of a [`Grouped`], with its position in each group.
 #[derive(Debug)]
 pub(super) struct Reader {
     grouped: Arc<Grouped>,
@@ -161,7 +161,8 @@ mod tests {
                 .or_default() += 1.0;
         }
         assert_eq!(seen.len(), 24);
-        // A uniform permutation exceeds 49.73 once in 1,000 times (23 degrees of freedom).
+        // The chi-squared of uniform permutations exceeds 49.73 once in 1,000 times (23 degrees of
+        // freedom).
         let expected = draws as f64 / 24.0;
         let chi_squared: f64 = seen.values().map(|n| (n - expected).powi(2) / expected).sum();
         assert!(chi_squared < 49.73, "{chi_squared}");

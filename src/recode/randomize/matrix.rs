@@ -1,11 +1,12 @@
 //! The order that a transition probability matrix defines (MADARS, section 3.4).
 //!
-//! Row r of the output takes the element at the position of the largest entry in row r of M that is
-//! still free. **Interpretation**, from the paper's worked example: of equal entries in a row only
-//! the front position is a candidate, and the others are skipped. If that leaves a row no position,
-//! the free positions are taken in descending order of entry, then front first. The order of the
-//! maxima of an i.i.d. random matrix is a uniform random permutation, so no matrix of n by n size
-//! is needed to generate one ([`super::Sequence`]).
+//! Row r of the output takes the element at the free position with the largest entry in row r of M.
+//! A position is free until an earlier row has taken it. **Interpretation**, from the paper's
+//! worked example: of equal entries in a row only the front position is a candidate, and the others
+//! are skipped. If a row then has no free candidate, it takes the free position with the largest
+//! entry, of equal entries the front one. The order of the maxima of an i.i.d. random matrix is a
+//! uniform random permutation, so no n by n matrix is needed to generate such a permutation
+//! ([`super::Sequence`]).
 //!
 //! Guo et al., MADARS: a method of multi-attributes generalized randomization privacy preserving,
 //! 2015.
@@ -17,7 +18,7 @@ pub fn order(rows: &[Vec<f64>]) -> Vec<usize> {
     let mut taken = Vec::with_capacity(rows.len());
     for row in rows {
         let mut descending: Vec<usize> = (0..row.len()).collect();
-        // The sort is stable, so that of equal entries the front one comes first.
+        // The sort is stable, so of equal entries the front one comes first.
         descending.sort_by(|a, b| row[*b].total_cmp(&row[*a]));
         let is_front = |place: usize| place == 0 || row[descending[place - 1]] != row[descending[place]];
         let candidates = (0..descending.len()).filter(|place| is_front(*place));
@@ -38,7 +39,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Returns M1, M2 or M3 of the paper.
+    /// The matrices M1, M2 and M3 of the paper, side by side.
     const MATRICES: &str = "
         0.6 0.4 0.2 0.8 0.3 0.2 | 0.83 0.22 0.74 0.63 0.57 0.34 | 0.4 0.8 0.6 0.4 0.1 0.3
         0.9 0.7 0.1 0.4 0.9 0.2 | 0.25 0.17 0.44 0.32 0.76 0.33 | 0.7 0.9 0.9 0.1 0.6 0.2
@@ -56,7 +57,7 @@ mod tests {
         rows.map(row).collect()
     }
 
-    /// Returns positions from 1, as the paper counts.
+    /// Returns the positions counted from 1, as in the paper.
     fn positions(number: usize) -> Vec<usize> {
         order(&matrix(number)).into_iter().map(|p| p + 1).collect()
     }
@@ -66,7 +67,8 @@ mod tests {
         assert_eq!(positions(3), [2, 1, 5, 4, 6, 3]);
     }
 
-    /// Race, salary and illness of the paper's Table 1, each under its matrix: P = [3, 1, 2].
+    /// The race, salary and illness of the paper's Table 1, each with the number of its matrix: P =
+    /// [3, 1, 2].
     const TABLE_1: [(usize, [&str; 6]); 3] = [
         (3, ["black", "white", "white", "yellow", "yellow", "white"]),
         (1, ["6100", "8000", "2200", "4500", "5300", "3300"]),
@@ -86,9 +88,9 @@ mod tests {
         }
     }
 
-    /// The paper's text alone could also mean that of equal entries the second is taken when the
-    /// front one is not free. The worked example and Table 2 exclude that: the cells that would
-    /// depart are these.
+    /// The paper's text alone could also mean that of equal entries the second one is taken when
+    /// the front one is not free. The worked example and Table 2 exclude that reading: this test
+    /// finds the cells where it would depart from Table 2.
     #[test]
     fn equal_entries_that_stay_candidates_would_not_give_table_2() {
         let mut departs = vec![];
@@ -105,9 +107,9 @@ mod tests {
                 }
             }
         }
-        // M3, row 2: 0.9 twice, position 2 is not free, so position 3 (white) would be taken, where
-        // the paper takes position 1 (black); M1, row 4: 0.5 twice, and position 6 would be taken
-        // where the paper takes position 2.
+        // Row 2 of M3 has 0.9 twice, and position 2 is not free, so position 3 (white) would be
+        // taken where the paper takes position 1 (black). Row 4 of M1 has 0.5 twice, and position 6
+        // would be taken where the paper takes position 2.
         assert!(
             departs.contains(&(0, 1, "white")) && departs.contains(&(1, 3, "3300")),
             "{departs:?}"

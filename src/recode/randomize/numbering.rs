@@ -1,4 +1,5 @@
-//! Numbers the classes of a release in its order, and finds the class of a row by its order key.
+//! Numbers the classes of a release in the order of the release, and finds the class of a row by
+//! the row's order key.
 
 use crate::error::Result;
 use crate::frequency::FrequencySet;

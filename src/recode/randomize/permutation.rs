@@ -24,7 +24,7 @@ pub struct Permutation {
     pub(crate) _held: MemoryReservation,
 }
 
-/// Which row gets which value.
+/// The rule for which row gets which value.
 #[derive(Debug, Clone)]
 pub enum Order {
     /// By the position of the row.

@@ -1,11 +1,11 @@
 //! A uniform random permutation of a multiset, by position.
 //!
-//! A permutation of a column is uniform whatever the original order of its values, so only the
+//! A permutation of a column is uniform whatever the original order of the values, so only the
 //! counts of the distinct values matter. Values are scattered one by one into random buckets, and
 //! each bucket is shuffled (Rao 1961; Sandelius 1962, doi:10.1111/j.2517-6161.1962.tb00474.x). The
-//! concatenation of the buckets is a uniform permutation, in linear time, with one bucket at a time
-//! in the cache, and all others on disk if they do not fit in memory. The number of buckets depends
-//! on the rows alone, so the result does not depend on the memory or the threads.
+//! concatenation of the buckets is a uniform permutation. It takes linear time, with one bucket at
+//! a time in the cache, and all other buckets on disk if they do not fit in memory. The number of
+//! buckets depends on the rows alone, so the result does not depend on the memory or the threads.
 
 use super::codes::Codes;
 use crate::error::{Error, Result};
@@ -15,11 +15,11 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use std::sync::Arc;
 
-/// The average number of rows per bucket: 8 MiB of codes at most.
+/// The average number of rows per bucket: at most 8 MiB of codes.
 const BUCKET_ROWS: u64 = 1 << 21;
 
-/// The source of random numbers that makes a permutation repeatable: the seed of the run, and the
-/// column.
+/// The source of the random numbers of a permutation. The seed of the run and the column make the
+/// permutation repeatable.
 #[derive(Debug, Clone, Copy)]
 pub struct Source {
     /// The seed of the run.
@@ -29,8 +29,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// Returns the random number generator of one part of the column's permutation; stream 0 is the
-    /// search's.
+    /// Returns the random number generator of one part of the column's permutation. Stream 0
+    /// belongs to the search.
     pub(super) fn rng(self, part: u32) -> ChaCha12Rng {
         let mut rng = ChaCha12Rng::seed_from_u64(self.seed);
         rng.set_stream((u64::from(self.column) + 1) << 32 | u64::from(part));
@@ -51,7 +51,8 @@ pub struct Sequence {
 enum Bucket {
     /// Shuffled codes in memory.
     Held(Codes),
-    /// Codes in a file, as they were scattered; shuffled each time they are read.
+    /// Codes in a file, in the order in which they were scattered. They are shuffled each time they
+    /// are read.
     Spilled(Overflow),
 }
 
@@ -150,7 +151,7 @@ impl Reader {
         }
     }
 
-    /// Returns the next `rows` codes. Fails with a data error if there are fewer.
+    /// Returns the next `rows` codes. Fails with a data error if fewer codes are left.
     pub(super) fn next(&mut self, rows: usize) -> Result<Vec<u32>> {
         let mut out = Vec::with_capacity(rows);
         while out.len() < rows {
@@ -175,7 +176,7 @@ impl Reader {
     }
 }
 
-/// Returns the error for a second scan whose rows differ from the first.
+/// Returns the error for a second scan whose rows differ from those of the first.
 pub(super) fn changed() -> Error {
     Error::data("the second scan has other rows than the first: the source changed during the run")
 }
@@ -196,8 +197,8 @@ mod tests {
         codes
     }
 
-    /// Checks chi-squared over the 24 permutations of 4 values; a uniform permutation exceeds 49.73
-    /// once in 1,000 times.
+    /// Checks chi-squared over the 24 permutations of 4 values. The chi-squared of uniform
+    /// permutations exceeds 49.73 once in 1,000 times.
     fn is_uniform(draw: impl Fn(u64) -> Vec<u32>) {
         let mut seen = std::collections::BTreeMap::<Vec<u32>, f64>::new();
         let draws = 24 * 500;

@@ -1,8 +1,8 @@
-//! Values as integers that ascend as the values do.
+//! Codes: values as integers that ascend in the order of the values.
 //!
-//! A number of at most 64 bits is its own code. Any other value has a code of the column's
-//! dictionary while the rows are read. Once all values are known, the code is replaced by the rank
-//! of its value.
+//! A number of at most 64 bits is its own code. While the rows are read, the code of any other
+//! value comes from the column's dictionary. Once all values are known, the code is replaced by the
+//! rank of its value.
 
 use crate::error::{Error, Result};
 use crate::frequency::{Dictionary, Local, Shared};
@@ -14,12 +14,12 @@ use arrow::compute::{cast, take};
 use arrow::datatypes::{ArrowNativeType, DataType, Field, Int32Type};
 use std::sync::Arc;
 
-/// How the values of a column become codes.
+/// The way in which the values of a column become codes.
 #[derive(Debug, Clone)]
 pub(super) enum Coding {
     /// A value is its own code.
     Number,
-    /// A value has a code of a dictionary, which the partitions of the scan share.
+    /// The code of a value comes from a dictionary that the partitions of the scan share.
     Dictionary(Arc<Shared>),
 }
 
@@ -97,7 +97,7 @@ impl Coder {
         })
     }
 
-    /// Returns the memory held, in bytes.
+    /// Returns the memory that the encoder takes, in bytes.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Coder::Number => 0,
@@ -113,7 +113,7 @@ trait Number: ArrowNativeType {
     fn of_code(code: u64) -> Self;
 }
 
-/// The highest bit, which is turned over so that negative numbers come before the others.
+/// The highest bit. It is flipped so that negative numbers come before the others.
 const SIGN: u64 = 1 << 63;
 
 macro_rules! integers {
@@ -141,7 +141,7 @@ impl Number for u64 {
 
 macro_rules! floats {
     ($($native:ty, $bits:ty, $signed:ty);*) => {$(
-        /// The order is that of `total_cmp`, which Arrow sorts by.
+        /// The order is that of `total_cmp`, by which Arrow sorts.
         impl Number for $native {
             fn code(self) -> Option<u64> {
                 let bits = self.to_bits() as $signed;
@@ -156,7 +156,7 @@ macro_rules! floats {
 }
 floats!(f32, u32, i32; f64, u64, i64);
 
-/// Calls a function with the native type of a numeric type; returns `None` for any other type.
+/// Calls a function with the native type of a numeric type. Returns `None` for any other type.
 macro_rules! with_native {
     ($data_type:expr, $function:ident($($argument:expr),*)) => {
         match $data_type {
@@ -244,7 +244,7 @@ mod tests {
     use arrow::array::{Decimal128Array, Float32Array, Float64Array, Int64Array, UInt64Array};
     use arrow::compute::{SortOptions, sort};
 
-    /// Codes ascend as Arrow sorts, and can be turned back into the values.
+    /// Codes ascend in the order in which Arrow sorts, and can be turned back into the values.
     #[test]
     fn numbers_are_their_own_codes() {
         let nan = f64::NAN;

@@ -13,7 +13,7 @@ use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMerge
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use std::sync::Arc;
 
-/// Returns the rows of `input` in the order of `columns`, the most significant first, with the
+/// Returns the rows of `input` in the order of `columns`, the most significant column first, in the
 /// types of `schema`. Equal rows are sorted only once.
 pub(super) fn sorted(
     input: Arc<dyn ExecutionPlan>,
@@ -39,9 +39,9 @@ pub(super) fn sorted(
     Ok(Arc::new(RepeatExec::over_ordered(sorted, Arc::clone(schema))))
 }
 
-/// Returns the context that a plan of [`sorted`] is executed in. A sort holds rows up to its share
-/// of the memory limit, and then needs as much again, plus memory for the sort keys, to sort them.
-/// It fails for lack of that memory unless the context reserves it.
+/// Returns the context in which a plan of [`sorted`] is executed. A sort collects rows up to its
+/// share of the memory limit. To sort them, it then needs as much memory again, plus memory for the
+/// sort keys. The sort fails for lack of that memory unless the context reserves it.
 pub(super) fn sorting_context(context: &TaskContext, plan: &dyn ExecutionPlan) -> Arc<TaskContext> {
     let mut config = context.session_config().clone();
     let pool = context.memory_pool();

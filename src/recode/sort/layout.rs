@@ -1,4 +1,4 @@
-//! Where the codes of a row are in its machine words.
+//! The positions of a row's codes in its machine words.
 //!
 //! The most significant column is in the highest bits of the first word, so that rows are compared
 //! word by word.
@@ -19,8 +19,8 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Creates the layout of columns of these widths, at most 64 bits each, the most significant
-    /// first.
+    /// Creates the layout of columns of these widths in bits, the most significant column first.
+    /// Each width is at most 64.
     pub(super) fn new(bits: impl IntoIterator<Item = u32>) -> Self {
         let (mut word, mut left) = (0, 64);
         let mut places = vec![];
@@ -46,10 +46,10 @@ impl Layout {
         self.words
     }
 
-    /// Adds the codes of a column to packed rows, whose bits of that column are 0.
+    /// Adds the codes of a column to packed rows. The bits of that column must be 0 in these rows.
     pub(super) fn put(&self, column: usize, codes: impl Iterator<Item = u64>, rows: &mut [u64]) {
         let Place { word, shift, bits } = self.places[column];
-        // For a column of 0 bits, the shift can be that of a whole word.
+        // For a column of 0 bits, the shift can be as large as a whole word.
         if bits > 0 {
             let words = rows.iter_mut().skip(word).step_by(self.words);
             words.zip(codes).for_each(|(word, code)| *word |= code << shift);

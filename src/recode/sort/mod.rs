@@ -1,11 +1,11 @@
 //! The operator that sorts the rows of a release.
 //!
-//! Most columns of a release have few values beside their rows. The operator therefore packs each
-//! row into a few machine words that compare as the rows do: numbers as they are, and other values
-//! by their rank among the values of their column. The words determine the row, so words alone are
-//! sorted, merged and written to spill files, and the columns are made from them again in the end.
-//! Ranks are known only when all rows were read. Until then rows are held in the codes of a
-//! dictionary, packed batch by batch.
+//! Most columns of a release have few distinct values compared to the number of rows. The operator
+//! therefore packs each row into a few machine words that compare as the rows do. Numbers are
+//! packed as they are, and other values as their ranks among the values of their column. The words
+//! determine the row, so only words are sorted, merged and written to spill files, and in the end
+//! the columns are restored from the words. Ranks are known only when all rows have been read.
+//! Until then, rows are stored in the codes of a dictionary, packed batch by batch.
 //!
 //! Rows that cannot be packed (nested columns, or too many values for the memory) are sorted by
 //! DataFusion instead, in the same order: see [`general`].
@@ -37,9 +37,10 @@ use std::fmt;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// The bytes of rows that are sorted at once if memory has no limit.
+/// The number of bytes of rows that are sorted at once if memory has no limit.
 const RUN: usize = 1 << 23;
-/// The divisor of the memory limit that gives the most bytes of rows that a thread sorts at once.
+/// The divisor of the memory limit that gives the greatest number of bytes of rows that a thread
+/// sorts at once.
 const PART: usize = 64;
 
 /// Returns the plan that sorts rows that cannot be packed: see [`PackedSortExec::over_rows`].
@@ -63,7 +64,8 @@ pub type PackedSortExec = OperatorExec<PackedSort>;
 
 impl PackedSortExec {
     /// Sorts the rows of all partitions of `input` by all their `columns`, the most significant
-    /// first. The output has `schema`; a dictionary column of `input` may be plain in `schema`.
+    /// column first. The output has `schema`; a dictionary column of `input` may be plain in
+    /// `schema`.
     pub fn over_rows(input: Arc<dyn ExecutionPlan>, columns: Vec<usize>, schema: SchemaRef) -> Self {
         Self::over(input, PackedSort { columns }, schema)
     }
@@ -125,7 +127,7 @@ async fn packed(
             Ok::<_, Error>(Some(partition.held))
         });
     }
-    // The memory of the values is held until the values are in order.
+    // The memory of the values stays reserved until the values are in order.
     let mut held = vec![];
     while let Some(done) = tasks.join_next().await {
         match done.map_err(|e| Error::from_task("a scan task", &e))?? {
@@ -162,24 +164,24 @@ struct Scan {
     chunks: Mutex<Vec<(Chunk, Words)>>,
     store: Store,
     space: SpillSpace,
-    /// The memory that sorting takes beside the rows, and the bytes of rows that each thread sorts
-    /// at once.
+    /// The memory that sorting takes in addition to the rows, and the number of bytes of rows that
+    /// each thread sorts at once.
     work: MemoryReservation,
     run: usize,
 }
 
-/// The rows in order.
+/// The sorted rows.
 struct Sorted {
     merge: Merge,
     packing: Packing,
-    /// Merged rows that are too few for a batch.
+    /// Merged rows that are not yet enough for a batch.
     rest: Vec<u64>,
     _held: MemoryReservation,
 }
 
 impl Sorted {
-    /// Returns the next rows, in batches of `size` rows that are made in parallel; only the last
-    /// batch of all has fewer. Returns none after the last.
+    /// Returns the next rows in batches of `size` rows that are made in parallel. Only the very
+    /// last batch has fewer rows. After the last row, returns no batch.
     fn next(&mut self, size: usize, columns: &[usize], schema: &SchemaRef) -> Result<Vec<RecordBatch>> {
         let batch = size.max(1) * self.packing.words();
         let mut rows = std::mem::take(&mut self.rest);
@@ -199,8 +201,8 @@ impl Sorted {
 }
 
 impl Scan {
-    /// Returns `None` if rows of `schema` cannot be packed, or if there is too little memory to
-    /// sort them.
+    /// Creates a scan. Returns `None` if rows of `schema` cannot be packed, or if there is too
+    /// little memory to sort them.
     fn try_new(columns: &[usize], schema: &Schema, space: &SpillSpace, context: &TaskContext) -> Result<Option<Self>> {
         let fields: Vec<&Field> = columns.iter().map(|column| schema.field(*column)).collect();
         let run = match context.memory_pool().memory_limit() {
@@ -208,7 +210,8 @@ impl Scan {
             _ => RUN,
         };
         let work = space.reservation("anonsql sorting");
-        // Room for the rows twice: in the codes of the scan, and in the codes of the order.
+        // There must be room for the rows twice: in the codes of the scan, and in the codes of the
+        // order.
         let bytes = 2 * run * context.session_config().target_partitions();
         if !fields.iter().all(|f| Coding::is_possible(f.data_type())) || work.try_grow(bytes).is_err() {
             return Ok(None);
@@ -232,7 +235,7 @@ impl Scan {
         };
         let words = packing.words();
         let rows: usize = chunks.iter().map(|(chunk, _)| chunk.rows()).sum();
-        // Each thread has the same number of runs, so that no thread waits for another.
+        // Each thread gets the same number of runs, so that no thread waits for another.
         let runs = (rows * words * 8).div_ceil(self.run).next_multiple_of(threads());
         let groups: Vec<_> = divided(chunks, rows.div_ceil(runs.max(1)))
             .into_iter()
@@ -286,7 +289,8 @@ fn divided(chunks: Vec<(Chunk, Words)>, rows: usize) -> Vec<Vec<(Chunk, Words)>>
 struct Partition {
     scan: Arc<Scan>,
     coders: Vec<Coder>,
-    /// The memory of the values of its columns, and the most bytes that they may take.
+    /// The memory of the values of the columns, and the greatest number of bytes that these values
+    /// may take.
     held: MemoryReservation,
     most: usize,
 }

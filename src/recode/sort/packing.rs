@@ -1,4 +1,4 @@
-//! Rows as packed codes: a batch in the codes of its scan, and all rows in the codes of the order.
+//! Rows as packed codes: a batch in the codes of the scan, and all rows in the codes of the order.
 
 use super::codes::{Codes, Coding, of_numbers, of_ranks};
 use super::layout::Layout;
@@ -9,7 +9,7 @@ use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::buffer::{BooleanBuffer, NullBuffer};
 use arrow::datatypes::{DataType, SchemaRef};
 
-/// The codes that a column has. NULL comes after all others.
+/// The range of the codes of a column. NULL comes after all other codes.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     least: u64,
@@ -70,7 +70,7 @@ impl Span {
     }
 }
 
-/// A batch of rows in the codes of its scan, packed as tightly as its own values allow.
+/// A batch of rows in the codes of the scan, packed as tightly as the values of the batch allow.
 #[derive(Debug)]
 pub(super) struct Chunk {
     spans: Vec<Span>,
@@ -110,7 +110,7 @@ fn layout(spans: &[Span]) -> Option<Layout> {
     bits.map(Layout::new)
 }
 
-/// The packed codes of all rows, which compare as the rows do.
+/// The rule for packing all rows into codes that compare as the rows do.
 #[derive(Debug)]
 pub(super) struct Packing {
     spans: Vec<Span>,
@@ -153,7 +153,7 @@ impl Packing {
         self.layout.words()
     }
 
-    /// Returns the memory of the values in bytes.
+    /// Returns the memory that the values take, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let held = |d: &Dictionary| d.values.get_array_memory_size() + d.ranks.capacity() * 4;
         self.dictionaries.iter().flatten().map(held).sum()

@@ -16,7 +16,7 @@ pub(super) enum Words {
     File { offset: u64, count: usize },
 }
 
-/// Holds words in memory as long as there is room, and then in a spill file.
+/// Stores words in memory as long as there is room, and then in a spill file.
 #[derive(Debug)]
 pub(super) struct Store {
     memory: MemoryReservation,
@@ -37,7 +37,7 @@ impl Store {
         }
     }
 
-    /// Holds words in memory. Returns them as the error if there is no room.
+    /// Stores words in memory. Returns the words as the error if there is no room.
     pub(super) fn hold(&self, words: Vec<u64>) -> std::result::Result<Words, Vec<u64>> {
         match self.memory.try_grow(words.capacity() * 8) {
             Ok(()) => Ok(Words::Memory(words)),
@@ -95,8 +95,9 @@ pub(super) fn sort(rows: &mut Vec<u64>, words: usize) {
     in_order(rows, words, false);
 }
 
-/// Sorts packed rows, on this thread or, if they are sorted runs one after the other (`are_runs`),
-/// by merging the runs on all threads of the pool.
+/// Sorts packed rows. If `are_runs`, the rows consist of sorted runs one after the other, and are
+/// sorted by merging the runs on all threads of the pool. Otherwise the rows are sorted on this
+/// thread.
 fn in_order(rows: &mut Vec<u64>, words: usize, are_runs: bool) {
     fn sorted<T: Ord + Send>(rows: &mut [T], are_runs: bool) {
         match are_runs {
@@ -119,13 +120,13 @@ fn in_order(rows: &mut Vec<u64>, words: usize, are_runs: bool) {
     }
 }
 
-/// A run, of which one block at a time is looked at.
+/// A run that is read one block at a time.
 #[derive(Debug)]
 struct Head {
     run: Words,
-    /// Rows of a run in a file that were read and not used up.
+    /// If the run is in a file: the rows that were read but not yet used.
     read: Vec<u64>,
-    /// The words of the run that were used up or read.
+    /// The number of words of the run that were used, or, in a file, read.
     at: usize,
 }
 
@@ -168,21 +169,21 @@ impl Head {
     }
 }
 
-/// The merge of sorted runs. One block of each run is looked at. Rows that are no greater than the
-/// last row of every block with more rows after it come before all rows that are not looked at. So
-/// they are put in order at once, by several threads.
+/// The merge of sorted runs. One block of each run is looked at. Let `last` be the least of the
+/// last rows of all blocks that more rows follow. Rows up to `last` come before all rows that are
+/// not looked at, so they are put in order at once, by several threads.
 #[derive(Debug)]
 pub(super) struct Merge {
     store: Arc<Store>,
     words: usize,
     heads: Vec<Head>,
-    /// The words of a block.
+    /// The number of words of a block.
     block: usize,
 }
 
 impl Merge {
-    /// Merges sorted runs of rows of `words` words each, with about `bytes` bytes of rows that are
-    /// looked at.
+    /// Merges sorted runs of rows of `words` words each. About `bytes` bytes of rows are looked at
+    /// together.
     pub(super) fn new(store: Arc<Store>, words: usize, runs: Vec<Words>, bytes: usize) -> Self {
         const LEAST: usize = 1 << 8;
         let rows = bytes / (words * 8 * runs.len().max(1));
@@ -199,7 +200,7 @@ impl Merge {
         }
     }
 
-    /// Returns the next rows. Returns none after the last.
+    /// Returns the next rows, or no rows after the last one.
     pub(super) fn next(&mut self) -> Result<Vec<u64>> {
         let (block, words) = (self.block, self.words);
         for head in &mut self.heads {

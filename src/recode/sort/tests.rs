@@ -54,7 +54,7 @@ fn plain() -> SchemaRef {
     Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>()))
 }
 
-/// Returns the rows of these partitions as the operator sorts them with a memory of `bytes`.
+/// Returns the rows of these partitions, sorted by the operator with `bytes` of memory.
 async fn sorted(
     partitions: &[Vec<RecordBatch>],
     schema: SchemaRef,
@@ -74,7 +74,7 @@ async fn sorted(
     Ok(concat_batches(&schema, &batches).unwrap())
 }
 
-/// Returns the rows as Arrow sorts them.
+/// Returns the rows, sorted by Arrow.
 fn by_arrow(batches: &[RecordBatch], schema: &SchemaRef, columns: &[usize]) -> RecordBatch {
     let all = concat_batches(&batches[0].schema(), batches).unwrap();
     let typed = all.columns().iter().zip(schema.fields());
@@ -109,8 +109,8 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Rows are sorted with any number of partitions and threads and any memory, even if they
-    /// cannot be packed for lack of memory.
+    /// Rows are sorted with any number of partitions and threads and with any amount of memory,
+    /// even if they cannot be packed for lack of memory.
     #[test]
     fn rows_come_in_the_order_of_their_columns(
         rows in rows(),

@@ -1,5 +1,5 @@
-//! The labelling of a recoding plan, as it is sent: the classes of a node, or the combinations and
-//! groups of a partition.
+//! The form in which the labelling of a recoding plan is sent: the classes of a node, or the
+//! combinations and groups of a partition.
 
 use super::super::labelling::{Grouped, Labelling};
 use crate::error::{Error, Result};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// A labelling without its arrays.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Sent {
-    /// The node, with the number of released classes.
+    /// The node, and the number of released classes.
     Node { node: Node, released: u32 },
     /// The node of the combinations.
     Partition { bottom: Node },
@@ -66,7 +66,7 @@ impl Sent {
         }
     }
 
-    /// Restores a labelling, whose arrays come next in `parcel`.
+    /// Restores a labelling. Its arrays come next in `parcel`.
     pub(super) fn unpack(self, key_schema: &KeySchema, parcel: &mut Parcel) -> Result<Arrived> {
         let keys = parcel.take()?;
         let keys = keys

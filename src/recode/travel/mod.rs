@@ -1,8 +1,8 @@
-//! The operators of the second scan on their way to another machine.
+//! The sending of the second scan's operators to another machine.
 //!
 //! A recoding plan is sent as the parts from which it was created: lookup tables, the keys of the
-//! classes or the groups of the combinations, and the treatments. The place of a mask's secret is
-//! sent, and not the secret.
+//! classes or the groups of the combinations, and the treatments. For the secret of a mask, only
+//! the place where the secret is stored is sent, and not the secret.
 
 mod labelling;
 
@@ -20,10 +20,10 @@ use crate::operator::{Parcel, Travels};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A function that reads the secret at a place.
+/// A function that reads the secret stored at a place.
 pub(crate) type ReadSecret = fn(&str) -> Result<Vec<u8>>;
 
-/// The parts of a recoding plan besides its arrays.
+/// The parts of a recoding plan other than its arrays.
 #[derive(Serialize, Deserialize)]
 struct Header {
     labelling: Sent,
@@ -50,7 +50,8 @@ enum Treatment {
     Keep,
 }
 
-/// A mask: its first keywords, its values with the place of its secret, and the mark of the secret.
+/// A mask: its first keywords, its values including the place of its secret, and the mark of the
+/// secret.
 #[derive(Serialize, Deserialize)]
 struct SentMask {
     start: String,
@@ -185,7 +186,7 @@ impl Decode {
     }
 }
 
-/// Returns the error of an operator that is restored without reading the secrets: see
+/// Returns the error for an operator that is restored without reading the secrets: see
 /// `RecodingPlan::unpack`.
 fn needs_secrets() -> Error {
     Error::internal("a recoding plan that is restored without its secrets")

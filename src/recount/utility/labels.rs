@@ -1,9 +1,9 @@
 //! The labels of a released column with the values that they stand for.
 //!
 //! A text is read by the hierarchy of its column, as a value of the source, or as a range of such
-//! values. Bounds (LABELS BOUNDS) are such a range. A single value of another form than TEXT, and a
+//! values. Bounds (LABELS BOUNDS) are such a range. A single value in a form other than TEXT, and a
 //! number in a column of numbers without a hierarchy, stand for themselves, whether or not the
-//! source has them. NULL in another form than TEXT contains no information, and stands for every
+//! source has them. NULL in a form other than TEXT contains no information, and stands for every
 //! value of the source.
 
 use super::tables::Texts;
@@ -33,7 +33,8 @@ pub(crate) struct Reading {
     pub(crate) must_fit: bool,
 }
 
-/// The SQL of a column whose values are counted in the scans of all such columns.
+/// The SQL for a column whose values are counted together with those of other columns, in one scan
+/// of each table.
 pub(super) struct Together {
     pub(super) column: String,
     /// The value in the source.
@@ -62,8 +63,8 @@ pub(super) enum Readable<T> {
 
 impl Reading {
     /// Returns the SQL for the column's values in the source, and for its labels in the release if
-    /// they stand for themselves. Returns `None` for a column whose values are of several types,
-    /// nested or binary.
+    /// they stand for themselves. Returns `None` if the values are nested or binary, or have
+    /// different types in the release and in the source.
     pub(super) async fn read_together(
         &self,
         session: &SessionContext,
@@ -119,7 +120,7 @@ impl Reading {
         }
     }
 
-    /// Binds the values of a column of these tables.
+    /// Binds the values that the column has in these tables.
     pub(super) async fn bind(
         self,
         session: &SessionContext,
@@ -160,8 +161,8 @@ impl Reading {
     }
 }
 
-/// Returns SQL for a released label as a value. Files of text, in which nothing is NULL, are read
-/// as values of the source.
+/// Returns SQL for a released label as a value. Labels in files of text are read as values of the
+/// source's type, and an empty text as NULL.
 fn own_value(column: &str, label: &DataType, value: &DataType) -> String {
     match is_text(label) && !is_text(value) {
         true => format!("arrow_cast(nullif({column}, ''), '{}')", plain_type(value)),

@@ -61,7 +61,7 @@ async fn both(tables: &Tables<'_>, aggregate: &str) -> Result<(Option<f64>, Opti
     Ok((known(release), known(source)))
 }
 
-/// Returns half the sum of the differences of the shares of all values, as texts.
+/// Returns half the sum of the differences between the shares of each value, compared as text.
 async fn total_variation(tables: &Tables<'_>, column: &str) -> Result<Option<f64>> {
     let text = format!("CAST({} AS VARCHAR)", quote(column));
     let counts = |table: &str, sign: &str| {

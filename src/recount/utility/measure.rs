@@ -84,7 +84,7 @@ pub(crate) async fn figures(tables: &Tables<'_>, readings: Vec<Reading>, class: 
     Ok([measured, of_masks].concat())
 }
 
-/// A compared column with its position among all.
+/// A compared column with its position among all compared columns.
 type Numbered = (usize, ComparedColumn);
 
 /// Columns whose rows are read together.
@@ -101,7 +101,7 @@ struct Known {
     values: ArrayRef,
     /// Whether the labels are values.
     is_own: bool,
-    /// The values of the source, and the rows of each.
+    /// The values of the source, and the number of rows of each value.
     source: (ArrayRef, Vec<u64>),
 }
 
@@ -131,7 +131,7 @@ async fn known_values(tables: &Tables<'_>, readings: &[Reading]) -> Result<HashM
     known.collect()
 }
 
-/// Returns the values of both arrays in ascending order with NULL last.
+/// Returns the distinct values of both arrays in ascending order with NULL last.
 fn union(one: &ArrayRef, other: &ArrayRef) -> Result<ArrayRef> {
     if one.to_data() == other.to_data() {
         return Ok(Arc::clone(one));
@@ -187,8 +187,8 @@ fn measured(read: Vec<Read>, mut unread: Vec<(String, String)>, class: Option<&s
     Ok(figures)
 }
 
-/// Encodes the rows that were read. Returns the comparison with the positions of its columns among
-/// all. Columns whose labels cannot be read are added to `unread`.
+/// Encodes the rows that were read. Returns the comparison and the positions of its columns among
+/// all columns. Columns whose labels cannot be read are added to `unread`.
 fn compared(read: Read, unread: &mut Vec<(String, String)>, class: Option<&str>) -> Result<(Vec<usize>, Comparison)> {
     let Read {
         columns: read,

@@ -61,7 +61,8 @@ impl Texts {
         columns.collect()
     }
 
-    /// Returns the values of one column, of which no row is missing, as its distinct rows.
+    /// Returns the distinct rows of a single column, given all its values and the number of rows of
+    /// each.
     pub(super) fn of_values(session: &SessionContext, values: &ArrayRef, counts: Vec<u64>) -> Result<Self> {
         let memory = MemoryConsumer::new("anonsql utility").register(session.task_ctx().memory_pool());
         let texts = written(values)?;
@@ -78,8 +79,8 @@ impl Texts {
     /// Orders the counted rows.
     fn of(scan: &Scan, memory: MemoryReservation) -> Result<Self> {
         let columns = scan.dictionaries.len();
-        // The first column has the highest bits, so keys that are compared from the last word on
-        // are in order.
+        // The first column has the highest bits, so comparing keys from the last word on orders the
+        // rows.
         let bits = scan.dictionaries.iter().rev().map(|d| bits_for(d.values.len()));
         let layout = PackedLayout::new(&bits.collect::<Vec<u32>>());
         let (words, place) = (layout.words(), |column: usize| columns - 1 - column);
@@ -161,7 +162,8 @@ impl Texts {
 }
 
 /// Returns the distinct values of each of these expressions over the rows of `table`, both given as
-/// SQL, in ascending order with NULL last, and the rows of each. One scan counts them all.
+/// SQL, in ascending order with NULL last, and the number of rows of each value. One scan counts
+/// them all.
 pub(super) async fn counted(
     session: &SessionContext,
     expressions: &[String],

@@ -1,8 +1,8 @@
 //! The page of EXPLORE: the nodes of a lattice to filter, sort and choose from.
 //!
 //! The page is one HTML file with its style, its script and its data. Nothing is loaded, and no
-//! other script runs: the content security policy names the checksum of this one. The data are
-//! counts, metrics, names and rules of levels, and no value of any row.
+//! other script runs: the content security policy names the checksum of the page's script. The data
+//! are counts, metrics, names and rules of levels, and no value of any row.
 
 use super::html::{STYLE, escape};
 use crate::error::{Error, Result};
@@ -41,7 +41,7 @@ pub struct Explorer {
     pub suppressed: Vec<u64>,
     /// The released equivalence classes.
     pub classes: Vec<u64>,
-    /// `1` for a node that holds the models within the suppression limit, `0` for another.
+    /// One digit per node: `1` if it satisfies the models within the suppression limit, `0` if not.
     pub holds: String,
     /// The metrics.
     pub metrics: Vec<Measured>,

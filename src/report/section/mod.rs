@@ -1,8 +1,8 @@
 //! The sections of the pages; each is one file with one line in [`SECTIONS`], or in [`UTILITY`].
 //!
 //! The three questions of Opinion 05/2014 are sections with an answer that follows from the
-//! measurements. An answer is "no" only for what was counted, which is the named quasi-identifiers.
-//! Anything that was not examined is open.
+//! measurements. An answer is "no" only for what was counted: the quasi-identifiers that the
+//! statement names. Anything that was not examined is open.
 
 mod choice;
 mod entry;

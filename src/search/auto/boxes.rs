@@ -1,15 +1,16 @@
-//! The search of a lattice too large to store: branch and bound over boxes, best first.
+//! Searches a lattice too large to store: best-first branch and bound over boxes.
 //!
-//! A box is every node between two nodes. Its bound is the bound of its most specific node with
-//! nothing suppressed, plus the excess of the most general node that was assessed at or above it.
-//! The box with the least bound, which bounds the whole lattice, is cut in two at the position that
-//! is expected to give the halves the best bounds. Two nodes are then assessed: the most general
-//! one of the lower half and the most specific one of the upper half. In between, steps from random
-//! places look for the node that is expected to cost least.
+//! A box consists of all nodes between two nodes. The bound of a box is the bound of its most
+//! specific node with nothing suppressed, plus the excess of the most general node that was
+//! assessed at or above the box. The box with the least bound, which bounds the whole lattice, is
+//! cut in two at the position that is expected to give the halves the best bounds. Two nodes are
+//! then assessed: the most general node of the lower half and the most specific node of the upper
+//! half. Between these cuts, steps from random nodes look for the node that is expected to cost
+//! least.
 //!
 //! The time limit is checked within each of these steps, because one choice among thousands of
 //! columns takes long. For the same reason, a step in a wide lattice chooses among a few columns at
-//! a time, not among all.
+//! a time, not among all columns.
 
 use super::guess::Guess;
 use crate::lattice::Node;
@@ -19,18 +20,18 @@ use crate::search::oracle::Oracle;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The greatest number of boxes and remembered nodes; each takes some hundreds of bytes, and more
-/// beyond [`WIDE`] columns.
+/// The greatest number of boxes plus remembered nodes. A box or node takes some hundreds of bytes,
+/// and more beyond [`WIDE`] columns.
 const MEMORY: usize = 1 << 21;
-/// A lattice with more than `WIDE` columns is wide. A step in it chooses among `FEW` columns at a
-/// time.
+/// A lattice with more than `WIDE` columns is wide. A step in a wide lattice chooses among `FEW`
+/// columns at a time.
 const WIDE: usize = 64;
 const FEW: usize = 4;
-/// The number of steps between two looks for a better incumbent, early and later.
+/// The number of steps between two looks for a better incumbent: in the early steps, and later.
 const LOOKS: (u64, u64) = (2, 8);
 /// The number of steps that count as early.
 const EARLY: u64 = 256;
-/// The number of random places from which a look starts.
+/// The number of random nodes from which a look starts.
 const PLACES: usize = 8;
 
 /// A box: every node between two nodes, with its bounds.
@@ -47,7 +48,7 @@ impl Region {
     }
 }
 
-// The greatest box of a heap is the one with the least bound; ties go by the order of the nodes.
+// The greatest box in the heap is the box with the least bound; ties go by the order of the nodes.
 impl Ord for Region {
     fn cmp(&self, other: &Self) -> Ordering {
         let by_bound = other.bound().total_cmp(&self.bound());
@@ -87,8 +88,8 @@ impl<'a> Boxes<'a> {
         }
     }
 
-    /// Runs until no box is left or memory is full. If memory is full, the bound limits how far the
-    /// incumbent is from the optimum.
+    /// Runs until no box is left or memory is full. If memory is full, the returned bound limits
+    /// how far the incumbent is from the optimum.
     pub(super) fn finish(&mut self) -> Result<Finding, Stop> {
         let (bottom, top) = (
             self.oracle.lattice().bottom().clone(),
@@ -136,15 +137,15 @@ impl<'a> Boxes<'a> {
         Ok(())
     }
 
-    /// Returns the box between two nodes after their assessment, or `None` if no further node of it
+    /// Assesses two nodes and returns the box between them, or `None` if no further node in the box
     /// can win.
     fn assessed_corners(&mut self, bottom: Node, top: Node, lower: f64, excess: f64) -> Result<Option<Region>, Stop> {
         let found = self.assess(&[bottom.clone(), top.clone()])?;
         let single = bottom.height() + 1 >= top.height();
         let fails = self.oracle.is_monotone() && !found[1].anonymous;
         if single || fails {
-            // Both nodes were assessed and there is no other node; or the most general node fails,
-            // and so all nodes fail.
+            // Either both nodes were assessed and the box has no other node, or the most general
+            // node fails and so all nodes fail.
             return Ok(None);
         }
         let above = found[1].cost() - found[1].floor;
@@ -163,9 +164,9 @@ impl<'a> Boxes<'a> {
         Ok((!self.context.cannot_win(made.bound(), &made.bottom)).then_some(made))
     }
 
-    /// Returns where to cut a box: the position and the greatest level of the lower half, chosen so
-    /// that the lesser of the expected bounds of the halves is greatest. Returns `None` for a
-    /// single node.
+    /// Returns where to cut a box: the position, and the greatest level that belongs to the lower
+    /// half. The choice maximises the lesser of the two halves' expected bounds. Returns `None` for
+    /// a single node.
     fn cut(&self, parent: &Region) -> Result<Option<(usize, u8)>, Stop> {
         let mut best: Option<((f64, f64), usize, u8)> = None;
         for i in 0..parent.bottom.levels().len() {
@@ -185,8 +186,8 @@ impl<'a> Boxes<'a> {
         Ok(best.map(|(_, i, level)| (i, level)))
     }
 
-    /// Assesses the node with the least expected cost that is reached by steps from random places
-    /// and from the incumbent.
+    /// Takes steps from random nodes and from the incumbent, and assesses the reached node with the
+    /// least expected cost.
     fn look(&mut self) -> Result<(), Stop> {
         let lattice = self.oracle.lattice();
         let mut places: Vec<Node> = (0..PLACES).map(|_| lattice.sample(&mut self.context.rng)).collect();
@@ -204,8 +205,8 @@ impl<'a> Boxes<'a> {
         Ok(())
     }
 
-    /// Steps to the neighbour that is expected to cost least, until none costs less. In a wide
-    /// lattice, steps to the best neighbour in a few columns at a time.
+    /// Steps to the neighbour that is expected to cost least, until no neighbour is expected to
+    /// cost less. In a wide lattice, steps to the best neighbour in a few columns at a time.
     fn settled(&self, mut node: Node) -> Result<(f64, Node), Stop> {
         let (bottom, top) = (self.oracle.lattice().bottom(), self.oracle.lattice().top());
         let columns: Vec<usize> = (0..top.levels().len())
@@ -237,8 +238,8 @@ impl<'a> Boxes<'a> {
         }
     }
 
-    /// Returns the expected cost of a node; infinite for an assessed node, so that it is not chosen
-    /// again.
+    /// Returns the expected cost of a node. The cost is infinite for an assessed node, so that the
+    /// node is not chosen again.
     fn expected_cost(&self, node: &Node) -> f64 {
         if self.context.recall(node).is_some() {
             return f64::INFINITY;
@@ -275,7 +276,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-    /// An oracle that ends the search after it was asked for `ends_at` bounds.
+    /// An oracle that ends the search after `ends_at` requests for a bound.
     struct Ending {
         toy: Toy,
         asked: AtomicU64,
@@ -327,8 +328,8 @@ mod tests {
         }
     }
 
-    /// When its time is up, the search asks for only a few more bounds, at whatever step it is and
-    /// however many columns there are.
+    /// Checks that a search whose time is up asks for only a few more bounds, whatever step it has
+    /// reached and however many columns there are.
     #[test]
     fn it_ends_at_once_in_a_lattice_of_any_width() {
         for width in [60, 128, 400] {

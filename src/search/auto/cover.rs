@@ -1,5 +1,5 @@
-//! The search of a lattice that fits in memory: a lower bound for every node, raised until no node
-//! is open.
+//! Searches a lattice that fits in memory: every node has a lower bound, which is raised until no
+//! node is open.
 
 use super::guess::Guess;
 use crate::lattice::Node;
@@ -10,27 +10,27 @@ use std::collections::HashSet;
 
 /// The number of open nodes on which the worth of an assessment is estimated.
 const SAMPLE: usize = 1024;
-/// The number of places from which the climb to the most useful node starts.
+/// The number of sampled nodes from which the climb to the most useful node starts.
 const STARTS: usize = 4;
-/// The number of looks for a better incumbent that may fail before looks become rare, and the steps
-/// between two rare looks.
+/// The number of looks for a better incumbent that may fail before looks become rare, and the
+/// number of steps between two rare looks.
 const PATIENCE: (u32, u32) = (3, 10);
 /// The number of nodes assessed at once if the order matters little.
 const BATCH: usize = 8;
 
-/// The state of one run: the bounds of every node, by its index in the lattice.
+/// The state of one run. The bounds are stored by the index of the node in the lattice.
 pub(super) struct Cover<'a> {
     oracle: &'a dyn Oracle,
     context: &'a mut Context,
     strides: Vec<usize>,
-    /// A lower bound on the cost of the node with nothing suppressed.
+    /// By node: a lower bound on the cost of the node with nothing suppressed.
     lower: Vec<f64>,
-    /// A lower bound on the cost of the node beyond `lower`.
+    /// By node: a lower bound on the cost of the node beyond `lower`.
     excess: Vec<f64>,
-    /// True for nodes that were not yet found unable to win.
+    /// By node: false once the node is known to be unable to win, or is assessed.
     open: Vec<bool>,
     assessed: Vec<bool>,
-    /// Every open node, and closed nodes that were not removed yet.
+    /// Every open node, and closed nodes that are not removed yet.
     left: Vec<u32>,
     sample: Vec<Sampled>,
     guess: Guess,
@@ -81,16 +81,16 @@ impl<'a> Cover<'a> {
         end
     }
 
-    /// Records the bound that is proven so far: the least bound of the open nodes, or the cost of
-    /// the incumbent if that is less.
+    /// Records the bound proven so far: the least bound of the open nodes, or the cost of the
+    /// incumbent if the cost is less.
     fn prove(&mut self) {
         let open = (0..self.open.len()).filter(|&x| self.open[x]).map(|x| self.bound(x));
         let least = open.fold(f64::INFINITY, f64::min);
         self.context.prove(least.min(self.best()));
     }
 
-    /// Assesses nodes in the order of their bounds, if an assessment implies nothing about the
-    /// nodes below it.
+    /// Assesses nodes in the order of their bounds. Used if the assessment of a node implies
+    /// nothing about the nodes below.
     fn best_first(&mut self) -> Result<(), Stop> {
         let mut order = std::mem::take(&mut self.left);
         order.sort_by(|&a, &b| self.lower[a as usize].total_cmp(&self.lower[b as usize]));
@@ -114,8 +114,9 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// Assesses nodes one by one, if an assessment can exclude all nodes below it: mostly the node
-    /// that is expected to exclude most, now and then the one that is expected to cost least.
+    /// Assesses nodes one by one: mostly the node that is expected to exclude most nodes, now and
+    /// then the node that is expected to cost least. Used if the assessment of a node can exclude
+    /// all nodes below.
     fn cover(&mut self) -> Result<(), Stop> {
         self.assess(&[0])?;
         let (mut turn, mut failures) = (0u32, 0);
@@ -146,7 +147,7 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// Fills the sample with open nodes; with all of them if they are few.
+    /// Fills the sample with open nodes; takes all open nodes if there are few.
     fn draw(&mut self) {
         let mut sample = std::mem::take(&mut self.sample);
         sample.retain(|s| self.open[s.index] && !self.is_beaten(s.index));
@@ -182,8 +183,8 @@ impl<'a> Cover<'a> {
         self.sample = sample;
     }
 
-    /// Returns the node whose assessment is expected to exclude most of the sample, found by
-    /// climbing from some sampled nodes.
+    /// Climbs from some sampled nodes to find the node whose assessment is expected to exclude most
+    /// of the sample, and returns it.
     fn most_useful(&self) -> usize {
         let climb = |s| self.climb(s, |x| !self.assessed[x], |levels, x| self.usefulness(levels, x));
         let found = self.sample.iter().take(STARTS).map(climb);
@@ -191,8 +192,8 @@ impl<'a> Cover<'a> {
         best.map_or(0, |(_, index)| index)
     }
 
-    /// Returns the open node that is expected to cost least, found by climbing from the best node
-    /// of the sample.
+    /// Climbs from the best node of the sample to find the open node that is expected to cost
+    /// least, and returns it.
     fn most_promising(&self) -> usize {
         let ranked = self.sample.iter().map(|s| (self.promise(&s.levels, s.index), s));
         let best = ranked.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.index.cmp(&a.1.index)));
@@ -202,7 +203,7 @@ impl<'a> Cover<'a> {
     }
 
     /// Steps from neighbour to neighbour as long as the worth grows. Returns the worth and the
-    /// index reached.
+    /// index of the node reached.
     fn climb(
         &self,
         start: &Sampled,
@@ -235,7 +236,8 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// Returns how many nodes of the sample an assessment of this node is expected to exclude.
+    /// Returns the number of nodes in the sample that an assessment of this node is expected to
+    /// exclude.
     fn usefulness(&self, levels: &[u8], index: usize) -> f64 {
         let limit = self
             .guess
@@ -261,7 +263,7 @@ impl<'a> Cover<'a> {
         self.sample.iter().map(worth).sum()
     }
 
-    /// Returns the negated guessed cost; nodes that are expected to fail come last.
+    /// Returns the negated guessed cost. The value is least for nodes that are expected to fail.
     fn promise(&self, levels: &[u8], index: usize) -> f64 {
         let limit = self
             .guess
@@ -282,7 +284,8 @@ impl<'a> Cover<'a> {
             self.open[index] = false;
             self.assessed[index] = true;
         }
-        // The bound of a running search is only reported, so it is computed when that costs little.
+        // The bound of a running search serves only for reports, so it is computed rarely enough to
+        // cost little.
         if self.context.assessed() >= self.next_bound {
             self.next_bound = self.context.assessed() + 64.max(self.open.len() as u64 / 256);
             self.prove();
@@ -290,7 +293,7 @@ impl<'a> Cover<'a> {
         Ok(())
     }
 
-    /// Applies an assessment to the bounds of the nodes below and above.
+    /// Updates the bounds of the nodes below and above `node` with its assessment.
     fn learn(&mut self, node: &Node, found: &Assessment) {
         self.guess.learn(self.oracle, node, found);
         let lattice = self.oracle.lattice();
@@ -332,7 +335,7 @@ impl<'a> Cover<'a> {
 
     fn is_beaten(&self, index: usize) -> bool {
         let (bound, best) = (self.bound(index), self.best());
-        // The node itself is needed only for a tie, so it is made only then.
+        // The node itself is needed only for a tie, so it is built only then.
         bound > best || (bound == best && self.context.cannot_win(bound, &self.node(index)))
     }
 
@@ -341,8 +344,9 @@ impl<'a> Cover<'a> {
     }
 }
 
-/// Up to 32 levels, one byte each, so that they are compared at once. Stored lattices have fewer
-/// free columns than that. Levels beyond the 32nd, and levels above 127, only make a guess worse.
+/// Up to 32 levels, one byte each, so that all levels are compared at once. Stored lattices have
+/// fewer than 32 free columns. Levels beyond the 32nd, and levels above 127, only make a guess
+/// worse.
 #[derive(Clone, Copy)]
 struct Packed([u128; 2]);
 
@@ -357,8 +361,8 @@ impl Packed {
         Self(words.map(u128::from_le_bytes))
     }
 
-    /// Returns true if every level is at most the other's: no byte of the difference borrows its
-    /// high bit.
+    /// Returns true if every level is at most the same level of `other`, that is, if no byte of the
+    /// difference borrows its high bit.
     fn is_below(self, other: Self) -> bool {
         let holds = |i: usize| ((other.0[i] | Self::HIGH) - self.0[i]) & Self::HIGH == Self::HIGH;
         holds(0) && holds(1)

@@ -2,16 +2,16 @@
 //!
 //! A quantity of a node (suppressed rows, excess over the floor, the floor itself) is guessed as a
 //! sum of one term per column and level, on a logarithmic scale. The terms are fitted to the nodes
-//! seen so far by recursive least squares. Guesses choose the node to assess next; nothing is ever
-//! proven by a guess. Beyond [`JOINT`] terms, the covariances of the terms are left out: the fit
-//! then takes time and memory in proportion to the number of terms, and not to its square.
+//! seen so far by recursive least squares. Guesses choose the node to assess next; a guess never
+//! proves anything. Beyond [`JOINT`] terms, the covariances of the terms are left out: the fit then
+//! takes time and memory in proportion to the number of terms, not to the square of the number.
 
 use crate::lattice::Node;
 use crate::search::oracle::{Assessment, Oracle};
 
-/// The variance of a single observation about the fit.
+/// The variance of a single observation around the fit.
 const NOISE: f64 = 0.1;
-/// The prior variance of a step, and of the constant.
+/// The prior variances: that of a step, and that of the constant.
 const DOUBT: (f64, f64) = (0.2, 25.0);
 /// The least spread assumed for a guess.
 const SPREAD: f64 = 0.1;
@@ -38,7 +38,7 @@ impl Doubt {
         Self::Joint(covariance)
     }
 
-    /// Returns the change of each term for an error of one in the sum of the terms `on`, and
+    /// Returns how much each term changes for an error of 1 in the sum of the terms `on`, and
     /// reduces the uncertainty by this observation.
     fn learn(&mut self, on: &[usize]) -> Vec<f64> {
         match self {
@@ -81,8 +81,8 @@ pub(in super::super) struct Fit {
 }
 
 impl Fit {
-    /// Returns a fit that starts from `constant`. Steps are initially expected to follow the
-    /// effective values, with the sign `sign`, as they do if columns are independent.
+    /// Returns a fit that starts from `constant`. Initially, the steps are expected to follow the
+    /// effective values, with the sign `sign`, as steps do if columns are independent.
     pub(in super::super) fn new(oracle: &dyn Oracle, constant: f64, sign: f64) -> Self {
         let lattice = oracle.lattice();
         let (mut weights, mut starts, mut sums) = (vec![constant], vec![], vec![]);
@@ -162,8 +162,8 @@ pub(super) struct Guess {
     excess: Fit,
     floor: Fit,
     rows: f64,
-    /// The excess of the first node seen, the bottom, which is the greatest excess; `None` until it
-    /// is known.
+    /// The greatest excess, which is that of the first node seen, the bottom; `None` until it is
+    /// known.
     most_excess: Option<f64>,
     /// The least excess per suppressed row seen; half of it stands for no excess.
     excess_of_row: f64,
@@ -184,7 +184,7 @@ impl Guess {
         }
     }
 
-    /// Returns true if floors are better than the bounds that need no assessment.
+    /// Returns true if some floor is better than the bound that needs no assessment.
     pub(super) fn floors_tell(&self) -> bool {
         self.floors_tell
     }
@@ -209,13 +209,13 @@ impl Guess {
         self.floors_tell |= found.floor > oracle.bound(node, 0) + 1e-4 * found.floor.abs();
     }
 
-    /// Returns the share of suppressed rows as a logit.
+    /// Returns a number of suppressed rows as the logit of its share of all rows.
     pub(super) fn suppressed_scale(&self, suppressed: f64) -> f64 {
         logit(suppressed.max(0.5), self.rows)
     }
 
-    /// Returns the share of the greatest excess as a logit; infinite for an excess that no node
-    /// reaches.
+    /// Returns an excess as the logit of its share of the greatest excess; infinite for an excess
+    /// that no node reaches.
     pub(super) fn excess_scale(&self, excess: f64) -> f64 {
         match self.most_excess {
             Some(most) if excess <= most => logit(excess.max(0.5 * self.excess_of_row.min(most)), most),

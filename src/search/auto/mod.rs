@@ -1,26 +1,26 @@
-//! Auto: the optimum with few assessments if the lattice can be finished, else a good node with a
-//! proven bound.
+//! Auto: finds the optimum with few assessments if the lattice can be finished, and otherwise a
+//! good node with a proven bound.
 //!
-//! Every node has a lower bound on its cost. It is the greatest of a bound known without an
-//! assessment and the floors of the assessed nodes below it. If the excess (cost minus floor) never
-//! grows along generalization, the greatest excess of the assessed nodes above is added. If
-//! anonymity is monotone, a node that fails excludes every node below it. So one assessment can
-//! exclude most of the lattice, and a few dozen well-chosen ones prove the optimum. The choice is a
-//! guess: suppressed rows, excess and floor are each fitted, on a logarithmic scale, as a sum of
-//! one term per column and level. The next node is the one that is expected to exclude most of a
-//! random sample of the open nodes, or now and then the one that is expected to cost least. Guesses
-//! only choose nodes; only bounds exclude them.
+//! Every node has a lower bound on its cost. This bound is the greatest of a bound known without an
+//! assessment and the floors of the assessed nodes below the node. If the excess (cost minus floor)
+//! never grows along generalization, the greatest excess of the assessed nodes above is added. If
+//! anonymity is monotone, a node that fails excludes every node below. So one assessment can
+//! exclude most of the lattice, and a few dozen well-chosen assessments prove the optimum. The
+//! choice is a guess: suppressed rows, excess and floor are each fitted, on a logarithmic scale, as
+//! a sum of one term per column and level. The next node is the node that is expected to exclude
+//! most of a random sample of the open nodes, or now and then the node that is expected to cost
+//! least. Guesses only choose nodes; only bounds exclude them.
 //!
-//! This method stores a few numbers for every node. A larger lattice is searched by branch and
-//! bound over boxes of nodes, with the same bounds and guesses. That takes more assessments, but
-//! time and memory do not depend on the size of the lattice. If an assessment implies nothing about
-//! the nodes below it (models and limits that are not monotone), nodes are assessed in the order of
-//! their bounds.
+//! This method stores a few numbers for every node. A lattice too large for that is searched by
+//! branch and bound over boxes of nodes, with the same bounds and guesses. Branch and bound takes
+//! more assessments, but its time and memory do not depend on the size of the lattice. If the
+//! assessment of a node implies nothing about the nodes below (models and limits that are not
+//! monotone), nodes are assessed in the order of their bounds.
 //!
-//! **Guarantee**: a run that ends by itself returns the optimum for any metric and any models (of
-//! nodes that cost the same, the one that comes first), unless it reports that its memory is full.
-//! A run that is stopped returns the best node found, and a lower bound on the cost of every
-//! anonymous node ([`Context::proven`]).
+//! **Guarantee**: a run that ends by itself returns the optimum for any metric and any models,
+//! unless it reports that its memory is full. Of nodes that cost the same, it returns the first in
+//! the order of nodes. A run that is stopped returns the best node found, and a lower bound on the
+//! cost of every anonymous node ([`Context::proven`]).
 //!
 //! Example: `SEARCH USING auto`.
 //!

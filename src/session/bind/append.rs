@@ -4,8 +4,8 @@ use crate::error::{Error, Result};
 use crate::job::{Choice, Job, rises_from_zero};
 
 /// Restricts a search to levels that are not below those of the release to which the rows are
-/// added, and whose labels have the same type. Fails as a usage error if LEVELS leaves none of
-/// them.
+/// added, and whose labels have the same type. Fails with a usage error if LEVELS excludes all of
+/// these levels.
 pub(super) fn rise(job: &mut Job) -> Result<()> {
     let (Some(standing), Choice::Search { .. }) = (job.grows(), &job.choice) else {
         return Ok(());

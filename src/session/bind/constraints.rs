@@ -13,7 +13,7 @@ pub(in crate::session) fn constraints(
     (quasi_identifiers, item_sets): (&[QuasiIdentifier], &[ItemSet]),
     sensitive: &[SensitiveClause],
 ) -> Result<Vec<Constraint>> {
-    // One function: a list of refusals, and then the bound constraint.
+    // This is one function because it is a list of refusals, followed by the bound constraint.
     let one = |c: &ConstraintClause| {
         let (model, meaning) = registry.model(&c.model)?;
         let subset = |name: &String| {
@@ -56,7 +56,7 @@ pub(in crate::session) fn constraints(
                 c.model
             )));
         }
-        // If there is just one sensitive attribute, a model that gives each row its own limit is
+        // If there is only one sensitive attribute, a model with a limit of its own for each row is
         // about that attribute.
         let only = match sensitive {
             [only] if model.limit_column().is_some() => Some(only.column.clone()),
@@ -87,7 +87,7 @@ fn in_no_class(c: &ConstraintClause, column: &str) -> Error {
     ))
 }
 
-/// Refuses a model of sets of items that is not ON one column of lists.
+/// Refuses a model about sets of items unless it is ON one column of lists.
 fn is_of_items(
     c: &ConstraintClause,
     column: Option<&String>,

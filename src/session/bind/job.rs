@@ -62,7 +62,7 @@ pub(in crate::session) const OPTIONS: Info = Info {
 impl AnonContext {
     /// Binds a statement to a job, and checks the job for `purpose`.
     pub(in crate::session) async fn bind(&self, statement: &AnonymizeSpec, purpose: Purpose) -> Result<Job> {
-        // One function: a job with every field, bound in the order of the clauses.
+        // This is one function because it binds every field of a job, in the order of the clauses.
         self.observer.begin(Phase::Prepare);
         let (statement, policy) = self.under_policy(statement)?;
         let statement = &statement;
@@ -162,7 +162,7 @@ impl AnonContext {
         fit(&mut job);
         keep_to_node(&mut job);
         append::rise(&mut job)?;
-        // The check reads the file system at the places of the target and the report.
+        // The check reads the file system at the paths of the target and the report.
         let check = move || job.check(purpose).map(|()| job);
         let mut job = blocking("checking the request", check).await?;
         if dry_run {
@@ -188,7 +188,7 @@ impl AnonContext {
     }
 
     /// Opens the rows of a statement under a policy. Fails with a usage error if they are more than
-    /// a selection of the rows and columns of a table.
+    /// selected rows and columns of a table.
     pub(in crate::session) async fn source_under(&self, policy: &Policy, clause: &SourceClause) -> Result<SourceTable> {
         let source = self.repeatable(clause).await?;
         if matches!(clause, SourceClause::Path(_)) {
@@ -210,7 +210,8 @@ impl AnonContext {
     }
 }
 
-/// Restricts a sample to the node that the statement gives: nothing is known of it at other nodes.
+/// Restricts a sample to the node that the statement gives, because nothing is known about the
+/// sample at other nodes.
 fn keep_to_node(job: &mut Job) {
     if let (Some(_), Choice::Node(levels)) = (job.sampling(), &job.choice) {
         for (q, level) in job.quasi_identifiers.iter_mut().zip(levels) {
@@ -219,7 +220,7 @@ fn keep_to_node(job: &mut Job) {
     }
 }
 
-/// Refuses requests about a sample that the released classes cannot answer.
+/// Refuses requests about a sample that the released classes alone cannot answer.
 fn is_said_by_classes(statement: &AnonymizeSpec, dry_run: bool) -> Result<()> {
     let refused = |why: &str| Err(Error::usage(format!("differential_privacy: {why}")));
     if !statement.policy.minimizing.is_empty() {

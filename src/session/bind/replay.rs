@@ -28,8 +28,8 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Returns true if a release depends on the column: it is released, or something is counted by
-    /// it.
+    /// Returns true if a release depends on the column: the column is released, or something is
+    /// counted by the column.
     fn uses(&self, column: &str) -> bool {
         let asked = &self.statement.policy;
         let deciding = asked.masks().filter_map(|(_, mask)| mask.entity());
@@ -55,7 +55,7 @@ pub(super) async fn replay(
     (path, on_drift): (&str, Option<OnDrift>),
     asked: &Asked<'_>,
 ) -> Result<Replay> {
-    // One function: each kind of drift, and what it stops.
+    // This is one function because it lists each kind of drift, and what the drift stops.
     let manifest = context.manifest_at(path, &At::Newest).await?;
     let path = expanded(path)?;
     let folder = path.strip_suffix(MANIFEST).unwrap_or(&path).trim_end_matches('/');
@@ -122,9 +122,9 @@ pub(super) async fn replay(
     })
 }
 
-/// The hierarchies of an earlier release, compared with those of today.
+/// The hierarchies of an earlier release, compared with the current ones.
 enum Compared {
-    /// The hierarchies are alike, so the levels of the release are known.
+    /// The hierarchies are the same: the levels of the release.
     Alike(Vec<u8>),
     /// The hierarchies differ: the drift, and the error for it.
     Unlike(Vec<Drift>, Error),
@@ -152,8 +152,8 @@ fn default_search(registry: &Registry) -> Result<Option<(Call, Box<dyn Search>)>
     })
 }
 
-/// Fits a job to drift that does not stop it. New columns without a role are dropped, and missing
-/// columns are not asked for. With WARN, rows with unknown values are suppressed.
+/// Adapts a job to drift that does not stop it. New columns without a role are dropped, and missing
+/// columns are no longer requested. With WARN, rows with unknown values are suppressed.
 pub(super) fn fit(job: &mut Job) {
     let Choice::Replay(replay) = &job.choice else { return };
     let (come, gone, on_drift) = (replay.come.clone(), replay.gone.clone(), replay.on_drift);
@@ -189,8 +189,8 @@ fn of_a_node(manifest: Option<Manifest>, folder: &str) -> Result<Manifest> {
     Ok(manifest)
 }
 
-/// Returns why the levels of a release mean something else for these quasi-identifiers: other
-/// hierarchies, or other columns.
+/// Returns the reasons why the levels of a release mean something else for these quasi-identifiers:
+/// the hierarchies or the columns differ.
 fn unlike(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier], attributes: &Attributes) -> Result<Vec<Drift>> {
     let mut found = vec![];
     for QuasiIdentifier { column, hierarchy, .. } in quasi_identifiers {
@@ -225,7 +225,7 @@ fn unlike(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier], attributes
     Ok(found)
 }
 
-/// Returns the error that the levels of a release cannot be applied to these quasi-identifiers.
+/// Returns the error for levels of a release that cannot be applied to these quasi-identifiers.
 fn refused(folder: &str, manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier], attributes: &Attributes) -> Error {
     let quasi = quasi_identifiers.iter().map(|q| (&q.column, &q.hierarchy));
     let quasi = quasi.filter(|(column, _)| manifest.node.contains_key(*column));
@@ -253,7 +253,8 @@ fn refused(folder: &str, manifest: &Manifest, quasi_identifiers: &[QuasiIdentifi
     }
 }
 
-/// Returns the levels of a release in the order of these quasi-identifiers, which all have one.
+/// Returns the levels of a release in the order of these quasi-identifiers, each of which has a
+/// level in the manifest.
 fn levels(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier]) -> Result<Vec<u8>> {
     let one = |q: &QuasiIdentifier| match manifest.node.get(&q.column) {
         Some(found) => level(u32::from(*found), &q.column),

@@ -75,11 +75,11 @@ pub(in crate::session) const OPTIONS: Info = Info {
     reference: "",
 };
 
-/// The size of the files of an object store, unless the statement says otherwise.
+/// The size of the files in an object store, unless the statement gives a size.
 const FILE_SIZE: u64 = 256_000_000;
 
-/// Converts TO to a target: a local folder, or a prefix of an object store whose release is read
-/// now.
+/// Converts TO to a target: a local folder, or a prefix of an object store. The release under such
+/// a prefix is read now.
 pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Result<Target> {
     let options = Arguments::of_options(&OPTIONS, &target.options)?;
     let expanded = expanded(&target.path)?;
@@ -198,7 +198,7 @@ fn check_path(path: &Path, target: &TargetClause) -> Result<()> {
     Ok(())
 }
 
-/// Refuses options that are for releases of another kind.
+/// Refuses options that do not apply to this kind of release.
 fn check_options(options: &Arguments, target: &TargetClause) -> Result<()> {
     let (footer, appends) = (options.boolean("footer")?, target.exists == ExistsClause::Append);
     let refused = match () {
@@ -276,7 +276,7 @@ async fn table(state: &SessionState, (path, target): (&str, &TargetClause), form
     })
 }
 
-/// Opens a prefix of an object store, and reads the release that stands there.
+/// Opens a prefix of an object store, and reads the release under the prefix.
 async fn stored(state: &SessionState, url: &str, layout: Layout, exists: ExistsClause) -> Result<Stored> {
     check_written(url)?;
     let prefix = Prefix::open(state, url)?;
@@ -316,8 +316,8 @@ async fn stored(state: &SessionState, url: &str, layout: Layout, exists: ExistsC
     })
 }
 
-/// Returns the error of a target whose release cannot be read. For a statement that replaces
-/// nothing, the error describes what is there.
+/// Returns the error for a target whose release cannot be read. For a statement that replaces
+/// nothing, the error describes what is in the target.
 fn unless_release(error: Error, prefix: &Prefix, exists: ExistsClause) -> Error {
     let is_found = matches!(error.kind(), ErrorKind::Data | ErrorKind::Verification);
     match (exists, is_found) {

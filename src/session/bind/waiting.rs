@@ -1,4 +1,4 @@
-//! Binds the rows that wait, which are rows of the next batch.
+//! Binds waiting rows, which become rows of the next batch.
 
 use crate::error::{Error, Result};
 use crate::job::{SourceTable, Target, Waiting};
@@ -8,9 +8,9 @@ use datafusion::logical_expr::cast;
 use datafusion::prelude::{Expr, ident};
 
 impl AnonContext {
-    /// Returns a source with the rows that wait for the release of the target. Fails with
-    /// `ErrorKind::Data` if these rows have other columns than the source. Fails with
-    /// `ErrorKind::Usage` if the source reads these rows, too, or would read them.
+    /// Returns the source with the rows that wait for the target's release added. Fails with
+    /// `ErrorKind::Data` if the waiting rows have other columns than the source. Fails with
+    /// `ErrorKind::Usage` if the source itself reads the waiting rows, or would read them.
     pub(super) fn with_waiting(&self, source: SourceTable, target: Option<&Target>) -> Result<SourceTable> {
         let Some((target, waiting)) = target.and_then(|target| Some((target, target.waiting.as_ref()?))) else {
             return Ok(source);
@@ -67,14 +67,14 @@ impl AnonContext {
     }
 }
 
-/// Fails with `ErrorKind::Usage` if the folder of the rows that wait lies in a folder that the
-/// source reads: the source would then change during the run, and the next batch would read those
+/// Fails with `ErrorKind::Usage` if the folder of the waiting rows lies in a folder that the source
+/// reads: the source would then change during the run, and the next batch would read the waiting
 /// rows as its own.
 fn check_is_not_read(source: &SourceTable, waiting: &Waiting) -> Result<()> {
     let local = source.files.iter().filter_map(|file| file.file_name()?.to_str());
     let objects = source.pins.objects().filter_map(|(name, _)| name.rsplit('/').next());
-    // A folder of files of another format cannot be read with a Parquet file in it, either. So the
-    // names of its own files are tried, too.
+    // A folder of files of another format cannot be read either if a Parquet file is in it. So the
+    // names of the source's own files are tried, too.
     let mut names = local.chain(objects).chain(["waiting.parquet"]);
     let is_read = names.any(|name| {
         let file = format!("{}{}", waiting.url(), encoded(name.as_bytes()));

@@ -1,5 +1,6 @@
-//! `mask_hash(value, 'env:NAME')` and so on: the mask of a value, with the values of its clause as
-//! arguments in their order. An argument that the clause may leave out may be NULL.
+//! `mask_hash(value, 'env:NAME')` and so on: the mask of a value. The other arguments are the
+//! values of the mask's clause, in their order. An argument for an optional part of the clause may
+//! be NULL.
 
 use crate::error::{Error, Result};
 use crate::masks::{Given, Item, MaskClause, MaskKind, Masking, Part, SECRET, no_place};
@@ -30,7 +31,7 @@ impl Hash for MaskFunction {
 }
 
 impl MaskFunction {
-    /// Creates the function of a kind of mask, if it has one.
+    /// Creates the function of a kind of mask, if the kind has a function.
     pub(super) fn new(kind: &'static MaskKind) -> Option<Self> {
         let arguments = kind.clause.parts.iter().filter(|p| !matches!(p, Part::Words(_)));
         let info = kind.function?;
@@ -58,7 +59,7 @@ impl MaskFunction {
         for (part, argument) in self.parts().zip(arguments) {
             let (name, item) = match part {
                 Part::Value(name, Item::Column, _) => {
-                    // The rows of the argument take the place of a column.
+                    // The rows of the argument take the place of the column that the clause names.
                     given.push(((*name).to_string(), Given::Text((*name).into())));
                     continue;
                 }

@@ -17,13 +17,13 @@ use datafusion::logical_expr::{Expr, lit};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// The largest number of bytes of the first file that are examined, and of rows and bytes of every
+/// The largest number of bytes that are examined of the first file, and of rows and bytes of every
 /// other file.
 const MOST_BYTES: usize = 64 << 20;
 const MOST_ROWS_OF_OTHERS: usize = 1000;
 const MOST_BYTES_OF_OTHERS: usize = 64 << 10;
 
-/// The blanks around a field that are not part of it if blanks are left out.
+/// The characters around a field that are not part of the field if blanks are left out.
 const BLANKS: &str = " \t\r\n\u{c}";
 
 /// Reads CSV files whose format is not known yet.

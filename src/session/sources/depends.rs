@@ -1,8 +1,8 @@
 //! Rows that depend on all rows of a source, although no operator of the query shows it: rows with
 //! types that were found by looking at the rows, a release among the tables of a query, and tables
-//! of the session that were made of either.
+//! of the session that were made from either.
 //!
-//! The origin of a table from before the session is not known.
+//! The origin of a table that existed before the session is not known.
 
 use crate::source::{Inferred, inferred};
 use datafusion::catalog::TableProvider;
@@ -36,12 +36,13 @@ pub(in crate::session) const ANSWERED: &str = "an answer such as that of RISK OF
 /// A table, and the reason why its rows depend on others.
 type Dependent = (Weak<dyn TableProvider>, &'static str);
 
-/// The tables of a session that were made of rows that depend on others, each with the reason.
+/// The tables of a session that were made from rows that depend on other rows, each with the
+/// reason.
 #[derive(Debug, Clone, Default)]
 pub(in crate::session) struct Made(Arc<RwLock<Vec<Dependent>>>);
 
 impl Made {
-    /// Notes a table.
+    /// Records a table, and the reason why its rows depend on others.
     pub(in crate::session) fn add(&self, table: &Arc<dyn TableProvider>, why: &'static str) {
         let mut made = self.0.write();
         made.retain(|(table, _)| table.strong_count() > 0);
@@ -54,8 +55,8 @@ impl Made {
         made.iter().find(is_it).map(|(_, why)| *why)
     }
 
-    /// Returns why a row of a plan may depend on other rows of a source; `None` if no table of the
-    /// plan is known to have such rows.
+    /// Returns the reason why a row of a plan may depend on other rows of a source; `None` if no
+    /// table of the plan is known to have rows that depend on others.
     pub(in crate::session) fn depends(&self, plan: &LogicalPlan) -> DfResult<Option<&'static str>> {
         let mut found = None;
         plan.apply_with_subqueries(|node| {
@@ -83,7 +84,7 @@ impl Made {
         Ok(found)
     }
 
-    /// Notes the tables that a plan writes such rows to.
+    /// Records the tables to which a plan writes rows that depend on other rows.
     pub(in crate::session) fn note_written(&self, plan: &LogicalPlan) -> DfResult<()> {
         plan.apply(|node| {
             if let LogicalPlan::Dml(written) = node

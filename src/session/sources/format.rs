@@ -91,7 +91,7 @@ impl Format {
         (ending.and_then(|(_, ending)| Self::called(ending)), compression)
     }
 
-    /// Returns true if the files of the format are texts, which may be compressed as a whole.
+    /// Returns true if files of the format are text files, which may be compressed as whole files.
     pub(super) fn is_text(self) -> bool {
         matches!(self, Format::Csv | Format::Tsv | Format::Json)
     }
@@ -101,8 +101,8 @@ impl Format {
     }
 
     /// Returns the format of a file with these first bytes, after decompression. `named` is the
-    /// format that the file name or the statement gives. Fails if the content has another format,
-    /// and says what to write.
+    /// format that the file name or the statement gives. If the content has another format, fails
+    /// with what to write instead.
     pub(super) fn of_content(named: Option<Self>, head: &[u8]) -> Result<Self> {
         let content = CONTENTS
             .iter()

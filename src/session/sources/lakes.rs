@@ -24,8 +24,8 @@ pub(super) fn pinned(session: &SessionContext, table: Arc<dyn PinnedTable>) -> R
     Ok(session.read_table(Arc::new(rows))?)
 }
 
-/// Makes `delta.'path'` and `ducklake.'catalog#table'` tables of queries, unless the session has
-/// schemas of these names.
+/// Makes `delta.'path'` and `ducklake.'catalog#table'` usable as tables in queries, unless the
+/// session has schemas of these names.
 pub(in crate::session) fn enable_lakes(session: &SessionContext) {
     let state = session.state();
     let Some(catalog) = session.catalog(&state.config_options().catalog.default_catalog) else {

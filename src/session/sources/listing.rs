@@ -42,7 +42,7 @@ const HEAD: usize = 4096;
 impl Listing {
     /// Lists the files of a path. In a folder, files whose names indicate no format, or begin with
     /// `.` or `_`, are skipped. In the folder of a release, files beside its partitions are
-    /// skipped, too. Fails if the files are of several formats.
+    /// skipped, too. Fails if the files have different formats.
     pub(super) async fn of(state: &SessionState, path: &str, is_release: bool, options: &PathOptions) -> Result<Self> {
         // The session's cached footers may be outdated.
         forget_files(state.runtime_env());
@@ -165,7 +165,7 @@ impl Listing {
         Ok(self.valued(names))
     }
 
-    /// Returns the names of the columns that the folders of a file name.
+    /// Returns the names of the columns in the folder names of a file's path.
     fn columns_of(&self, file: &ObjectMeta) -> Vec<String> {
         if self.places.iter().any(Files::is_pattern) {
             return vec![];
@@ -176,7 +176,7 @@ impl Listing {
         named.map(|(column, _)| column.to_string()).collect()
     }
 
-    /// Returns the columns of these names with the values that the folders of the files have.
+    /// Returns the columns of these names, with the values from the folder names of the files.
     pub(super) fn valued(&self, names: Vec<String>) -> Vec<FolderColumn> {
         let named = |name| FolderColumn {
             name,
@@ -220,7 +220,7 @@ fn no_file(place: &Files) -> Error {
 }
 
 /// Returns the URLs of the files that an expanded pattern matches. Fails with `ErrorKind::Usage` if
-/// there is none.
+/// no file matches.
 pub(in crate::session) async fn matched(state: &SessionState, pattern: &str) -> Result<Vec<String>> {
     let place = Files::of(pattern)?;
     let store = Stores::open(state, place.url().get_url())?;
@@ -246,7 +246,8 @@ async fn of_web(place: &Files, store: &dyn ObjectStore) -> Result<ObjectMeta> {
     }
 }
 
-/// Chooses the files of data among several, and returns them with the end of their names.
+/// Chooses the data files among several files, and returns them with the suffix that their names
+/// share.
 fn chosen(mut files: Vec<ObjectMeta>, options: &PathOptions) -> Result<(Vec<ObjectMeta>, String)> {
     let is_data = |file: &ObjectMeta| Format::of_name(file.location.as_ref()).0.is_some();
     if options.format.is_none() {
@@ -275,7 +276,7 @@ fn suffix(path: &str) -> String {
 /// The beginning of a file.
 pub(super) struct Sample {
     pub(super) bytes: Vec<u8>,
-    /// True if it is the whole file.
+    /// True if `bytes` is the whole file.
     pub(super) whole: bool,
 }
 

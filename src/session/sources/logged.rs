@@ -10,8 +10,8 @@ use crate::store::is_pattern;
 use datafusion::execution::SessionState;
 use std::path::{Path, PathBuf};
 
-/// Returns the place at an expanded path if there may be such a table: a folder with a log, or a
-/// prefix that is neither a file nor a pattern.
+/// Returns the place at an expanded path if a table with a log may be there: a folder with a log,
+/// or a prefix that is neither a file nor a pattern.
 pub(super) async fn place_with_log(state: &SessionState, path: &str) -> Result<Option<Place>> {
     if !is_url(path) {
         let logs = FORMATS.iter().filter_map(Entry::log_folder);

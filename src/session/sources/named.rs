@@ -1,4 +1,4 @@
-//! Opens a table by name. The error for one that does not exist names the nearest table, or the
+//! Opens a table by name. The error for a table that does not exist names the nearest table, or the
 //! file that is meant.
 
 use crate::error::{Error, Result};
@@ -45,7 +45,7 @@ impl AnonContext {
         }
     }
 
-    /// Returns the error that there is no table of this name.
+    /// Returns the error for a table name that does not exist.
     async fn no_table(&self, name: &str) -> Result<Error> {
         let tables = self.tables();
         let error = Error::unknown("table", name, tables.iter().map(String::as_str));

@@ -1,5 +1,5 @@
-//! `OPTIONS` after a path: properties of a file that the statement gives, in place of those that
-//! its name and its first rows indicate.
+//! `OPTIONS` after a path: properties of a file that the statement gives, in place of the
+//! properties that the file's name and first rows indicate.
 
 use super::format::Format;
 use super::partitions::HiveTypes;
@@ -83,7 +83,7 @@ pub(in crate::session) const OPTIONS: Info = Info {
     reference: "",
 };
 
-/// The options that are for CSV alone.
+/// The options that apply to CSV files only.
 const OF_CSV: &[&str] = &[
     "delimiter",
     "quote",
@@ -94,7 +94,7 @@ const OF_CSV: &[&str] = &[
     "trim",
 ];
 
-/// The options that are for texts alone.
+/// The options that apply to text files only.
 const OF_TEXTS: &[&str] = &["schema_infer_max_rec", "types"];
 
 /// The number of rows that are examined for types.
@@ -113,7 +113,8 @@ pub(super) struct PathOptions {
     pub(super) types: BTreeMap<String, DataType>,
     /// The types of columns that are folder names.
     pub(super) hive: HiveTypes,
-    /// The first option that is for CSV alone, and the first that is for texts alone.
+    /// The first given option that applies to CSV files only, and the first that applies to text
+    /// files only.
     of_csv: Option<&'static str>,
     of_texts: Option<&'static str>,
 }

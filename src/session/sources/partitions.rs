@@ -29,7 +29,7 @@ pub(super) struct FolderColumn {
     pub(super) values: BTreeSet<String>,
 }
 
-/// The types that a statement gives to such columns.
+/// The types that a statement gives to columns whose values are folder names.
 #[derive(Debug, Clone)]
 pub(super) struct HiveTypes {
     /// The types by column.
@@ -39,7 +39,7 @@ pub(super) struct HiveTypes {
 }
 
 impl HiveTypes {
-    /// Returns true if the type of one of these columns is found from the names of folders.
+    /// Returns true if the type of one of these columns is inferred from folder names.
     pub(super) fn looks_at(&self, columns: &[FolderColumn]) -> bool {
         self.are_inferred && columns.iter().any(|column| !self.stated.contains_key(&column.name))
     }
@@ -93,7 +93,7 @@ impl HiveTypes {
     }
 }
 
-/// Returns true if a text is a whole number that is written as numbers are.
+/// Returns true if a text is a whole number in the form in which numbers are written.
 fn is_plain_number(text: &str) -> bool {
     text.parse::<i64>().is_ok_and(|number| number.to_string() == text)
 }
@@ -132,8 +132,8 @@ pub(super) fn typed(rows: DataFrame, columns: &[FolderColumn], types: &HiveTypes
     Ok(rows.select(values)?)
 }
 
-/// Returns the names of the columns that folders under a local folder name, outermost first, by the
-/// first folder of each level.
+/// Returns the names of the columns in the folder names under a local folder, outermost first. At
+/// each level, only the first folder is read.
 pub(super) fn partition_columns(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return vec![];

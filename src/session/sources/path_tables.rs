@@ -1,7 +1,7 @@
 //! Makes a quoted path usable as a table name: `SELECT * FROM 'lake/patients_k5/'`.
 //!
-//! DataFusion's own path tables take the format of the first file of a folder, which in a release
-//! may be the manifest.
+//! DataFusion's own path tables take their format from the first file of a folder, which in a
+//! release may be the manifest.
 
 use super::read::read_path;
 use crate::source::reading;
@@ -48,8 +48,8 @@ pub fn enable_path_tables(session: SessionContext) -> SessionContext {
     session
 }
 
-/// The session with its current settings. It owns the tables, so they have only a weak reference to
-/// it.
+/// The session with its current settings. The session owns the tables, so the tables have only a
+/// weak reference to the session.
 struct PathTables(OnceLock<Weak<RwLock<SessionState>>>);
 
 impl fmt::Debug for PathTables {

@@ -32,7 +32,8 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A reader of partitions takes the folders of runs for a column of this name.
+/// A reader of partitions takes the names of the runs' folders for values of a column with this
+/// name.
 const RUN: &str = "run";
 
 /// Reads a file, folder, glob or URL with the options of the statement.
@@ -78,8 +79,8 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
         }
         return pinned(session, table);
     }
-    // For a release in an object store, the manifest decides where the files are, and not a list of
-    // what is there.
+    // For a release in an object store, the manifest decides where the files are, not a listing of
+    // the store.
     let listing = match &release {
         Some(release) => Listing::of_folders(&state, &release.folders(), &asked).await?,
         None => Listing::of(&state, &local, of_release.is_some(), &asked).await?,
@@ -104,15 +105,15 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
     )
     .await?;
     match is_typed {
-        // The labels of a release are texts, even if they look like numbers. Its readers know its
-        // name for NULL.
+        // The labels of a release are texts, even if they look like numbers. The readers of a
+        // release know its name for NULL.
         false => Ok(rows),
         true => typed(rows, &folders, &asked.hive),
     }
 }
 
-/// Returns the columns that are folder names if a path is that of a release, with a manifest.
-/// Fails if nothing is there.
+/// Returns the columns that are folder names if the path is the folder of a release, which has a
+/// manifest. Fails if nothing is at the path.
 async fn folders_of_release(path: String) -> Result<Option<Vec<String>>> {
     let look = move || match Path::new(&path).exists() {
         true => Ok(Manifest::read(Path::new(&path))

@@ -31,9 +31,9 @@ pub(in crate::session) async fn release_at(state: &SessionState, url: &str) -> R
 }
 
 impl AnonContext {
-    /// Returns the place of the rows of a source if they are those of a folder of files and no
-    /// others: the path itself, or the folder of a listing table. Fails with `ErrorKind::Data` if a
-    /// release was replaced since the source was opened.
+    /// Returns the place of a source's rows if they are exactly the rows of a folder of files: the
+    /// path itself, or the folder of a listing table. Fails with `ErrorKind::Data` if a release was
+    /// replaced since the source was opened.
     pub(in crate::session) async fn place(&self, named: &SourceClause, source: &SourceTable) -> Result<Option<Place>> {
         let folder = match (named, read(source.rows.logical_plan())) {
             (SourceClause::Path(named), _) if named.is_read_only() => None,

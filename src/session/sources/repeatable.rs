@@ -36,8 +36,8 @@ const ORDERED: &[&str] = &[
     "approx_percentile_cont",
     "approx_percentile_cont_with_weight",
 ];
-/// Aggregates of fractions whose result does not depend on the order of rows. The last digits of a
-/// sum or a mean depend on it.
+/// Aggregates over fractions whose result does not depend on the order of rows. The last digits of
+/// a sum or a mean, in contrast, do.
 const EXACT: &[&str] = &[
     "approx_distinct",
     "count",
@@ -64,8 +64,8 @@ pub(in crate::session) fn check_repeatable(name: &str, rows: &DataFrame) -> Resu
 
 impl AnonContext {
     /// Opens the rows that a statement names and reads several times. Fails with a usage error if
-    /// the rows are random, because each figure would be about other rows. Reading the rows ends at
-    /// a decimal that does not fit its type, and at a time that is not within a day.
+    /// the rows are random, because each figure would be about other rows. Reading the rows fails
+    /// at a decimal that does not fit its type, and at a time that is not within a day.
     pub(in crate::session) async fn settled(&self, source: &SourceClause) -> Result<SourceTable> {
         let source = self.source(source).await?;
         match random(source.rows.logical_plan())? {
@@ -160,7 +160,8 @@ fn adds_fractions(expr: &Expr, input: &DFSchema) -> bool {
     }
 }
 
-/// Returns the reason why a query may return other rows each time; `None` if it returns the same.
+/// Returns the reason why a query may return different rows each time; `None` if it always returns
+/// the same rows.
 fn of_plan(plan: &LogicalPlan) -> DfResult<Option<String>> {
     let mut why = None;
     plan.apply_with_subqueries(|plan| {
@@ -236,7 +237,7 @@ fn of_expression(expr: &Expr, input: &DFSchema) -> Option<String> {
     }
 }
 
-/// Returns true for the functions of masks, which read secrets.
+/// Returns true for the mask functions, which read secrets.
 fn is_masking(function: &str) -> bool {
     let mut masks = MASKS.iter().filter_map(|kind| Some(kind.function?.name));
     masks.any(|name| name == function) || function == UNMASK

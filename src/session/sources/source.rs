@@ -39,7 +39,7 @@ impl AnonContext {
         };
         let pins = Pins::of(&self.session.state(), rows.logical_plan()).await?;
         let rows = spelled_once(claimless(rows)?)?;
-        // The name goes into reports. Of a query only the files are named there.
+        // The name appears in reports. For a query, only its files are named there.
         let named = match source {
             SourceClause::Path(_) => source.redacted().to_string(),
             SourceClause::Table(_) | SourceClause::Query(_) => source.to_string(),

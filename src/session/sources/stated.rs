@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use arrow::datatypes::{DataType, TimeUnit};
 use std::collections::BTreeMap;
 
-/// The types that a statement can name, each with its words.
+/// The types that a statement can name, each with its keywords.
 const TYPES: &[(&[&str], DataType)] = &[
     (&["BIGINT", "INT8", "LONG"], DataType::Int64),
     (&["INTEGER", "INT", "INT4"], DataType::Int32),
@@ -19,7 +19,7 @@ const TYPES: &[(&[&str], DataType)] = &[
     (&["VARCHAR", "TEXT", "STRING"], DataType::Utf8),
 ];
 
-/// Reads the types of the option `option`: `year BIGINT, day DATE`.
+/// Parses the types in the option `option`: `year BIGINT, day DATE`.
 pub(super) fn types(option: &str, text: &str) -> Result<BTreeMap<String, DataType>> {
     let mut stated = BTreeMap::new();
     for one in parts(text, |c| c == ',') {
@@ -44,7 +44,8 @@ pub(super) fn types(option: &str, text: &str) -> Result<BTreeMap<String, DataTyp
     Ok(stated)
 }
 
-/// Divides a text at what `divides`, but not within parentheses: `DECIMAL(5, 2)` is one type.
+/// Splits a text at the characters for which `divides` returns true, but not within parentheses:
+/// `DECIMAL(5, 2)` is one type.
 fn parts(text: &str, divides: impl Fn(char) -> bool) -> Vec<&str> {
     let mut depth = 0;
     let outside = |c: char| {

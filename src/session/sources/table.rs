@@ -15,8 +15,8 @@ use datafusion::prelude::SessionContext;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Returns the rows of the files, which have this schema besides the columns that are folder names.
-/// `types` is the origin of their types.
+/// Returns the rows of the files. Besides the columns that are folder names, the rows have this
+/// schema. `types` is the origin of the types.
 pub(super) fn table(
     session: &SessionContext,
     (listing, types): (&Listing, Types),
@@ -29,7 +29,7 @@ pub(super) fn table(
 }
 
 /// Returns the common schema of all files. A column that a file lacks is NULL there. The error
-/// names a file that cannot be read, or the column and the files that do not go together.
+/// names a file that cannot be read, or the column and the files whose schemas conflict.
 pub(super) async fn schema(state: &SessionState, listing: &Listing, format: &Arc<dyn FileFormat>) -> Result<SchemaRef> {
     let merged = match format.infer_schema(state, &listing.store, &listing.files).await {
         Ok(schema) => schema,
@@ -56,15 +56,15 @@ pub(super) async fn schema(state: &SessionState, listing: &Listing, format: &Arc
     Ok(Arc::new(Schema::new_with_metadata(fields, merged.metadata().clone())))
 }
 
-/// Returns true for a file of JSON that begins with the byte order mark of UTF-8.
+/// Returns true for a JSON file that begins with the byte order mark of UTF-8.
 async fn has_mark(listing: &Listing, file: &ObjectMeta) -> bool {
     let first = listing.store.get_range(&file.location, 0..file.size.min(3)).await;
     listing.format == Format::Json && first.is_ok_and(|bytes| bytes.starts_with(b"\xef\xbb\xbf"))
 }
 
-/// Returns the schema of files whose types become equal only when they are read, such as texts of
-/// two sizes. The error names the file that cannot be read, or the column and two files. If there
-/// is no such file or column, it is the error of the inference.
+/// Returns the schema of files whose types become equal only when they are read, such as text types
+/// of two sizes. The error names the file that cannot be read, or the column and two files. If
+/// there is no such file or column, the error is that of the schema inference.
 async fn one_by_one(
     state: &SessionState,
     listing: &Listing,

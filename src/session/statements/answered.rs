@@ -1,10 +1,10 @@
-//! Answers in place of queries: `CREATE TABLE r AS RISK OF ...`,
-//! `COPY (COMPARE ANONYMIZE ...) TO ...`, `INSERT INTO r RISK OF ...` and
-//! `SELECT ... FROM (VERIFY ...)`. Each statement within runs first. Its rows are registered under
-//! a temporary name, which stands in its place when the statement around it runs.
+//! Answers in place of queries: `CREATE TABLE r AS RISK OF ...`, `COPY (COMPARE ANONYMIZE ...) TO
+//! ...`, `INSERT INTO r RISK OF ...` and `SELECT ... FROM (VERIFY ...)`. Each inner statement runs
+//! first. Its rows are registered under a temporary name, which replaces the inner statement when
+//! the outer statement runs.
 //!
-//! A check of a VERIFY that does not hold fails the statement around it, too, when its rows have
-//! been read.
+//! A failed check of an inner VERIFY also fails the outer statement, after the rows of the VERIFY
+//! have been read.
 
 use super::STATEMENTS;
 use super::entry::{Entry, Run, Statement};
@@ -27,7 +27,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A statement of DataFusion's in which answers take the place of queries.
+/// A DataFusion statement in which answers take the place of queries.
 #[derive(Debug, PartialEq)]
 struct Answered {
     /// Each answer with the text before it.
@@ -80,7 +80,7 @@ pub(super) fn read(c: &Cursor) -> Result<Option<Statement>> {
         return Ok(None);
     }
     outer.extend_from_slice(&tokens[at..]);
-    // The text around the answers must be a statement that accepts queries there.
+    // The text around the answers must be a statement that accepts queries in their places.
     if let DfStatement::Statement(statement) = c.datafusion(&outer)?
         && matches!(*statement, ast::Statement::CreateView { .. })
     {
@@ -94,8 +94,8 @@ pub(super) fn read(c: &Cursor) -> Result<Option<Statement>> {
     })))
 }
 
-/// Returns the place of the next answer: the whole content of the parentheses that begin with it,
-/// or the rest of a CREATE or INSERT. The text after an ANONYMIZE belongs to the ANONYMIZE.
+/// Returns the place of the next answer: the whole content of the parentheses that begin with the
+/// answer, or the rest of a CREATE or INSERT. The text after an ANONYMIZE belongs to the ANONYMIZE.
 fn next(c: &Cursor, from: usize) -> Option<Result<Range<usize>>> {
     let tokens = c.tokens();
     let follows = |at: usize, words: &[&str]| {
@@ -177,14 +177,14 @@ impl Run for Answered {
     }
 }
 
-/// Parses the statement around the answers, in which queries stand in their places.
+/// Parses the outer statement, in which queries stand in the places of the answers.
 fn outer(context: &AnonContext, text: &str) -> Result<Statement> {
     let outer = context.script(text)?.next();
     outer.ok_or_else(|| Error::internal("an answer without a statement around it"))?
 }
 
-/// Returns the rows of an answer as a table. They depend on all rows of the table that the answer
-/// is about.
+/// Returns the rows of an answer as a table. The rows depend on all rows of the table that the
+/// answer is about.
 async fn kept(context: &AnonContext, answer: Answer) -> Result<Arc<dyn TableProvider>> {
     let schema = Arc::clone(&answer.schema);
     let rows: Vec<RecordBatch> = answer.rows.try_collect().await.map_err(Error::from)?;
@@ -256,7 +256,7 @@ mod tests {
                 "{around} {k}"
             );
         }
-        // The table has the rows by then, and no answer is left under a name of its own.
+        // By then the table has the rows, and no answer is left under a temporary name.
         assert_eq!(anon.sql("SELECT * FROM x WHERE NOT ok").await.unwrap()[0].num_rows(), 1);
         let all = anon
             .session()

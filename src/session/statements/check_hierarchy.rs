@@ -90,7 +90,7 @@ impl Run for CheckHierarchy {
     }
 }
 
-/// Returns the unmapped values with their rows, the most frequent first.
+/// Returns the unmapped values with their numbers of rows, the most frequent first.
 fn listed(values: &ArrayRef, counts: &[u64], is_unmapped: &[bool]) -> Result<RecordBatch> {
     let mut rows: Vec<(u64, String)> = vec![];
     for (i, rows_of) in counts.iter().enumerate() {

@@ -193,7 +193,7 @@ impl Run for Compare {
 pub(super) struct ComparePolicies {
     /// The policies that are compared.
     pub(super) policies: [String; 2],
-    /// The rows that each is tried on.
+    /// The rows on which each policy is tried.
     pub(super) source: SourceClause,
 }
 
@@ -286,7 +286,8 @@ fn models(job: &Job) -> Vec<String> {
     models.map(|c| c.describe(&job.quasi_identifiers)).collect()
 }
 
-/// Returns the metrics of the answer that the job has the columns for, by column name.
+/// Returns, with their column names, the metrics of the answer for which the job has the necessary
+/// columns.
 fn measured(job: &Job) -> Result<Vec<(String, Box<dyn Metric>)>> {
     let mut metrics = vec![];
     for name in METRICS {

@@ -94,7 +94,7 @@ impl fmt::Display for CreatePolicy {
 }
 
 impl CreatePolicy {
-    /// Makes the policy. Fails if a hierarchy, a model, a metric, a search or an option of it is
+    /// Makes the policy. Fails if one of its hierarchies, models, metrics, searches or options is
     /// unknown.
     fn made(&self, context: &AnonContext) -> Result<Policy> {
         if !context.hidden.is_empty() {
@@ -154,8 +154,8 @@ impl CreatePolicy {
 }
 
 impl CreatePolicy {
-    /// Fails with a usage error if a clause of a policy without roles depends on roles, which the
-    /// statement chooses.
+    /// Fails with a usage error if a clause of a policy without roles depends on roles, because the
+    /// statement chooses the roles.
     fn is_for_any_table(&self, context: &AnonContext) -> Result<()> {
         let (clauses, registry) = (&self.clauses, context.registry());
         for constraint in &clauses.satisfying {

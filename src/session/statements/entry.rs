@@ -61,8 +61,8 @@ impl Entry {
         Ok(None)
     }
 
-    /// Parses `text` as exactly this statement; `None` if the text contains several. Fails with an
-    /// error that names the missing keyword if the text is another statement.
+    /// Parses `text` as exactly this statement; `None` if the text contains several statements.
+    /// Fails with an error that names the missing keyword if the text is another statement.
     pub(in crate::session) fn parse(&self, text: &str, variables: &Variables) -> Result<Option<Statement>> {
         let script = Script::new(text, Arc::new(words([self], KINDS)))?;
         let mut statements = script.statements();
@@ -80,7 +80,7 @@ impl Entry {
     }
 }
 
-/// Returns the syntax of the masks of a place.
+/// Returns the syntax of the masks that are allowed in a place.
 fn masks(place: Place) -> String {
     let there = MASKS.iter().filter(|kind| kind.places.contains(&place));
     let clauses: Vec<&str> = there.map(|kind| kind.clause.syntax).collect();
@@ -135,13 +135,13 @@ impl Statement {
         }
     }
 
-    /// Returns true if it runs on threads with larger stacks.
+    /// Returns true if the statement runs on threads with larger stacks.
     #[doc(hidden)]
     pub fn is_deep(&self) -> bool {
         self.is_deep
     }
 
-    /// Returns the values in the statement that nothing may show.
+    /// Returns the values in the statement that must not be shown.
     pub(in crate::session) fn hidden(&self) -> &Hidden {
         &self.hidden
     }
@@ -166,7 +166,7 @@ impl Statement {
     pub(in crate::session) async fn run(&self, context: &AnonContext) -> Result<Answer> {
         let answer = self.statement.run(&context.hiding(&self.hidden)).await;
         // A later statement may read a view with a hidden value of an earlier statement, or a value
-        // that a function made of it.
+        // that a function made from such a value.
         let seen = context.seen();
         let answer = answer.map_err(|e| seen.in_error(self.hidden.in_error(e)))?;
         Ok(answer.hiding(&self.hidden, seen))
@@ -194,7 +194,7 @@ impl PartialEq for Statement {
     }
 }
 
-/// The behaviour of the value of a statement.
+/// The behaviour of a parsed statement.
 pub(in crate::session) trait Run: fmt::Debug + fmt::Display + Same + Send + Sync {
     /// Returns the name of the statement in the log.
     fn kind(&self) -> &'static str;

@@ -1,6 +1,6 @@
-//! The statements of the language. The file of a statement contains its value, its parser, how it
-//! prints and how it runs; one line in [`STATEMENTS`] adds it. Help, completion and the tests of
-//! every statement are made from that list.
+//! The statements of the language. The file of a statement contains its type, its parser, its
+//! printer and the code that runs it; one line in [`STATEMENTS`] adds the statement. Help,
+//! completion and the tests of every statement are made from that list.
 
 pub(super) mod anonymize;
 mod answered;

@@ -1,4 +1,4 @@
-//! DataFusion's own statements: everything that no entry of the list recognises.
+//! DataFusion's own statements: everything that no entry of `STATEMENTS` recognises.
 
 use super::entry::{Run, Statement};
 use super::wrapped::output::{check_folder, written};
@@ -32,7 +32,7 @@ pub(super) struct Plain {
     text: String,
     /// The text as the user wrote it: with the names of variables, and without their values.
     written: String,
-    /// The statement of ours that is meant, if DataFusion refuses this one: SHOW MODELS for
+    /// The anonsql statement that the user means if DataFusion refuses this one: SHOW MODELS for
     /// `SHOW MODEL`.
     meant: Option<&'static str>,
 }
@@ -52,7 +52,7 @@ pub(super) fn read(c: &Cursor) -> Result<Statement> {
         }
         Err(e) => e,
     };
-    // `RISK adult`: the first word begins a statement of ours, and a later keyword is missing.
+    // `RISK adult`: the first word begins an anonsql statement, and a later keyword is missing.
     for start in &c.words().starts {
         let first = start.split(' ').next().unwrap_or(start);
         if c.looks_at(first) && !matches!(first, "CREATE" | "DROP" | "SHOW" | "DESCRIBE" | "DESC" | "EXPLAIN") {
@@ -65,7 +65,8 @@ pub(super) fn read(c: &Cursor) -> Result<Statement> {
     wrapped::read(c)?.ok_or(refused)
 }
 
-/// Returns the start of a SHOW statement that is spelled almost like the tokens before the end.
+/// Returns the first keywords of a statement that are spelled almost like the text of this
+/// statement.
 fn nearest_start(c: &Cursor) -> Option<&'static str> {
     let of_datafusion = ["SHOW TABLES", "SHOW COLUMNS FROM", "SHOW FUNCTIONS", "SHOW ALL"];
     nearest(
@@ -81,8 +82,8 @@ impl fmt::Display for Plain {
 }
 
 impl Plain {
-    /// Returns the statement with whole paths in place of those that begin with `~` or `$HOME`;
-    /// `None` if it has none.
+    /// Returns the statement with full paths in place of paths that begin with `~` or `$HOME`;
+    /// `None` if the statement has no such path.
     fn located(&self) -> Result<Option<DfStatement>> {
         let mut statement = self.statement.clone();
         let paths: Vec<&mut String> = match &mut statement {
@@ -99,9 +100,9 @@ impl Plain {
         Ok(is_another.then_some(statement))
     }
 
-    /// Returns the statement with the files of the current release in place of its prefix in an
-    /// object store: a list of the prefix would have the files of replaced and killed runs, too. A
-    /// pattern is replaced by the files that it matches now.
+    /// Returns the statement in which the prefix of a release in an object store is replaced by the
+    /// files of the current release: a listing of the prefix would also contain the files of
+    /// replaced and killed runs. A pattern is replaced by the files that match it now.
     async fn released(&self, located: Option<DfStatement>, context: &AnonContext) -> Result<Option<DfStatement>> {
         let DfStatement::CreateExternalTable(table) = located.as_ref().unwrap_or(&self.statement) else {
             return Ok(located);
@@ -140,7 +141,7 @@ impl Plain {
             context.executed(self.as_written(plan, hides), hides).await
         };
         let refused = match executed.await {
-            // SET and RESET are executed by now.
+            // SET and RESET have been executed by now.
             Ok(_) if answer_rightly(context.session.state_ref().write().config_mut()) => {
                 return Err(Error::usage(
                     "with datafusion.optimizer.enable_leaf_expression_pushdown or enable_aggregate_dynamic_filter_pushdown, \
@@ -174,8 +175,8 @@ impl Plain {
         Ok(())
     }
 
-    /// Returns the plan; a table of files remembers the statement as the user wrote it, and so does
-    /// a view if the statement `hides` a value of the environment.
+    /// Returns the plan. In the plan, a table of files remembers the statement as the user wrote
+    /// it. A view does so only if the statement `hides` a value from the environment.
     fn as_written(&self, plan: LogicalPlan, hides: bool) -> LogicalPlan {
         match plan {
             LogicalPlan::Ddl(DdlStatement::CreateExternalTable(table)) => {

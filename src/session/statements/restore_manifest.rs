@@ -1,5 +1,4 @@
-//! `RESTORE MANIFEST OF`: makes the lost manifest of a release in a Delta table again, from the
-//! log.
+//! `RESTORE MANIFEST OF`: recreates the lost manifest of a release in a Delta table from the log.
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! `SAVE HIERARCHIES TO`: writes a script that makes the hierarchies of the session again.
+//! `SAVE HIERARCHIES TO`: writes a script that recreates the hierarchies of the session.
 
 use super::entry::{Entry, Run, Statement};
 use super::saved_script::save_script;
@@ -61,7 +61,7 @@ impl Run for SaveHierarchies {
     }
 }
 
-/// Returns the statement that makes a hierarchy again.
+/// Returns the statement that recreates a hierarchy.
 pub(super) fn created(hierarchy: &Hierarchy) -> String {
     let (name, definition) = (ident(hierarchy.name()), hierarchy.definition());
     format!("CREATE OR REPLACE HIERARCHY {name} {definition}")

@@ -1,4 +1,4 @@
-//! `SAVE POLICIES TO`: writes a script that makes the policies of the session again, with the
+//! `SAVE POLICIES TO`: writes a script that recreates the policies of the session, with the
 //! hierarchies that they name.
 
 use super::entry::{Entry, Run, Statement};

@@ -1,4 +1,4 @@
-//! Writes a script that makes things of a session again.
+//! Writes a script that recreates objects of a session.
 
 use crate::error::{Error, Result};
 use crate::location::{expanded, is_url};

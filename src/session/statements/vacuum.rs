@@ -1,4 +1,5 @@
-//! `VACUUM`: deletes what runs left under a prefix of an object store, if no manifest names it.
+//! `VACUUM`: deletes what runs left behind under a prefix of an object store, unless a manifest
+//! names it.
 
 use super::entry::{Entry, Run, Statement};
 use crate::catalogue::{Value, duration};

@@ -8,8 +8,8 @@ use crate::warning::mostly_padded;
 use csv::ByteRecord;
 
 /// Returns true if a blank follows at least three of four delimiters, so that the blanks separate
-/// fields and are not part of them. The others may be without blanks, because some rows may have
-/// been written by hand. The first record may have no blanks at all.
+/// fields and are not part of them. The other delimiters may have no blank, because some rows may
+/// have been written by hand. The first record may have no blanks at all.
 pub(super) fn separate(records: &[ByteRecord]) -> bool {
     let rows = match records {
         [_, rest @ ..] if !rest.is_empty() => rest,

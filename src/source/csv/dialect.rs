@@ -10,7 +10,7 @@ use std::io::Read;
 pub(crate) struct Dialect {
     pub(crate) delimiter: u8,
     pub(crate) quote: u8,
-    /// The character before a quote in a quoted field, besides a second quote.
+    /// The character that marks a quote in a quoted field as text; a second quote does so, too.
     pub(crate) escape: Option<u8>,
     /// The first character of a line that is skipped.
     pub(crate) comment: Option<u8>,
@@ -32,7 +32,7 @@ impl Dialect {
         }
     }
 
-    /// Returns a reader of all records. The header, if there is one, is the first of them.
+    /// Returns a reader of all records. The header, if there is one, is the first record.
     pub(super) fn records<R: Read>(&self, from: R) -> Reader<R> {
         ReaderBuilder::new()
             .delimiter(self.delimiter)
@@ -45,7 +45,7 @@ impl Dialect {
             .from_reader(from)
     }
 
-    /// Returns the delimiter as a statement names it: `';'`.
+    /// Returns the delimiter in the form that a statement has it: `';'`.
     pub(super) fn delimiter_text(delimiter: u8) -> String {
         match delimiter {
             b'\t' => r"'\t'".into(),

@@ -24,8 +24,8 @@ enum Kind {
     Text,
 }
 
-/// The flags of a column besides its kinds: times that nanoseconds cannot hold, times without a
-/// zone, and times in UTC.
+/// The flags of a column besides its kinds: times that nanoseconds cannot represent, times without
+/// a zone, and times in UTC.
 const FAR: u16 = 1 << 13;
 const LOCAL: u16 = 1 << 14;
 const IN_UTC: u16 = 1 << 15;
@@ -59,7 +59,7 @@ impl Kinds {
         self.0 == 0
     }
 
-    /// Returns the kinds of both.
+    /// Returns the kinds that are in `self` or in `other`.
     pub(crate) fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
@@ -75,7 +75,7 @@ impl Kinds {
             () if only(Self::NUMBERS) => DataType::Float64,
             () if only(bit(Kind::Date)) => DataType::Date32,
             () if is_in_utc || only(Self::TIMES | LOCAL | FAR) => match () {
-                // No type holds both.
+                // No type holds both nanoseconds and such distant times.
                 () if self.0 & bit(Kind::Nanosecond) != 0 && self.0 & FAR != 0 => DataType::Utf8,
                 () if self.0 & bit(Kind::Nanosecond) != 0 => time(TimeUnit::Nanosecond),
                 () if self.0 & bit(Kind::Microsecond) != 0 => time(TimeUnit::Microsecond),
@@ -155,7 +155,7 @@ fn without_zone(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// Returns the kind of a time with all digits of a unit.
+/// Returns the kind of a time that has all digits of a unit.
 fn most(unit: TimeUnit) -> Kind {
     match unit {
         TimeUnit::Second => Kind::Second,

@@ -1,5 +1,5 @@
-//! The lines of records. A reader counts the lines before a record and then passes over empty lines
-//! and comments, so the record begins further down.
+//! The lines of records. A reader counts the lines before a record and then skips empty lines and
+//! comments, so the record begins further down.
 
 use csv::ByteRecord;
 use std::io::{BufRead, BufReader, Read};
@@ -15,14 +15,14 @@ pub(super) fn line(record: &ByteRecord, bytes: impl Read, comment: Option<u8>) -
     passed.map_or(before.line(), |_| before.line() + skipped(bytes, comment))
 }
 
-/// Returns how many lines a reader passes over before the next record.
+/// Returns the number of lines that a reader skips before the next record.
 fn skipped(mut bytes: impl BufRead, comment: Option<u8>) -> u64 {
     let mut lines = 0;
     loop {
         let next = bytes.fill_buf().ok().and_then(|buffer| buffer.first().copied());
         let end = match next {
             Some(b'\n') => true,
-            // The end of the line before, if that is \r\n.
+            // The rest of the previous line's end, if that is \r\n.
             Some(b'\r') => false,
             Some(byte) if Some(byte) == comment => {
                 let passed = bytes.skip_until(b'\n');

@@ -98,7 +98,7 @@ impl Quotes {
             terminator,
             is_single: columns == 1,
             state: State::Plain,
-            // A file begins like a line, and not like an empty one.
+            // A file begins at the start of a line, which does not count as empty.
             last: [0, terminator.unwrap_or(b'\n')],
             lines: 0,
             opened: 0,
@@ -198,7 +198,7 @@ impl Quotes {
         }
     }
 
-    /// Passes a byte outside quotes that may have a meaning.
+    /// Processes a byte outside quotes that may have a meaning.
     fn pass(&mut self, chunk: &[u8], at: usize) -> Result<(), Fault> {
         let before = |n: usize| match at.checked_sub(n) {
             Some(i) => chunk[i],

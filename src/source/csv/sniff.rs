@@ -1,10 +1,10 @@
 //! Finding out how a CSV file is written, from its first rows.
 //!
-//! A delimiter is possible if every row has the same number of fields with it, more than one, and
-//! all quotes are where they are allowed. Of two, the one with more columns of numbers, dates or
-//! times is chosen. The first line names the columns unless it has a number or date above others:
-//! text above numbers is a header, and numbers above numbers are a row. If the rows do not decide,
-//! the result is an error that names the option, and not a guess.
+//! A delimiter is possible if it gives every row the same number of fields, more than one, and if
+//! all quotes are where they are allowed. Of two possible delimiters, the one with more columns of
+//! numbers, dates or times is chosen. The first line names the columns unless it has a number or
+//! date above others: text above numbers is a header, and numbers above numbers are a row. If the
+//! rows do not decide, the result is an error that names the option, and not a guess.
 
 use super::blanks;
 use super::dialect::Dialect;
@@ -80,7 +80,7 @@ pub(crate) fn continued(sample: &[u8], whole: bool, dialect: Dialect, asked: &As
     })
 }
 
-/// Returns the sample without its UTF-8 byte order mark. Fails if it has another encoding.
+/// Returns the sample without its UTF-8 byte order mark. Fails if the sample has another encoding.
 fn text(sample: &[u8], whole: bool) -> Result<&[u8]> {
     let convert = |from: &str| format!("write the file again as UTF-8: iconv -f {from} -t UTF-8 FILE > NEW");
     if sample.starts_with(&[0xff, 0xfe]) || sample.starts_with(&[0xfe, 0xff]) {
@@ -107,8 +107,8 @@ fn text(sample: &[u8], whole: bool) -> Result<&[u8]> {
     }
 }
 
-/// Returns the first records of a sample. The last one may be cut off if the sample is not the
-/// whole file, and is left out then.
+/// Returns the first records of a sample. If the sample is not the whole file, its last record may
+/// be cut off, and is left out then.
 fn records(text: &[u8], whole: bool, most: usize, dialect: &Dialect) -> Vec<ByteRecord> {
     let mut reader = dialect.records(text);
     // Reading from memory does not fail.
@@ -197,8 +197,8 @@ fn fault(text: &[u8], whole: bool, dialect: &Dialect, fields: usize) -> Option<F
     Quotes::new(*dialect, None, fields).fault(text, whole)
 }
 
-/// Returns how many of 1000 columns are numbers, dates or times below the first record. Numbers
-/// with a comma count as well.
+/// Returns the share of the columns that are numbers, dates or times below the first record, in
+/// thousandths. Numbers with a comma count as well.
 fn share_of_values(records: &[ByteRecord]) -> usize {
     let fields = records.first().map_or(0, ByteRecord::len);
     let rows = if records.len() > 1 { &records[1..] } else { records };
@@ -260,7 +260,7 @@ fn is_missing(field: &str, asked: &Asked) -> bool {
     field.is_empty() || asked.null.as_deref() == Some(field) || MISSING.iter().any(|m| field.eq_ignore_ascii_case(m))
 }
 
-/// Returns the number of columns in which the first record looks like a name, and like a value.
+/// Counts the columns whose first field looks like a name, and those where it looks like a value.
 fn header_votes(records: &[ByteRecord], asked: &Asked) -> (usize, usize) {
     let (mut names, mut values) = (0, 0);
     let Some((first, rows)) = records.split_first() else {

@@ -18,8 +18,7 @@ use std::sync::Arc;
 /// The origin of the type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Source {
-    /// The texts of the first rows. A later text that another reader would change on the way is
-    /// refused.
+    /// The texts of the first rows. A later text is refused if another reader would change it.
     Rows,
     /// The statement, which names the type. A text is read as SQL's CAST reads it: `007` is 7. A
     /// text that CAST changes, such as a time to a date, is refused.

@@ -54,7 +54,7 @@ pub(crate) struct Objects {
     /// The text that is being read, with its first quote; `None` outside of texts.
     text: Option<Vec<u8>>,
     is_escaped: bool,
-    /// The number of whole objects before the open one.
+    /// The number of complete objects before the open one.
     rows: usize,
     column: String,
 }
@@ -169,7 +169,7 @@ impl Objects {
         }
     }
 
-    /// Takes a text with its quotes: a key or a value.
+    /// Processes a text with its quotes: a key or a value.
     fn ended(&mut self, text: Vec<u8>) -> Result<(), Fault> {
         let (is_row, fault) = (self.open.len() == 1, |of: &Self, what| {
             Err(Fault {

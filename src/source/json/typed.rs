@@ -197,7 +197,7 @@ fn values(texts: &ArrayRef, field: &Field) -> Result<Option<ArrayRef>, ArrowErro
 
 fn list<O: OffsetSizeTrait>(texts: &ArrayRef, item: &Arc<Field>) -> Result<Option<ArrayRef>, ArrowError> {
     let array = texts.as_list::<O>();
-    // A slice of a list has the values of all its rows.
+    // A slice of a list array still has the values of all rows of the array.
     let (first, last) = (
         array.value_offsets()[0].as_usize(),
         array.value_offsets()[array.len()].as_usize(),

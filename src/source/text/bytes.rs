@@ -43,7 +43,7 @@ pub(super) async fn whole(
     }
     let is_array = first.trim_ascii_start().starts_with(b"[");
     let all = futures::stream::iter([Ok(first)]).chain(stream).map_err(failed).boxed();
-    // An array is read as a file, and such a reader cannot wait for bytes from a network.
+    // An array is read like a local file, and that reader cannot wait for bytes from a network.
     let all = match is_array && is_remote {
         true => futures::stream::iter(all.collect::<Vec<_>>().await).boxed(),
         false => all,
@@ -69,7 +69,7 @@ fn chunks(mut from: impl Read + Send + 'static) -> ByteStream {
     futures::stream::iter(std::iter::from_fn(next)).boxed()
 }
 
-/// Returns the error of a stream that was read as a file.
+/// Returns the error of a stream that was read like a local file.
 fn unwrapped(error: io::Error) -> DataFusionError {
     match error.downcast::<Error>() {
         Ok(own) => own.into(),
@@ -90,7 +90,7 @@ impl<R: Read> Read for Lines<R> {
     }
 }
 
-/// A stream of bytes that is read as a file.
+/// A stream of bytes that is read like a local file.
 struct Blocking {
     stream: ByteStream,
     chunk: Bytes,

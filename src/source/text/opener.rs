@@ -90,7 +90,7 @@ impl TextOpener {
     async fn bytes(&self, file: &PartitionedFile) -> DfResult<ByteStream> {
         let (meta, terminator) = (&file.object_meta, self.terminator().unwrap_or(b'\n'));
         let is_json = matches!(self.format, TextFormat::Json);
-        // An array has no lines to divide it at, so its first part is the whole.
+        // An array cannot be divided at lines, so its first part is the whole file.
         let is_array = is_json && file.range.is_some() && self.is_array(meta).await?;
         if is_array && file.range.as_ref().is_some_and(|range| range.start > 0) {
             return Ok(futures::stream::empty().boxed());
@@ -213,7 +213,7 @@ impl TextOpener {
         }
     }
 
-    /// Returns the error for a part of a file that has no error as a whole.
+    /// Returns the error for a part of a file if the whole file has no error.
     fn only_of_a_part(&self, error: DataFusionError) -> DataFusionError {
         match self.format {
             TextFormat::Csv(_) => DataFusionError::from(Error::data(

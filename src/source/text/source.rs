@@ -1,4 +1,4 @@
-//! The source of a plan that reads CSV or JSON, in the place of DataFusion's.
+//! The source of a plan that reads CSV or JSON, in place of DataFusion's source.
 
 use super::opener::{TextFormat, TextOpener};
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -41,7 +41,8 @@ fn format(source: &dyn FileSource) -> Option<TextFormat> {
     csv.or_else(|| source.is::<JsonSource>().then_some(TextFormat::Json))
 }
 
-/// A source of DataFusion whose bytes are read by [`TextOpener`]. All else is as in that source.
+/// A source of DataFusion whose bytes are read by [`TextOpener`]. Everything else is as in
+/// DataFusion's source.
 #[derive(Clone)]
 struct TextSource {
     replaced: Arc<dyn FileSource>,

@@ -1,4 +1,4 @@
-//! `SATISFYING`: the privacy models that a release must hold.
+//! `SATISFYING`: the privacy models that a release must satisfy.
 
 use crate::catalogue::Call;
 use crate::error::Result;
@@ -8,8 +8,8 @@ use crate::sql::name::{call, names};
 use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt::{self, Display};
 
-/// One term of SATISFYING. `ON name` is a sensitive attribute, `ON (a, b)` and `ON ANY 2` are
-/// subsets of the columns; an attribute and subsets may both be given.
+/// One term of SATISFYING. `ON name` names a sensitive attribute; `ON (a, b)` and `ON ANY 2` give
+/// subsets of the columns. An attribute and subsets may both be given.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConstraintClause {
     /// The privacy model.
@@ -26,7 +26,7 @@ pub enum ScopeClause {
     /// All quasi-identifiers.
     #[default]
     All,
-    /// `ON (a, b)`: these.
+    /// `ON (a, b)`: these columns.
     Columns(Vec<String>),
     /// `ON ANY m`: every subset of m quasi-identifiers.
     Any(usize),
@@ -97,7 +97,7 @@ const MODEL: &str = "a privacy model such as k_anonymity(5)";
 const IN_FORMULAS: &[(&str, &str)] = &[("k", "k_anonymity"), ("l", "l_diversity"), ("t", "t_closeness")];
 
 /// Returns the correct form of a model that is written as a formula (`k = 5`), with a hyphen
-/// (`k-anonymity(5)`), or with its argument behind it (`k_anonymity 5`). `c` is behind the model
+/// (`k-anonymity(5)`), or with its argument after it (`k_anonymity 5`). `c` stands after the model
 /// that was parsed.
 fn miswritten(c: &Cursor, start: usize, model: &Call) -> Option<String> {
     let (mut after, mut name) = (c.clone(), model.name.clone());

@@ -170,7 +170,7 @@ fn query(c: &mut Cursor) -> Result<String> {
         return Ok(text);
     }
     // All exceptions together have at most six tokens: ON UNMAPPED TOP NULLS AS VALUE. The longest
-    // run of them is cut off.
+    // run of tokens that parses as exceptions is cut off.
     for cut in (end.saturating_sub(6).max(start + 1)..end).filter(|cut| *cut > start) {
         let mut rest = c.within(cut..end);
         let mut only_exceptions = true;

@@ -258,8 +258,8 @@ fn unknown(c: &mut Cursor, allowed: &[&Clause], required: &[&Clause], seen: &[&s
     c.expected(&what, starts())
 }
 
-/// Parses clauses up to the end of the statement `what`. Fails unless all are in `allowed` and all
-/// of `required` are given.
+/// Parses clauses up to the end of the statement `what`. Fails unless every clause is in `allowed`
+/// and every clause of `required` is given.
 pub(crate) fn read(c: &mut Cursor, what: &str, allowed: &[&Clause], required: &[&Clause]) -> Result<Clauses> {
     let mut clauses = Clauses::default();
     let mut seen: Vec<&str> = vec![];

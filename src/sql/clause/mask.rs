@@ -1,4 +1,4 @@
-//! The mask of a column, as its declaration says.
+//! The mask of a column, parsed according to the declaration of its kind.
 
 use crate::error::Result;
 use crate::masks::{Given, Item, MASKS, MaskClause, MaskKind, Part, Place, SECRET};
@@ -6,7 +6,8 @@ use crate::sql::cursor::Cursor;
 use crate::sql::hint::NEXT_ITEM;
 use datafusion::sql::sqlparser::tokenizer::Token;
 
-/// Parses the mask at the cursor, if one stands there; otherwise the column ends there.
+/// Parses the mask at the cursor, if there is one. Without a mask, the column must end at the
+/// cursor.
 pub(super) fn read(c: &mut Cursor, place: Place) -> Result<Option<MaskClause>> {
     let mask = take(c, place)?;
     match mask.is_some() || c.looks_at_token(&Token::Comma) || c.looks_at_token(&Token::RParen) {
@@ -18,15 +19,15 @@ pub(super) fn read(c: &mut Cursor, place: Place) -> Result<Option<MaskClause>> {
     }
 }
 
-/// Returns the first keywords of the masks of a place.
+/// Returns the first keywords of the masks that are allowed in a place.
 pub(super) fn starts(place: Place) -> impl Iterator<Item = &'static str> {
     let there = MASKS.iter().filter(move |kind| kind.places.contains(&place));
     there.map(|kind| kind.clause.start)
 }
 
-/// Parses the mask at the cursor, if one stands there. Fails if the mask is for another place.
+/// Parses the mask at the cursor, if there is one. Fails if the mask is for another place.
 pub(super) fn take(c: &mut Cursor, place: Place) -> Result<Option<MaskClause>> {
-    // Where the statement ends, only the masks of the place are offered.
+    // At the end of the statement, only the masks of this place are offered.
     starts(place).for_each(|start| {
         c.looks_at(start);
     });
@@ -111,8 +112,8 @@ fn share(c: &mut Cursor, what: &str) -> Result<String> {
     Ok(share)
 }
 
-/// Returns a hundredth of a decimal number, digit by digit: 0.29 of 29, which is no quotient of two
-/// floating-point numbers.
+/// Returns a hundredth of a decimal number, computed on its digits: 29 gives 0.29, which is no
+/// quotient of two floating-point numbers.
 fn hundredth(number: &str) -> String {
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
     let digits = format!("{whole:0>3}{decimals}");

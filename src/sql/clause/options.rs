@@ -28,7 +28,7 @@ pub(crate) fn read(c: &mut Cursor) -> Result<Vec<(String, Value)>> {
     Ok(all)
 }
 
-/// Adds an option. Fails if it is given already.
+/// Adds an option. Fails if an option with this key is already given.
 fn once(at: &Cursor, all: &mut Vec<(String, Value)>, key: String, value: Value) -> Result<()> {
     if all.iter().any(|(k, _)| *k == key) {
         return Err(at.error(format_args!("option {key} is given twice")));

@@ -62,8 +62,8 @@ fn added<T: Clone + PartialEq>(own: &[T], more: &[T]) -> Vec<T> {
 /// The content of the clauses SEARCH USING, AT NODE and USING MANIFEST, in words.
 const CHOICE: &str = "the search or the node";
 
-/// The clauses that a statement may give beside its policy: whatever they say, the release holds
-/// the models of the policy.
+/// The clauses that a statement may give beside its policy: whatever they say, the release
+/// satisfies the models of the policy.
 const OPEN: &[&str] = &["MINIMIZING", "RECODING", CHOICE];
 
 /// The clauses that decide what becomes of the columns. A policy without any of them leaves all of
@@ -82,7 +82,7 @@ const ROLES: &[&str] = &[
 /// The clauses in which a statement may ask for more than a policy without roles.
 const ADDED: &[&str] = &["SATISFYING", "FOLLOWING"];
 
-/// The options of WITH that a statement may give beside its policy: the release still holds the
+/// The options of WITH that a statement may give beside its policy: the release still satisfies the
 /// models of the policy.
 const OF_A_RUN: &[&str] = &["seed", "time_limit", "node_limit"];
 
@@ -119,7 +119,7 @@ impl PolicyClause {
     /// or an option that only a policy may have: the statement could be weaker than the policy.
     fn is_kept_by(&self, statement: &Self, name: &str) -> Result<()> {
         let has_roles = self.has_roles();
-        // A statement that accepts warnings would take them from a strict policy.
+        // Under a strict policy, a statement may not accept warnings on its own.
         let is_strict = self.options.iter().any(|(option, _)| option == "strict");
         let is_left = |clause: &str| {
             OPEN.contains(&clause)
@@ -154,8 +154,8 @@ impl PolicyClause {
     }
 
     /// Returns the clauses of this policy, called `name`, and of a statement that uses it. Fails
-    /// with a usage error that names the clause if both have it, or if neither has what a release
-    /// needs.
+    /// with a usage error that names the clause if policy and statement both have it, or if a
+    /// clause that a release needs is in neither.
     pub(crate) fn with(&self, statement: &Self, name: &str) -> Result<Self> {
         self.is_kept_by(statement, name)?;
         let (own, more) = (self.given(), statement.given());
@@ -221,7 +221,7 @@ impl PolicyClause {
         named.chain(sensitive.filter_map(|s| Some((&s.column, s.mask.as_ref()?))))
     }
 
-    /// Returns the names of the hierarchies of its columns.
+    /// Returns the names of the hierarchies that the columns use.
     pub(crate) fn hierarchies(&self) -> Vec<&str> {
         let quasi = self.quasi_identifiers.iter().filter_map(|q| q.hierarchy.as_deref());
         let sensitive = self.sensitive.iter().filter_map(|s| s.hierarchy.as_deref());
@@ -245,7 +245,7 @@ impl PolicyClause {
     }
 
     fn write(&self, f: &mut fmt::Formatter<'_>, gap: &str) -> fmt::Result {
-        // One function: every clause, in the order of the syntax.
+        // This is one function because it prints every clause, in the order of the syntax.
         if !self.identifiers.is_empty() {
             write!(f, "{gap}IDENTIFIERS ({})", list(&self.identifiers, Display::fmt))?;
         }

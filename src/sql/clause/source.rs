@@ -88,8 +88,8 @@ pub(crate) fn read(c: &mut Cursor) -> Result<SourceClause> {
     })
 }
 
-/// Parses `delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time']`, and the same of DuckLake;
-/// `None` for the name of another table.
+/// Parses `delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time']`, and the same form for
+/// DuckLake; `None` if the name is that of another table.
 fn of_lake(c: &mut Cursor) -> Result<Option<PathClause>> {
     let word = c.word_at(0).unwrap_or_default();
     let Some(lake) = FORMATS.iter().find(|format| word.eq_ignore_ascii_case(format.word)) else {

@@ -1,4 +1,4 @@
-//! Stages that are killed, that meet one another, and that find an unexpected target.
+//! Tests stages that are killed, that meet one another, and that find an unexpected target.
 
 use super::*;
 

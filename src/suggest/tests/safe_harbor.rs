@@ -4,7 +4,7 @@
 use super::*;
 use chrono::{Datelike, Utc};
 
-/// A rule with its levels. `YEAR` in it stands for the first year of birth whose people do not
+/// A rule with its levels. `YEAR` in it stands for the first year of birth of people who do not
 /// reach 90 this year.
 type Expected = (&'static str, Option<(u32, u32)>);
 
@@ -26,7 +26,7 @@ fn expected((rule, levels): Expected) -> (Option<String>, Option<(u32, u32)>) {
 
 #[test]
 fn dates_are_years() {
-    // One function: the columns of one script.
+    // One function, because these are the columns of one script.
     for (name, kind, sample, rule) in [
         (
             "x",
@@ -165,7 +165,7 @@ fn ages_end_at_89() {
 
 #[test]
 fn places_are_three_digits_of_a_zip_code() {
-    // One function: the columns of one script.
+    // One function, because these are the columns of one script.
     for (name, kind, sample, rule) in [
         (
             "zip",

@@ -1,7 +1,7 @@
 //! Kills, and system calls that fail. Afterwards the target holds the old release or the new one,
 //! complete, and the next run leaves no hidden file behind.
 //!
-//! The system's own `strace` kills a run, or lets a call fail, at a given call. Where it is
+//! The system's own `strace` kills a run at a given call, or lets that call fail. Where `strace` is
 //! missing, the cases that need it are counted as ignored. The other cases still run: they kill a
 //! run after a random time, or limit the size of its files. The same input and statement give the
 //! same bytes, so the judge compares bytes.
@@ -26,10 +26,10 @@ const BLOCKS: u64 = 12;
 /// The result of a case whose run was killed.
 const KILLED: &str = "killed";
 
-/// The result of a case; `None` where it needs something this machine does not have.
+/// The result of a case; `None` if the case needs something that this machine does not have.
 type Ended = Result<Option<String>, String>;
 
-/// Kills at a random call or a random moment.
+/// Kills runs at a random call or at a random moment.
 pub fn kills(cases: u64, seed: u64, threads: usize) -> Outcome {
     let subjects = Subject::all();
     let missing = strace::missing();
@@ -58,7 +58,7 @@ pub fn kills(cases: u64, seed: u64, threads: usize) -> Outcome {
     outcome
 }
 
-/// Calls that fail: every call of a run in turn, if there are enough cases.
+/// Lets calls fail: every call of a run in turn, if there are enough cases.
 pub fn faults(cases: u64, seed: u64, threads: usize) -> Outcome {
     let subjects = Subject::all();
     let faults: Vec<(&Subject, Fault)> = subjects.iter().flat_map(|s| s.faults().map(move |f| (s, f))).collect();
@@ -194,7 +194,7 @@ impl Subject {
     }
 
     /// Runs the statement once with files limited to `blocks` blocks: a write is cut short before
-    /// one fails.
+    /// another write fails.
     fn limited(&self, blocks: u64, case: u64) -> Ended {
         let folder = copy(self.prepared.path());
         let plain = anonsql(folder.path(), &self.way.sql());
@@ -274,8 +274,8 @@ impl Subject {
     }
 }
 
-/// The command in a folder. It has little work for several threads, so that calls come in nearly
-/// the same order.
+/// Returns the command for a folder. It runs with little work for several threads, so that its
+/// calls come in nearly the same order.
 fn anonsql(folder: &Path, sql: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
     command.args(["--threads", "2", "-c", sql]).current_dir(folder);

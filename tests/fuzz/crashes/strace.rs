@@ -32,13 +32,13 @@ const CALLS: &[&str] = &[
     "flock",
 ];
 
-/// A call, and the numbers n for which a thread's n-th such call is on a file.
+/// A system call, and each number n for which the n-th such call of a thread is on a file.
 pub struct Call {
     pub name: String,
     pub nths: Vec<u64>,
 }
 
-/// The fault that is injected into the n-th such call of a thread.
+/// A fault that is injected into the n-th call of this name by a thread.
 pub struct Fault {
     call: String,
     n: u64,
@@ -127,8 +127,8 @@ fn is_no_file(line: &str) -> bool {
 /// such as the descriptor that wakes a thread.
 pub fn run(command: &Command, fault: &Fault) -> (Output, bool) {
     let log = tempfile::NamedTempFile::new().unwrap();
-    // With the kernel's filter, strace 6.1 counts wrongly when it sends a signal: it would kill
-    // only the first call.
+    // With the kernel's filter, strace 6.1 counts wrongly when it sends a signal: it would kill a
+    // run only at its first call.
     let mut traced = traced(command, &fault.call, !fault.kills);
     traced
         .arg("-e")
@@ -144,7 +144,7 @@ pub fn run(command: &Command, fault: &Fault) -> (Output, bool) {
     (output, elsewhere())
 }
 
-/// The command under strace. Only `calls` stop it with the filter; every call does without.
+/// Returns the command under strace. With `filter`, only `calls` stop it; without, every call does.
 fn traced(command: &Command, calls: &str, filter: bool) -> Command {
     let mut traced = Command::new("strace");
     traced.args(["-f", "-qq", "-e", &format!("trace={calls}"), "-e", "signal=none"]);
@@ -157,8 +157,8 @@ fn traced(command: &Command, calls: &str, filter: bool) -> Command {
     traced
 }
 
-/// Runs the command under strace until it ends or hangs. If `may_hang`, it counts as hanging
-/// earlier.
+/// Runs the command under strace until it ends or hangs. If `may_hang`, a shorter time counts as
+/// hanging.
 fn run_in(mut traced: Command, command: &Command, may_hang: impl Fn() -> bool) -> Option<Output> {
     traced.arg("--").arg(command.get_program()).args(command.get_args());
     traced.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());

@@ -10,10 +10,10 @@ const PEOPLE: &str = "people.csv";
 /// The report, if one is asked for beside the release.
 const REPORT: &str = "report.md";
 
-/// A statement that writes, and the one that fills its place beforehand.
+/// A statement that writes, and the statement that fills its target beforehand.
 pub struct Way {
     pub name: &'static str,
-    /// The statement run before a case; empty where there is nothing to replace.
+    /// The statement that is run before a case; empty if there is nothing to replace.
     before: &'static str,
     /// The statement that is interrupted.
     writes: &'static str,
@@ -164,7 +164,7 @@ const fn way(name: &'static str, before: &'static str, writes: &'static str) -> 
     }
 }
 
-/// A way whose second run does not end like its first.
+/// Returns a way whose second run does not end like its first.
 const fn once(name: &'static str, before: &'static str, writes: &'static str) -> Way {
     Way {
         once: true,
@@ -190,7 +190,7 @@ impl Way {
         }
     }
 
-    /// The statements that are interrupted.
+    /// Returns the statements that are interrupted.
     pub fn sql(&self) -> String {
         sql(self.writes)
     }
@@ -202,11 +202,11 @@ fn sql(text: &str) -> String {
         .replace("[20]", K20)
         .replace("[table]", TABLE)
         .replace("[front]", FRONT);
-    // Small batches, so that everything that can be split over several files is.
+    // Batches are small, so that everything that can be split over several files is split.
     format!("SET datafusion.execution.batch_size = 64; CREATE HIERARCHY age AS INTERVALS (5, 10, 20); {text}")
 }
 
-/// What a reader finds in a folder: each output by its name, the report apart.
+/// What a reader finds in a folder: each output by its name, and the report separately.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Found {
     pub outputs: BTreeMap<String, Vec<u8>>,

@@ -14,7 +14,7 @@ pub struct DataFiles {
     bench: Bench,
     sources: Vec<Source>,
     released: PathBuf,
-    /// The files of the release, read once.
+    /// The files of the release with their content, read once.
     parts: Vec<(PathBuf, Vec<u8>)>,
     cases: u64,
 }
@@ -22,7 +22,7 @@ pub struct DataFiles {
 /// A file that is mutated.
 struct Source {
     format: &'static str,
-    /// The options with which it is written and, if it is text, read.
+    /// The options with which the file is written and, if it is text, read.
     options: &'static str,
     /// The columns that are kept as they are; age and born are quasi-identifiers.
     kept: &'static str,
@@ -30,18 +30,19 @@ struct Source {
 }
 
 const COLUMNS: &str = "zip, illness, bmi, cost, ill, seen, city, small";
-/// The columns that a text file has without declared types.
+/// The kept columns of a text file, whose types are not declared.
 const OF_TEXT: &str = "zip, illness, bmi";
 /// The columns that can be delta encoded.
 const NUMBERS: &str = "small, seen";
 
-/// The cases after which a session is replaced: a session remembers every file it has read.
+/// The number of cases after which a session is replaced: a session remembers every file it has
+/// read.
 const CASES_OF_A_SESSION: u64 = 200;
 
 /// The clauses that a release of a source must satisfy.
 const PROMISED: &str = "QUASI IDENTIFIERS (age, born) SATISFYING k_anonymity(2)";
 
-/// The formats of a source, each with options of COPY.
+/// The formats of sources, each with its options of COPY.
 const LAYOUTS: &[(&str, &str)] = &[
     ("parquet", ""),
     (
@@ -150,7 +151,7 @@ impl DataFiles {
             "csv" | "json" if options.is_empty() => bytes(rng, original, &others, anywhere),
             _ => bytes(rng, original, &others, in_structure),
         };
-        // A name of its own: sessions remember what they read from a path.
+        // Each case has its own name, because sessions remember what they read from a path.
         let name = format!("case{}", self.cases);
         let packed = ["gzip", "zstd", "xz"]
             .into_iter()
@@ -222,7 +223,7 @@ impl DataFiles {
         }
     }
 
-    /// Runs a statement, and returns true if it was answered.
+    /// Runs a statement, and returns true if it was not refused.
     fn run(&self, sql: &str) -> Result<bool, String> {
         let run = || self.bench.run(sql);
         match catch_unwind(AssertUnwindSafe(run)) {
@@ -233,7 +234,7 @@ impl DataFiles {
     }
 }
 
-/// The OPTIONS clause, or an empty text without options.
+/// Returns the OPTIONS clause, or an empty text without options.
 fn clause(options: &str) -> String {
     match options.is_empty() {
         true => String::new(),
@@ -241,8 +242,8 @@ fn clause(options: &str) -> String {
     }
 }
 
-/// Draws a place mostly in the structure of a file, at its end or its beginning, and sometimes
-/// anywhere.
+/// Draws a place: mostly near the end or the beginning of a file, where its structure is, and
+/// sometimes anywhere.
 fn in_structure(rng: &mut ChaCha8Rng, len: usize) -> usize {
     match rng.random_range(0..10) {
         0..5 => len - 1 - rng.random_range(0..len.min(1_500)),

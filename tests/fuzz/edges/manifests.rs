@@ -1,6 +1,7 @@
-//! Manifests, mutated as bytes and as JSON, some of them sealed again as a forger would. VERIFY of
-//! the release beside them and USING MANIFEST end in an answer or an error. VERIFY confirms only
-//! what was written. A release by a mutated manifest satisfies its model.
+//! Manifests, mutated as bytes and as JSON, some of them sealed again as a forger would. With a
+//! mutated manifest, VERIFY of the release beside it and USING MANIFEST end in an answer or an
+//! error. VERIFY confirms only what was written. A release by a mutated manifest satisfies its
+//! model.
 
 use super::mutate::{anywhere, bytes};
 use super::{Bench, Input, quoted, refused};
@@ -12,11 +13,11 @@ use sha2::{Digest, Sha256};
 
 pub struct Manifests {
     bench: Bench,
-    /// Requests, and the manifests of their releases.
+    /// The two texts of each request, and the manifest of its release.
     releases: Vec<(&'static str, &'static str, Vec<u8>)>,
 }
 
-/// The quasi-identifiers of a request, and the rest of it.
+/// Requests: the quasi-identifiers of each, and its other clauses.
 const REQUESTS: &[(&str, &str)] = &[
     (
         "QUASI IDENTIFIERS (age USING age, sex)",
@@ -158,7 +159,7 @@ fn sealed(mut json: Value) -> Vec<u8> {
     serde_json::to_vec_pretty(&json).unwrap()
 }
 
-/// Replaces one value somewhere in the tree by another of its type, which the reader accepts.
+/// Replaces one value somewhere in the tree with another of its type, which the reader accepts.
 fn forge(rng: &mut ChaCha8Rng, json: &mut Value) {
     match json {
         Value::Object(fields) if !fields.is_empty() => {

@@ -25,10 +25,10 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
-/// The longest time that a case may take. A case fails only if the process also worked that long,
-/// because a busy machine makes it wait.
+/// The longest time that a case may take. The case fails only if the process also computed for that
+/// long, because a case waits while the machine is busy.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The longest time that a case may take, whether or not the process worked.
+/// The longest time that a case may take, whether or not the process computed.
 const IDLE: Duration = Duration::from_secs(600);
 
 /// A value of the sources that no error may contain.
@@ -54,7 +54,7 @@ pub fn samples(cases: u64, seed: u64, threads: usize) -> Outcome {
     drive::<samples::Samples>("samples", cases, seed, threads)
 }
 
-/// One kind of input. Each thread makes one, and runs case after case on it.
+/// One kind of input. Each thread creates its own, and runs case after case on it.
 trait Input: Sized {
     fn new() -> Self;
     /// Runs a case, and returns a name for the answer, or what is wrong.
@@ -135,7 +135,7 @@ fn hangs((since, before): (Instant, Option<Duration>), threads: usize) -> bool {
     since.elapsed() > IDLE || since.elapsed() > PATIENCE && work().is_none_or(|work| work > PATIENCE)
 }
 
-/// Returns how long the threads of this process have worked, to hundredths of a second; `None`
+/// Returns how long the threads of this process have computed, to hundredths of a second; `None`
 /// where the system does not report it.
 fn worked() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
@@ -169,7 +169,7 @@ impl Bench {
         self.runtime.block_on(self.context.sql(sql))
     }
 
-    /// Runs a statement that cannot be refused.
+    /// Runs a statement that must succeed.
     fn prepare(&self, sql: &str) {
         self.run(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
     }

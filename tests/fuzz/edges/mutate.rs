@@ -36,7 +36,7 @@ const EDGES: &[i64] = &[
     i64::MIN,
 ];
 
-/// Returns the bytes after one to four changes, at places that `places` draws.
+/// Returns the bytes after one to four changes, at places that `place` draws.
 pub fn bytes(
     rng: &mut ChaCha8Rng,
     original: &[u8],
@@ -80,7 +80,7 @@ pub fn bytes(
     bytes
 }
 
-/// Draws any place.
+/// Draws a place below `len`, all equally likely.
 pub fn anywhere(rng: &mut ChaCha8Rng, len: usize) -> usize {
     rng.random_range(0..len)
 }
@@ -89,7 +89,8 @@ fn span(rng: &mut ChaCha8Rng, at: usize, len: usize) -> Range<usize> {
     at.min(len)..(at + rng.random_range(1..=16)).min(len)
 }
 
-/// Writes a number over the bytes, in any width or in the variable length of Thrift.
+/// Overwrites the bytes from `at` on with a boundary number, in any width or in the variable length
+/// of Thrift.
 fn number(rng: &mut ChaCha8Rng, bytes: &mut [u8], at: usize) {
     let value = EDGES[rng.random_range(0..EDGES.len())];
     let written = match rng.random_range(0..4) {
@@ -114,8 +115,8 @@ fn variable(mut value: u64) -> Vec<u8> {
     }
 }
 
-/// Returns the words after one to five changes: dropped, doubled, moved, replaced by one of
-/// `dictionary`, or mixed with `other`.
+/// Returns the words after one to five changes. A change drops, repeats, moves or mutates words,
+/// replaces one by a word of `dictionary`, or inserts words of `dictionary` or `other`.
 pub fn words(rng: &mut ChaCha8Rng, words: &[String], other: &[String], dictionary: &[String]) -> Vec<String> {
     let mut words = words.to_vec();
     for _ in 0..[1, 1, 2, 3, 5][rng.random_range(0..5)] {

@@ -1,6 +1,5 @@
-//! Differentially private releases of random tables. The sample depends on the table alone, the
-//! classes are those of the source and large enough, and the manifest omits what it must not
-//! reveal.
+//! Differentially private releases of random tables. The sample depends on the table alone, every
+//! class is a large enough class of the source, and the manifest omits what it must not reveal.
 
 use super::{Bench, Input, context, quoted, refused};
 use anonsql::manifest::Manifest;
@@ -15,7 +14,7 @@ pub struct Samples {
     bench: Bench,
 }
 
-/// The rows of each class.
+/// The number of rows of each class.
 type Classes = BTreeMap<Vec<Option<String>>, i64>;
 
 impl Input for Samples {
@@ -26,7 +25,7 @@ impl Input for Samples {
     }
 
     fn case(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String> {
-        // A session would remember the tables and hierarchies of the case before.
+        // A session that is kept would remember the tables and hierarchies of the previous case.
         self.bench.context = context();
         let unmapped = ["ON UNMAPPED TOP", "ON UNMAPPED SUPPRESS"][rng.random_range(0..2)];
         let nulls = ["", " NULLS AS TOP"][rng.random_range(0..2)];
@@ -45,7 +44,7 @@ impl Input for Samples {
         let value = |n: Option<u32>, text: fn(u32) -> String| n.map_or("NULL".into(), text);
         let mut people: Vec<String> = (0..rows)
             .map(|_| {
-                // Values from 50 on are in no list.
+                // Hierarchy `a` does not list values of 50 and more.
                 let a = rng.random_bool(0.97).then(|| rng.random_range(0..widest));
                 let z = rng.random_bool(0.97).then(|| rng.random_range(0..towns));
                 format!(

@@ -1,5 +1,5 @@
-//! Statements: texts of the tests and of help, mutated word by word. A statement that parses prints
-//! as a text that parses to the same statement.
+//! Statements from the tests and from help, mutated word by word. A statement that parses prints as
+//! a text that parses to the same statement.
 //!
 //! An input is mutated further if its answer is new: an error not seen before, or a tree with two
 //! neighbouring names not seen together before. This stands in for coverage, which stable Rust does
@@ -22,17 +22,17 @@ use tempfile::TempDir;
 pub struct Statements {
     /// Inputs that parse, or are meant to.
     corpus: Vec<Vec<String>>,
-    /// Inputs that are refused, each with an error of its own.
+    /// Inputs that are refused, each with a different error.
     refused: Vec<Vec<String>>,
     dictionary: Vec<String>,
-    /// Hashes of the errors and of the pairs of names seen so far.
+    /// Hashes of the errors and of the pairs of neighbouring names seen so far.
     seen: HashSet<u64>,
     folder: TempDir,
 }
 
-/// The most inputs of either kind that are kept.
+/// The largest size of `corpus`, and of `refused`.
 const KEPT: usize = 10_000;
-/// The number of words that an input must stay below to be kept.
+/// An input is kept only if it has fewer words than this.
 const SHORT: usize = 400;
 
 impl Input for Statements {
@@ -69,7 +69,7 @@ impl Input for Statements {
         let mutated = words(rng, one, other, &self.dictionary);
         let between = if rng.random_range(0..20) == 0 { "" } else { " " };
         let text = mutated.join(between);
-        // A statement that ends the process leaves its text here.
+        // If a statement ends the process, its text remains in this file.
         std::fs::write(self.folder.path().join("statement.sql"), &text).unwrap();
         let (how, signs) = answered(&text)?;
         let kept = match how {
@@ -87,7 +87,7 @@ impl Input for Statements {
 }
 
 impl Statements {
-    /// Draws mostly inputs that parse: most changes of them are refused.
+    /// Draws an input, mostly one that parses, because most changes make an input that is refused.
     fn draw(&self, rng: &mut ChaCha8Rng) -> &[String] {
         let from = match rng.random_range(0..4) {
             0 if !self.refused.is_empty() => &self.refused,
@@ -97,8 +97,8 @@ impl Statements {
     }
 }
 
-/// Parses a text, and returns how it was answered with hashes that identify the answer: of the
-/// error without what it quotes of the text, or of the pairs of names in the tree.
+/// Parses a text. Returns a name for the answer, and hashes that identify the answer: the hash of
+/// the error without its quotes from the text, or the hashes of the pairs of names in the tree.
 fn answered(text: &str) -> Result<(&'static str, Vec<u64>), String> {
     sql::is_complete(text);
     let refused = |error: Error| Ok(("refused", vec![hash(&shape(&error.to_string()))]));
@@ -128,8 +128,8 @@ fn reads_back(text: &str, statement: &Statement) -> Result<(), String> {
     }
 }
 
-/// Compares the statements, on a thread of its own if they are deep: comparing takes more stack
-/// than reading or printing.
+/// Compares the statements, on a separate thread if they are deep: comparing takes more stack than
+/// reading or printing.
 fn is_same(again: &[Statement], statement: &Statement) -> bool {
     let compare = || again == std::slice::from_ref(statement);
     if !statement.is_deep() {
@@ -162,7 +162,7 @@ fn hash(what: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// Returns an error without positions, and without what it quotes.
+/// Returns the text of an error without positions and without what it quotes.
 fn shape(said: &str) -> String {
     let mut parts = said.split('"');
     let mut out = String::new();
@@ -173,7 +173,7 @@ fn shape(said: &str) -> String {
     out.chars().take(120).collect()
 }
 
-/// The statements of the logic tests.
+/// Adds the statements of the logic tests in `folder` to `corpus`.
 fn scripts(folder: &Path, corpus: &mut Vec<Vec<String>>) {
     let mut paths: Vec<_> = std::fs::read_dir(folder)
         .into_iter()

@@ -22,7 +22,7 @@ fn shuffled(case: &Case) -> Case {
     other
 }
 
-/// Returns true if the rows leave in a fixed order.
+/// Returns true if the rows are delivered in a fixed order.
 fn is_ordered(way: &Way) -> bool {
     matches!(way, Way::To { .. } | Way::Rows | Way::Copy(_))
 }
@@ -50,7 +50,7 @@ fn seen(leaves: &Leaves) -> (Vec<String>, Vec<String>) {
     )
 }
 
-/// Releases again, in `folder`, and compares.
+/// Releases the case again, in `folder`, and compares the two releases.
 pub async fn same(case: &Case, first: &Scene, leaves: &Leaves, folder: &Path) -> Result<(), Failure> {
     let other = shuffled(case);
     let Ok(scene) = execute::scene(&other, folder).await else {

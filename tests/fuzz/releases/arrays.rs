@@ -6,7 +6,7 @@ use arrow::compute::cast;
 use arrow::datatypes::*;
 use std::sync::Arc;
 
-/// The rows of a table as one batch.
+/// Returns the rows of a table as one batch.
 pub fn batch(table: &Table) -> RecordBatch {
     let fields: Vec<Field> = table
         .columns
@@ -17,7 +17,7 @@ pub fn batch(table: &Table) -> RecordBatch {
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).expect("columns of one length")
 }
 
-/// A column as an array of its type; a value that the type cannot hold is NULL.
+/// Returns a column as an array of its type. A value that the type cannot represent is NULL.
 pub fn array(column: &Column) -> ArrayRef {
     let values = &column.values;
     macro_rules! numbers {

@@ -6,8 +6,8 @@ use arrow::datatypes::DataType;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     Null,
-    /// Whole numbers and booleans; also days, units or ticks of dates, decimals, times and
-    /// timestamps.
+    /// A whole number or a boolean; also the days of a date, the units of a decimal, or the ticks
+    /// of a time or timestamp.
     Int(i128),
     Float(f64),
     /// Text, or the bytes of a binary column.
@@ -24,7 +24,7 @@ pub struct Column {
     pub values: Vec<Value>,
 }
 
-/// A generated table; every column has as many values.
+/// A generated table, whose columns all have the same number of values.
 #[derive(Debug, Clone)]
 pub struct Table {
     pub columns: Vec<Column>,
@@ -39,11 +39,11 @@ impl Table {
 /// Where a table is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Storage {
-    /// In memory, in this many batches.
+    /// In memory, as this many batches.
     Memory(usize),
-    /// In this many Parquet files.
+    /// As this many Parquet files.
     Parquet(usize),
-    /// In this many Parquet files as Spark writes them.
+    /// As this many Parquet files, written as Spark writes them.
     Spark(usize),
     Csv,
 }
@@ -56,8 +56,8 @@ pub enum Source {
     Where(String),
     /// A join with a second table that has each value of this column once.
     Join(String),
-    /// A query that gathers the values of this column for each group of equal other columns and
-    /// lists them again. A planner takes the other columns for a key of the result.
+    /// A query that groups the rows by the other columns, gathers the values of this column in each
+    /// group, and lists them again. A planner takes the other columns for a key of the result.
     Unnested(String),
 }
 
@@ -66,7 +66,7 @@ pub enum Source {
 pub enum Pattern {
     /// Matches the files of one folder.
     Names,
-    /// Matches files at any depth; all but the first lie deeper.
+    /// Matches files at any depth. All files but the first are in deeper folders.
     Depths,
 }
 
@@ -79,7 +79,7 @@ pub enum Claim {
     Order(usize),
 }
 
-/// The length of masked labels; no level keeps more characters.
+/// The length of masked labels of PREFIX; no level keeps more characters.
 pub const PREFIX_WIDTH: usize = 12;
 
 /// Numbers in groups of equal width.
@@ -100,9 +100,9 @@ pub enum Rule {
         mask: Option<char>,
     },
     Truncate(Vec<&'static str>),
-    /// Rows of a ground value and its labels, and where the rows are kept.
+    /// The rows, each a ground value with its labels, and where the rows are kept.
     Listed(Vec<Vec<String>>, Listing),
-    /// Numbers of groups of QUANTILES over a column of the table.
+    /// The numbers of groups of QUANTILES, and the column of the table that is divided.
     Quantiles {
         groups: Vec<u32>,
         column: String,
@@ -176,7 +176,7 @@ pub enum Role {
     Keep,
     /// A list that is a quasi-identifier item by item.
     Items,
-    /// In no list: the entity, or the limits of personal_privacy.
+    /// The column is in no list of roles: it is the entity, or has the limits of personal_privacy.
     Unlisted,
 }
 
@@ -191,7 +191,7 @@ pub struct Model {
     pub any: Option<usize>,
 }
 
-/// Returns true if a model counts in a population table.
+/// Returns true if a model counts people in a population table.
 pub fn is_of_population(model: &str) -> bool {
     ["k_map", "delta_presence"].contains(&model)
 }
@@ -247,7 +247,7 @@ pub enum Format {
     Arrow,
 }
 
-/// How the released rows leave.
+/// How the released rows are delivered.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Way {
     To {
@@ -262,7 +262,7 @@ pub enum Way {
     Insert,
 }
 
-/// A table, a request over it, and the way out.
+/// A table, a request over it, and how the released rows are delivered.
 #[derive(Debug, Clone)]
 pub struct Case {
     pub seed: u64,

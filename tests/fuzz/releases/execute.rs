@@ -87,8 +87,8 @@ impl Case {
         format!("(SELECT {} FROM t{by})", listed.collect::<Vec<_>>().join(", "))
     }
 
-    /// Returns the ANONYMIZE of the case, within the statement that receives its rows, for targets
-    /// in `folder`.
+    /// Returns the ANONYMIZE of the case, within the statement that receives the rows, if there is
+    /// one. Targets are in `folder`.
     pub fn statement(&self, folder: &Path) -> String {
         let (from, clauses) = (self.from(folder), self.request.clauses(folder));
         let out = |name: &str| literal(&folder.join(name).display().to_string());
@@ -124,7 +124,7 @@ impl Case {
         }
     }
 
-    /// The statements that make the hierarchies.
+    /// Returns the statements that create the hierarchies.
     pub fn setup(&self, folder: &Path) -> Vec<String> {
         self.hierarchies.iter().map(|h| h.sql(folder)).collect()
     }
@@ -181,7 +181,7 @@ pub async fn scene(case: &Case, folder: &Path) -> Result<Scene, Box<dyn std::err
         }
     }
     let plain = session(case, folder, true).await?;
-    // With statistics, DataFusion reads a column of one number and NaN as that number.
+    // With statistics, DataFusion reads a column that has one number and NaN as that number alone.
     plain.sql("SET datafusion.execution.collect_statistics = false").await?;
     let source = match &case.source {
         Source::Whole => "SELECT * FROM t".to_string(),

@@ -1,6 +1,6 @@
 //! The same release with labels of other forms: numbers, bounds, and values computed from a class.
-//! Its classes are those of the release with texts, or several of them whose labels are written
-//! alike.
+//! Each class is a class of the release with texts, or several of those classes whose labels are
+//! written alike.
 
 use super::case::{Case, Format, Request, Way};
 use super::execute::{self, Leaves, Scene};
@@ -34,7 +34,7 @@ pub async fn holds(case: &Case, scene: &Scene, plain: &Leaves) -> Result<(), Fai
     let rows = Rows::of(&leaves.schema, &leaves.batches, |_| None);
     let before: usize = plain.batches.iter().map(|batch| batch.num_rows()).sum();
     let expected = match ranges_are_asked_for(&other.request) {
-        // The classes differ from those with the labels of a hierarchy: only the suppression limit
+        // Ranges give other classes than the labels of a hierarchy: only the suppression limit
         // applies.
         true => least(&other.request, scene.source.len)..=scene.source.len,
         false => before..=before,
@@ -56,7 +56,7 @@ fn ranges_are_asked_for(request: &Request) -> bool {
 /// Returns the fewest of `rows` that are released, by definitions.md, "Suppression limit".
 fn least(request: &Request, rows: usize) -> usize {
     match request.personal() {
-        // Rows whose own limit does not hold are suppressed whatever the suppression limit is.
+        // Rows whose own limit is exceeded are suppressed, whatever the suppression limit is.
         Some(_) => 0,
         None => rows.saturating_sub(request.limit.map_or(0, |limit| limit.rows(rows))),
     }
@@ -96,7 +96,7 @@ fn sizes(case: &Case, rows: &Rows) -> Result<(), Failure> {
             let label = |name: &&str| rows.column(name)[row].text.as_deref();
             *sizes.entry(columns.iter().map(label).collect()).or_default() += 1;
         }
-        // Suppressed rows that stay do not form a class.
+        // Suppressed rows that are kept in the release do not form a class.
         let is_class =
             |labels: &[Option<&str>]| !request.starred || labels.iter().any(|l| !matches!(l, None | Some("*")));
         let small = sizes.iter().find(|(labels, size)| **size < k && is_class(labels));
@@ -132,7 +132,7 @@ fn types(case: &Case, scene: &Scene, rows: &Rows) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns a type as a Parquet file keeps it, which has fewer types.
+/// Returns the type in which a Parquet file, which has fewer types, stores a type.
 fn plain(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(_, values) => plain(values),

@@ -1,4 +1,4 @@
-//! Releases: a random statement over random tables, by every way out, and a judge.
+//! Releases: random statements over random tables, with every way to deliver the rows, and a judge.
 
 mod again;
 mod arrays;
@@ -22,7 +22,7 @@ use case::{Case, Choice, Format, Source, Way};
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
-/// What is wrong, with its kind.
+/// What is wrong with a case, and the kind of the failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     pub kind: &'static str,
@@ -38,7 +38,7 @@ impl Failure {
     }
 }
 
-/// The end of a case in which nothing is wrong.
+/// The result of a case in which nothing is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
     Released,
@@ -103,8 +103,8 @@ async fn judged(case: &Case, folder: &Path) -> Result<Ended, Failure> {
     Ok(Ended::Released)
 }
 
-/// Judges an error: it is an answer if the request or its data cause it, and if it reveals nothing
-/// about a person.
+/// Judges an error. The error is an answer if the request or its data caused it and it reveals
+/// nothing about a person.
 fn refused(case: &Case, scene: &execute::Scene, error: &anonsql::error::Error) -> Result<Ended, Failure> {
     says_nothing_of_a_person(case, scene, error)?;
     if scene.folder.join("out").exists() {
@@ -131,7 +131,7 @@ fn refused(case: &Case, scene: &execute::Scene, error: &anonsql::error::Error) -
     Ok(Ended::Refused(kind, error.to_string()))
 }
 
-/// Checks that an error has no value that the statements do not have.
+/// Checks that every marker of a value in an error is also in the statements.
 fn says_nothing_of_a_person(case: &Case, scene: &execute::Scene, error: &anonsql::error::Error) -> Result<(), Failure> {
     let said = format!("{error} {error:?}");
     if let Some(marker) = judge::bytes::markers(said.as_bytes()).first() {
@@ -144,7 +144,7 @@ fn says_nothing_of_a_person(case: &Case, scene: &execute::Scene, error: &anonsql
     Ok(())
 }
 
-/// Returns true if the search proves, by finding nothing, that there is no solution.
+/// Returns true if a search that finds nothing proves that there is no solution.
 fn is_complete(choice: &Choice) -> bool {
     match choice {
         Choice::Default | Choice::Node(_) => true,

@@ -1,7 +1,7 @@
-//! Plants one change of each kind in a copy of a release; VERIFY has to find it.
+//! Plants one change of each kind, each in its own copy of a release. VERIFY has to find it.
 //!
-//! A copy is sealed again after its rows were changed: the sizes and checksums of the manifest are
-//! corrected, so that VERIFY finds no change by its checksum alone.
+//! A copy is sealed again after its rows were changed: the sizes and checksums in the manifest are
+//! corrected, so that VERIFY cannot find a change by a checksum alone.
 
 use super::Failure;
 use super::case::Case;
@@ -32,7 +32,7 @@ const PLANTS: &[&str] = &[
     "figure",
 ];
 
-/// Plants one change after the other; each has to be found.
+/// Plants the changes one after the other. VERIFY has to find each of them.
 pub async fn all(case: &Case, scene: &Scene, context: &AnonContext, judged: &Judged<'_>) -> Result<(), Failure> {
     for plant in PLANTS {
         let folder = scene.folder.join(format!("plant-{}", plant.replace(' ', "-")));
@@ -152,7 +152,7 @@ fn edit(folder: &Path, change: impl Fn(&mut Json)) -> Done {
     Ok(true)
 }
 
-/// Corrects the size, checksum and rows of a file in the manifest.
+/// Corrects the size, the checksum and the number of rows of a file in the manifest.
 fn seal(folder: &Path, path: &Path, name: &str, rows: usize) -> Done {
     let bytes = std::fs::read(path)?;
     let sum = hex::encode(Sha256::digest(&bytes));

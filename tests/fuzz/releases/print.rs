@@ -5,12 +5,12 @@ use super::case::{
 };
 use std::fmt::{self, Display, Write};
 
-/// A name as SQL.
+/// Returns a name as SQL.
 pub fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// A text as SQL.
+/// Returns a text as SQL.
 pub fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
@@ -39,8 +39,8 @@ impl Display for Model {
 }
 
 impl Request {
-    /// Returns QUASI IDENTIFIERS. If `full`, it has the levels, weights and forms that ANONYMIZE
-    /// takes and VERIFY does not.
+    /// Returns the clause QUASI IDENTIFIERS. If `full`, the clause has the levels, weights and
+    /// forms that ANONYMIZE takes and VERIFY does not.
     pub fn quasi_clause(&self, full: bool) -> String {
         let one = |(column, hierarchy, levels, _): (&str, Option<&str>, Option<(usize, usize)>, f64)| {
             let mut text = quote(column);
@@ -63,7 +63,7 @@ impl Request {
         format!("QUASI IDENTIFIERS ({})", list(all, |text| text))
     }
 
-    /// Returns SENSITIVE, or an empty text.
+    /// Returns the clause SENSITIVE, or an empty text.
     pub fn sensitive_clause(&self, secret: Option<&str>) -> String {
         let full = secret.is_some();
         let masked = secret.map(|secret| self.drawn(true, secret)).unwrap_or_default();
@@ -99,7 +99,7 @@ impl Request {
         drawn.collect()
     }
 
-    /// Returns SATISFYING with every model.
+    /// Returns the clause SATISFYING with every model.
     pub fn satisfying(&self) -> String {
         let models: Vec<String> = self.models.iter().map(ToString::to_string).collect();
         format!("SATISFYING {}", models.join(" AND "))
@@ -186,7 +186,8 @@ impl Request {
 }
 
 impl Hierarchy {
-    /// Returns the statement that creates the hierarchy; a listed one may read a file of `folder`.
+    /// Returns the statement that creates the hierarchy. A listed hierarchy may read a file in
+    /// `folder`.
     pub fn sql(&self, folder: &std::path::Path) -> String {
         let rule = match &self.rule {
             Rule::Intervals(of) => {

@@ -36,8 +36,8 @@ pub async fn session(case: &Case, folder: &Path, is_plain: bool) -> datafusion::
         Storage::Csv => {
             let path = folder.join("in/t.csv").display().to_string();
             match case.seed.is_multiple_of(2) {
-                // The statement names the file. Another fuzzer tests which types its texts are read
-                // as.
+                // The statement names the file. Another fuzzer tests as which types the file's
+                // texts are read.
                 true => {
                     let file = session.sql(&format!("SELECT * FROM {}", literal(&path))).await?;
                     session.register_table("t", file.into_view())?;
@@ -47,7 +47,7 @@ pub async fn session(case: &Case, folder: &Path, is_plain: bool) -> datafusion::
         }
     }
     if case.request.population {
-        // Sorted, because files are read in any order.
+        // The rows are sorted, because files are read in any order.
         let t = session.table("t").await?;
         let columns = t
             .schema()
@@ -73,8 +73,8 @@ pub async fn session(case: &Case, folder: &Path, is_plain: bool) -> datafusion::
         let sql = format!("CREATE TABLE keys AS SELECT DISTINCT {} AS key FROM t", quote(column));
         session.sql(&sql).await?.collect().await?;
     }
-    // Last, because DataFusion trusts the claim in the queries above: a DISTINCT over a false key
-    // would return a row twice.
+    // This is done last, because DataFusion would trust the claim in the queries above: a DISTINCT
+    // over a false key would return a row twice.
     if let (Storage::Memory(batches), Some(claim)) = (case.storage, case.claim.filter(|_| !is_plain)) {
         session.deregister_table("t")?;
         let table = claimed(memory(&whole, batches)?, claim, &whole.schema());
@@ -94,7 +94,7 @@ fn claimed(table: MemTable, claim: Claim, schema: &SchemaRef) -> MemTable {
     }
 }
 
-/// Returns the same rows in types that hold every one of their values.
+/// Returns the same rows in other types, if those can represent every value.
 fn with_other_types(rows: &RecordBatch) -> arrow::error::Result<RecordBatch> {
     let schema = rows.schema();
     let columns = schema.fields().iter().zip(rows.columns()).map(|(field, values)| {

@@ -1,4 +1,4 @@
-//! Makes a failing case smaller while it fails in the same way, and writes it down.
+//! Makes a failing case smaller as long as it fails in the same way, and writes it to a folder.
 
 use super::case::*;
 use super::print::quote;
@@ -33,7 +33,7 @@ pub fn shrink(runtime: &tokio::runtime::Runtime, case: Case, failure: Failure) -
     }
 }
 
-/// Returns cases that are each simpler by one thing, the largest reductions first.
+/// Returns cases that are each simpler in one respect, the largest reductions first.
 fn simpler(case: &Case) -> Vec<Case> {
     let mut out = vec![];
     let mut with = |change: &dyn Fn(&mut Case)| {

@@ -1,5 +1,5 @@
-//! Parquet as Spark writes it by default: a time without a zone is an INT96 of the day and the
-//! nanoseconds of the day.
+//! Parquet as Spark writes it by default: a timestamp without a zone is an INT96 with the day and
+//! the nanoseconds within the day.
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, TimeUnit, TimestampMicrosecondType};
@@ -38,7 +38,7 @@ pub fn write(rows: &RecordBatch, to: impl Write + Send) -> Result<()> {
     let mut group = file.next_row_group()?;
     for (field, values) in arrow.fields().iter().zip(rows.columns()) {
         if *field.data_type() == TIME {
-            // The writer of the column does not support INT96.
+            // The Arrow writer of the column does not support INT96.
             writers.next();
             let mut column = group.next_column()?.ok_or_else(missing)?;
             let (times, levels) = times(values);
@@ -65,7 +65,7 @@ fn int96(name: &str) -> Result<TypePtr> {
     Ok(Arc::new(column.build()?))
 }
 
-/// Returns the times of a column that are not NULL, and for each value 1, or 0 if it is NULL.
+/// Returns the times of a column that are not NULL, and a level for each value: 0 for NULL, else 1.
 fn times(values: &ArrayRef) -> (Vec<Int96>, Vec<i16>) {
     let values = values.as_primitive::<TimestampMicrosecondType>();
     let time = |at: i64| {

@@ -7,7 +7,8 @@ use anonsql::AnonContext;
 use arrow::array::{Array, AsArray, RecordBatch};
 use std::path::Path;
 
-/// Returns VERIFY of the release in `folder`, with or without the source to compare with.
+/// Returns the VERIFY statement for the release in `folder`, with or without the source to compare
+/// with.
 pub fn statement(case: &Case, scene: &Scene, folder: &Path, against: bool) -> String {
     let request = &case.request;
     let mut sql = format!(
@@ -36,7 +37,7 @@ fn is_in_files(case: &Case, column: &str) -> bool {
     )
 }
 
-/// Returns true if VERIFY can check every model: the files alone have neither the entities that
+/// Returns true if VERIFY can check every model. The files alone have neither the entities that
 /// were not released nor the limits of single rows.
 pub fn can_be_asked(case: &Case) -> bool {
     let request = &case.request;
@@ -63,7 +64,7 @@ fn is_of_source(model: &str) -> bool {
     ["profitability", "n_t_closeness"].contains(&model)
 }
 
-/// Returns true if a quasi-identifier has the value `*`: without the source, that value looks like
+/// Returns true if a quasi-identifier has the value `*`. Without the source, that value looks like
 /// the label of the top at a level below the top.
 fn holds_stars(case: &Case, scene: &Scene) -> bool {
     let is_star = |(column, ..): (&str, _, _, _)| {
@@ -79,8 +80,8 @@ pub async fn untouched(case: &Case, scene: &Scene, context: &AnonContext, folder
         return Ok(());
     }
     for against in [false, true] {
-        // The values under a label are those of the source. A model that reads the source is not
-        // judged without it.
+        // The values under a label are those of the source. A model that reads the source is judged
+        // only with it.
         let counts_labels = case.request.models.iter().any(|m| is_of_source(&m.name));
         if (counts_labels || holds_stars(case, scene)) && !against {
             continue;

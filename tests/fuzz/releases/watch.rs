@@ -29,7 +29,7 @@ struct Report {
     ended: Result<Ended, Failure>,
 }
 
-/// The state that the threads share: the next case, and the cases being worked on with their start.
+/// The state that the threads share: the next case, and the running cases with their start times.
 struct Shared {
     next: AtomicU64,
     end: u64,

@@ -168,7 +168,7 @@ async fn history(seed: u64, folder: &Path, told: &mut Told) {
     assert!(hidden.is_empty() || is_cancelled, "{hidden:?}");
 }
 
-/// After every run, k, l and t hold over all rows released so far and over each batch alone.
+/// After every run, the models hold over all rows released so far and over each batch alone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn after_each_run_the_models_hold_over_all_rows_and_over_each_batch() {
     let mut told = Told::default();

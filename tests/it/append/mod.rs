@@ -1,7 +1,7 @@
-//! Releases that grow (APPEND): each batch alone and all of them together hold the models, whatever
-//! happens to a run.
+//! Releases that grow (APPEND): whatever happens to a run, each batch alone and all batches
+//! together satisfy the models.
 //!
-//! The models are counted here again from their definitions, on rows that are read from the files
+//! The models are checked here again by their definitions, on rows that are read from the files
 //! with nothing but the Parquet reader.
 
 mod histories;
@@ -20,8 +20,8 @@ use std::path::Path;
 /// Rows as texts: the two quasi-identifiers, the illness and the pay.
 pub type Row = Vec<Option<String>>;
 
-/// A model, counted by its definition. The sensitive value is the illness, or the pay for the
-/// ordered distance.
+/// A model, which is checked here by its definition. The sensitive value is the illness, or the pay
+/// for the ordered distance.
 #[derive(Debug, Clone, Copy)]
 pub enum Model {
     K(usize),
@@ -44,7 +44,7 @@ impl Model {
         }
     }
 
-    /// True if every class of these rows holds.
+    /// Returns true if every class of these rows satisfies the model.
     pub fn holds(self, rows: &[Row]) -> bool {
         let value = |row: &Row| match self {
             Self::Ordered(_) => row[3].as_ref().map(|pay| format!("{pay:0>9}")),
@@ -87,7 +87,7 @@ impl Model {
     }
 }
 
-/// The rows of one file of a release.
+/// Returns the rows of one file of a release.
 fn rows_of(folder: &Path, file: &FileSummary) -> Vec<Row> {
     let open = File::open(folder.join(&file.name)).unwrap();
     let reader = ParquetRecordBatchReaderBuilder::try_new(open).unwrap().build().unwrap();
@@ -105,8 +105,8 @@ fn rows_of(folder: &Path, file: &FileSummary) -> Vec<Row> {
     rows
 }
 
-/// The manifest of a release and the rows of each of its batches, oldest first. Nothing else is in
-/// the folder.
+/// Returns the manifest of a release and the rows of each of its batches, oldest first. Checks that
+/// nothing else is in the folder.
 pub fn release(folder: &Path) -> (Manifest, Vec<Vec<Row>>) {
     let manifest = Manifest::read(folder).unwrap().unwrap();
     let sizes: Vec<u64> = match manifest.batches.is_empty() {
@@ -137,8 +137,8 @@ pub fn release(folder: &Path) -> (Manifest, Vec<Vec<Row>>) {
     (manifest, batches)
 }
 
-/// Checks that a release holds the models over each batch and over all rows, and that its manifest
-/// agrees.
+/// Checks that a release satisfies the models over each batch and over all rows, and that its
+/// manifest agrees.
 pub fn check(folder: &Path, models: &[Model]) -> (Manifest, Vec<Vec<Row>>) {
     let (manifest, batches) = release(folder);
     let all: Vec<Row> = batches.concat();

@@ -56,7 +56,8 @@ async fn runs_at_once_add_their_batch_or_lose() {
     assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 1);
 }
 
-/// A run that is killed at any moment leaves the release before or the one after, whole.
+/// A run that is killed at any moment leaves a whole release: the one before the run or the one
+/// after it.
 #[test]
 fn a_killed_run_leaves_a_whole_release() {
     let scratch = tempfile::tempdir().unwrap();
@@ -136,7 +137,7 @@ async fn partitions_grow() {
     }
 }
 
-/// A batch of another kind than the release is refused, and the release stays.
+/// A batch that does not match the release is refused, and the release is unchanged.
 #[tokio::test]
 async fn what_does_not_match_is_refused() {
     let scratch = tempfile::tempdir().unwrap();
@@ -197,7 +198,7 @@ async fn what_does_not_match_is_refused() {
         e.kind() == ErrorKind::Usage && e.to_string().contains("column more"),
         "{e}"
     );
-    // A stronger model still keeps the promise.
+    // A batch with a further model is accepted, because it still keeps the release's promise.
     collect(
         &context,
         &own.replace("k_anonymity(2)", "k_anonymity(2) AND t_closeness(0.9) ON pay"),

@@ -33,8 +33,8 @@ async fn manifest(store: &InMemory, prefix: &str) -> Manifest {
     serde_json::from_slice(&store.get(&path).await.unwrap().bytes().await.unwrap()).unwrap()
 }
 
-/// The manifest of the prefix names the files of several runs; readers read all of them, and VACUUM
-/// leaves them.
+/// The manifest of the prefix names the files of several runs. Readers read all these files, and
+/// VACUUM does not delete them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_release_has_the_files_of_several_runs() {
     let store = Arc::new(InMemory::new());
@@ -141,7 +141,7 @@ async fn a_batch_is_added_once() {
     collect(&context, &add("copy.parquet", "OPTIONS (read_again true)")).await;
 }
 
-/// Rows that wait are kept in the store, and the next batch takes them.
+/// Rows that wait are kept in the store, and the next batch includes them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rows_that_wait_are_kept_in_the_store() {
     let store = Arc::new(InMemory::new());
@@ -154,7 +154,7 @@ async fn rows_that_wait_are_kept_in_the_store() {
     collect(&context, &add("p")).await;
     let waiting = "CREATE EXTERNAL TABLE w STORED AS PARQUET LOCATION 's3://lake/waiting/'; SELECT age FROM w";
     assert_eq!(number(&collect(&context, waiting).await), 55.0);
-    // A person aged 57 is in one class with the person who waits.
+    // A person aged 57 shares a class with the person who waits.
     let more = "(SELECT * FROM p UNION ALL SELECT 57, 'f')";
     let batch = &collect(&context, &add(more)).await[0];
     let waiting = batch.column_by_name("waiting").unwrap();

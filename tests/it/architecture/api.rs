@@ -143,7 +143,7 @@ fn room(file: &str) -> &str {
     file.split(['/', '.']).next().unwrap_or(file)
 }
 
-/// Returns the `impl`s of a type in its own room.
+/// Returns the `impl`s of a type that stand in the type's own room.
 fn impls<'a>(tree: &'a Tree, of: &'a Exported) -> impl Iterator<Item = &'a ItemImpl> {
     let items = tree
         .modules

@@ -3,7 +3,7 @@
 use syn::punctuated::Punctuated;
 use syn::{Attribute, ImplItem, Item, Meta, Token};
 
-/// Returns true if one of the attributes is a `cfg` that holds in tests alone.
+/// Returns true if one of the attributes is a `cfg` that is true only in tests.
 pub fn only_in_tests(attributes: &[Attribute]) -> bool {
     let cfgs = attributes.iter().filter(|a| a.path().is_ident("cfg"));
     cfgs.filter_map(|a| a.parse_args().ok()).any(|meta| needs_test(&meta))
@@ -24,7 +24,7 @@ fn needs_test(meta: &Meta) -> bool {
     }
 }
 
-/// The attributes of an item.
+/// Returns the attributes of an item.
 pub fn attributes(item: &Item) -> &[Attribute] {
     match item {
         Item::Const(item) => &item.attrs,
@@ -42,7 +42,7 @@ pub fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// The attributes of an item of an `impl`.
+/// Returns the attributes of an item of an `impl`.
 pub fn attributes_inside(item: &ImplItem) -> &[Attribute] {
     match item {
         ImplItem::Const(item) => &item.attrs,

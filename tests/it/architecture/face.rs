@@ -1,4 +1,5 @@
-//! The public face: each of its types has an example, and the examples use nothing else.
+//! The public API, called the face: each of its types has an example, and the examples use only the
+//! face.
 
 use super::attributes::attributes;
 use super::tree::{Tree, imports, name};
@@ -8,7 +9,7 @@ use syn::{Attribute, Expr, Item, Lit, Meta, Visibility};
 
 /// The files of the face: what they re-export is public.
 const FACE: &[&str] = &["lib.rs", "extend.rs", "manifest.rs"];
-/// Rooms whose own public items are public.
+/// Rooms whose public items also belong to the face.
 const ROOMS: &[&str] = &["error/mod.rs"];
 
 fn docs(attributes: &[Attribute]) -> String {
@@ -32,7 +33,7 @@ fn is_type(item: &Item) -> bool {
 
 /// An item of the face, and its place.
 pub struct Exported<'a> {
-    /// The module in which a program finds it.
+    /// The module in which a program finds the item.
     pub face: String,
     pub name: String,
     pub file: String,

@@ -1,10 +1,12 @@
-//! The arrows between the files of `src`, and those that break the rules.
+//! The arrows from each file of `src` to the files that it uses, and the arrows that break the
+//! rules.
 
 use super::paths::paths;
 use super::tree::{Files, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which file uses which, with one path that does so, and the files that name DataFusion.
+/// Which file uses which other file, with one path that does so, and the files that name
+/// DataFusion.
 #[derive(Debug, Default)]
 pub struct Graph {
     arrows: BTreeMap<String, BTreeMap<String, String>>,
@@ -19,7 +21,8 @@ pub struct Room {
 }
 
 impl Graph {
-    /// The graph of the library below `lib.rs` and of the command in `main.rs`, if it is there.
+    /// Reads the graph of the library below `lib.rs`, and of the command in `main.rs` if that file
+    /// exists.
     pub fn read(files: &Files) -> Self {
         let mut graph = Self::default();
         let library = Tree::read(files, "lib.rs");
@@ -52,7 +55,7 @@ impl Graph {
         }
     }
 
-    /// Returns the circles, each as the set of its files.
+    /// Returns the circles of files that use each other, each as the set of its files.
     pub fn circles(&self) -> Vec<BTreeSet<&str>> {
         let reached: BTreeMap<&str, BTreeSet<&str>> =
             self.arrows.keys().map(|f| (f.as_str(), self.reached(f))).collect();
@@ -75,13 +78,13 @@ impl Graph {
         reached
     }
 
-    /// The arrows between these files, a line each.
+    /// Returns the arrows between these files, one per line.
     pub fn arrows_within(&self, circle: &BTreeSet<&str>) -> Vec<String> {
         self.lines(|from, to| circle.contains(from) && circle.contains(to))
     }
 
-    /// Returns the arrows to a room that does not stand above the file's own, and the files that
-    /// name DataFusion where the table does not allow it.
+    /// Returns the arrows to a room below the file's own, and the files that name DataFusion
+    /// although the table does not allow it.
     pub fn breaches(&self, rooms: &[Room]) -> Vec<String> {
         let place = |file: &str| {
             let room = file.split('/').next().unwrap_or(file).trim_end_matches(".rs");
@@ -116,8 +119,8 @@ impl Graph {
     }
 }
 
-/// The rows of the table of rooms in the text of `lib.rs`: module, whether it may name DataFusion,
-/// what it is.
+/// Returns the rows of the table of rooms in the text of `lib.rs`: the module, whether it may name
+/// DataFusion, and what it is.
 pub fn rooms(text: &str) -> Vec<Room> {
     let rows = text.lines().filter_map(|line| line.strip_prefix("//! | "));
     let rows = rows.filter_map(|row| {

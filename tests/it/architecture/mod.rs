@@ -1,6 +1,6 @@
-//! The rooms of `src`, as the table in `lib.rs` lists them: a file uses only what stands in its own
-//! room and in those above it, no file stands in a circle, and DataFusion is named only where the
-//! table says so.
+//! The rooms (top-level modules) of `src`, as the table in `lib.rs` lists them: a file uses only
+//! its own room and the rooms above it, no file is part of a circle, and DataFusion is named only
+//! where the table allows it.
 
 mod api;
 mod attributes;

@@ -1,4 +1,4 @@
-//! The test of the architecture on sources made by hand.
+//! The checks of the architecture, tested on sources written by hand.
 
 use super::graph::{Graph, Room, rooms};
 
@@ -6,7 +6,7 @@ const TABLE: &str = "//! | module | DataFusion | what it is |\n//! |---|---|---|
                      //! | `high` | yes | above |\n";
 const ROOMS: &str = "mod low; mod high;";
 
-/// The graph of files with these texts, and the rooms that they stand in.
+/// Returns the graph of files with these texts, and the rooms in which the files stand.
 fn graph(files: &[(&str, &str)]) -> (Graph, Vec<Room>) {
     let files = files.iter().map(|(name, text)| (name.to_string(), text.to_string()));
     let mut files: super::Files = files.collect();

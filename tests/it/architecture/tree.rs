@@ -24,7 +24,7 @@ pub struct Module {
 /// A path as it is written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Path {
-    /// `::name`, which is never a module of this crate.
+    /// Whether the path begins with `::`. Such a path never names a module of this crate.
     pub external: bool,
     pub names: Vec<String>,
 }
@@ -42,7 +42,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Reads `root` and every module below it but those of tests.
+    /// Reads `root` and every module below it, except the modules of tests.
     pub fn read(files: &Files, root: &str) -> Self {
         let mut tree = Self { modules: vec![] };
         tree.add(files, root.into(), vec![], 0, items(files, root));
@@ -83,8 +83,8 @@ impl Tree {
         index
     }
 
-    /// Returns the files that define the item which `path`, written in `module`, names. There is
-    /// none for names of other crates and for modules.
+    /// Returns the files that define the item that `path`, written in `module`, names. Modules and
+    /// names of other crates have no such file.
     pub fn files(&self, module: usize, path: &Path) -> Vec<&str> {
         let named = self.named(module, path, &mut HashSet::new());
         let items = named.into_iter().filter_map(|named| match named {
@@ -110,7 +110,7 @@ impl Tree {
                     (Named::Module(module), name) => next.extend(self.lookup(module, name, seen)),
                 }
             }
-            // Only a module or a type has names of its own: `decide::all` is not in a function
+            // Only a module or a type contains further names: `decide::all` is not in a function
             // `decide`.
             let inner = at + 1 < path.names.len();
             if inner && next.iter().any(|named| matches!(named, Named::Module(_))) {
@@ -159,8 +159,8 @@ impl Module {
         names.collect::<Vec<_>>().join("::")
     }
 
-    /// Returns true if the file is a table of contents, which declares and re-exports, and `import`
-    /// is a re-export.
+    /// Returns true if `import` is a re-export in a table of contents, which is a file that only
+    /// declares modules and re-exports items.
     pub fn re_exports(&self, import: &ItemUse) -> bool {
         let contents = self.file.ends_with("/mod.rs") || self.path.is_empty();
         contents && !matches!(import.vis, Visibility::Inherited)
@@ -223,7 +223,7 @@ fn items(files: &Files, file: &str) -> Vec<Item> {
     }
 }
 
-/// The name that an item defines.
+/// Returns the name that an item defines.
 pub fn name(item: &Item) -> Option<&Ident> {
     match item {
         Item::Const(item) => Some(&item.ident),

@@ -1,5 +1,5 @@
-//! The README and the book are true: every block of SQL and shell runs, in order, as printed, and
-//! the manifests of their releases conform to the schema.
+//! The README and the book are true: every block of SQL and shell runs as printed, one after the
+//! other, and the manifests of the releases conform to the schema.
 
 mod page;
 mod session;
@@ -23,7 +23,7 @@ const OPTIONAL: &[(&str, bool)] = &[
     ("docs/src/ducklake.md", cfg!(feature = "ducklake")),
 ];
 
-/// The pages of the book, without its table of contents.
+/// Returns the pages of the book, without its table of contents.
 fn book() -> Vec<Page> {
     let mut folders = vec![PathBuf::from("docs/src")];
     let mut pages = vec![];

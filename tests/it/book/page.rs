@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// A page with its blocks in order.
+/// A page with its blocks, from the first to the last.
 pub struct Page {
     /// Relative to the repository's root.
     pub path: PathBuf,

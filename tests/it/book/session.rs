@@ -11,8 +11,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Commands of other programs that a page may show, except those that run anonsql. They are not
-/// executed.
+/// Commands of other programs that a page may show, except those that run anonsql. The tests do not
+/// execute these commands.
 const NOT_RUN: &[&str] = &[
     "cargo install anonsql --locked",
     "cargo test",
@@ -26,9 +26,9 @@ pub struct Scratch {
     folder: TempDir,
 }
 
-/// One run of the command for all the SQL of a page. Each block is a named pipe, which the command
-/// opens when the block before it is done. Thus a shell block between two of them runs in its
-/// place.
+/// One run of the command for all the SQL of a page. Each SQL block is a named pipe, which the
+/// command opens when the block before it is done. Thus a shell block between two SQL blocks runs
+/// between them.
 struct Session {
     child: Child,
     pipes: std::vec::IntoIter<PathBuf>,
@@ -55,7 +55,8 @@ pub fn play(root: &Path, page: &Page) -> Result<Scratch, String> {
     Ok(scratch)
 }
 
-/// Writes the key pair of RFC 8410, section 10, where there is no openssl to make one.
+/// A script that writes the key pair of RFC 8410, section 10, where there is no openssl to make
+/// one.
 const KEYS: &str = "#!/bin/sh
 for file; do :; done
 case $1 in
@@ -136,7 +137,7 @@ impl Scratch {
         command
     }
 
-    /// Opens the file of what the page prints.
+    /// Opens the file that receives what the page prints.
     fn output(&self) -> File {
         let path = self.programs().join("output");
         OpenOptions::new().create(true).append(true).open(path).unwrap()
@@ -185,7 +186,7 @@ impl Session {
         }
     }
 
-    /// Runs a block to its end.
+    /// Runs a block until it ends.
     fn run(&mut self, block: &Block) -> Result<(), String> {
         let mut pipe = match self.ready.take() {
             Some(pipe) => pipe,
@@ -231,8 +232,8 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // After a page that failed, the command still waits for its next block; after a page that
-        // was played, it has ended.
+        // If the page failed, the command still waits for its next block. If the page was played,
+        // the command has ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

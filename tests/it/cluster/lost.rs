@@ -42,7 +42,8 @@ impl Running {
         }
     }
 
-    /// Reads until a phase begins or ends. Returns its seconds if it ended.
+    /// Reads the log until a phase begins or ends. Returns the seconds that the phase took, if it
+    /// ended.
     pub fn until(&mut self, phase: &str, state: &str) -> Option<f64> {
         loop {
             let line = self.log.next().unwrap().unwrap();
@@ -54,8 +55,8 @@ impl Running {
         }
     }
 
-    /// Waits for the end. Returns whether a worker was reported as lost, or the rest of the log if
-    /// the driver failed.
+    /// Waits until the driver ends. Returns whether a worker was reported as lost, or the rest of
+    /// the log if the driver failed.
     pub fn end(mut self) -> Result<bool, String> {
         let left: Vec<String> = self.log.by_ref().map(|line| line.unwrap()).collect();
         let is_lost = |line: &String| line.contains("\"event\":\"worker\"") && line.contains("\"state\":\"lost\"");
@@ -67,7 +68,7 @@ impl Running {
     }
 }
 
-/// One of several workers is killed at many moments of each phase.
+/// Kills one of several workers at many moments of each phase.
 fn one_is_killed(start: impl Fn(&Path) -> Workers, count: usize, kills: u32) {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();
@@ -103,8 +104,8 @@ fn one_is_killed(start: impl Fn(&Path) -> Workers, count: usize, kills: u32) {
         let (executors, left): (Vec<_>, Vec<_>) = left
             .into_iter()
             .partition(|path| path.display().to_string().contains(EXECUTOR));
-        // The next executors remove what killed ones have on disk, so no more is left than that of
-        // the last ones.
+        // New executors remove what killed executors left on disk, so only the folders of the last
+        // executors can be left.
         assert!(executors.len() <= count, "{what}: {executors:?}");
         assert!(left.is_empty(), "{what}: {left:?}");
     }
@@ -112,8 +113,8 @@ fn one_is_killed(start: impl Fn(&Path) -> Workers, count: usize, kills: u32) {
     assert!(told > 0, "no worker was said to be lost");
 }
 
-/// A worker that is lost in a phase or between two phases is a note, or an event of the log, and
-/// not an error.
+/// A worker that is lost during a phase or between two phases is reported as a note, or as an event
+/// of the log, and not as an error.
 #[test]
 fn a_lost_worker_is_a_note_and_an_event() {
     let scratch = tempfile::tempdir().unwrap();
@@ -183,7 +184,7 @@ fn a_killed_worker_changes_no_file() {
     one_is_killed(|folder| Workers::start(3, folder), 3, 3);
 }
 
-/// The recovery of Ballista is not relied on: the driver asks again for what is missing.
+/// The driver does not rely on Ballista's recovery: it asks again for what is missing.
 #[test]
 fn a_killed_executor_changes_no_file() {
     one_is_killed(|folder| Workers::of_ballista(2, folder), 2, 1);

@@ -1,4 +1,5 @@
-//! Releases that workers on loopback read and write: processes of the command, and planted ones.
+//! Releases for which workers on loopback read and write: processes of the command, and planted
+//! workers.
 
 mod lost;
 mod planted;
@@ -15,13 +16,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use workers::Workers;
 
-/// Rows of every source.
+/// The number of rows in every source.
 pub const ROWS: u64 = 200_000;
 
 /// The secret of the hashes; no output may show it.
 pub const SECRET: &str = "quixotica-of-the-cluster";
 
-/// People in eight Parquet files: NULLs, both zeros, texts that repeat, one text a row.
+/// The query for the people, who are written to eight Parquet files: with NULLs, both zeros, texts
+/// that repeat, and a text that differs in every row.
 pub const PEOPLE: &str = "SELECT value / 2 AS person, CASE WHEN value % 97 = 0 THEN NULL ELSE 18 + (value % 1009) * (value % 1013) % 61 END AS age, \
     'z' || (value * 13 % 40) AS zip, CASE value % 3 WHEN 0 THEN 0.0 WHEN 1 THEN -0.0 ELSE 1.5 END AS score, \
     'name ' || value AS name, 'illness ' || (value * 31 % 11) AS illness, \
@@ -38,11 +40,11 @@ pub fn people(folder: &Path) {
     anonsql(folder).args(["-q", "-c", &sql]).assert().success();
 }
 
-/// The hierarchies and the table of every statement.
+/// The hierarchies and the table that every statement uses.
 pub const SETUP: &str = "CREATE HIERARCHY age AS INTERVALS (5, 10, 20); CREATE HIERARCHY zip AS PREFIX (1); \
     CREATE EXTERNAL TABLE people STORED AS PARQUET LOCATION 'people/';";
 
-/// The checksum of each file of a release, by name, without its manifest.
+/// Returns the checksum of each file of a release, by name, except the manifest.
 pub fn sums(folder: &Path) -> BTreeMap<String, String> {
     fn add(folder: &Path, below: &Path, sums: &mut BTreeMap<String, String>) {
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -61,14 +63,14 @@ pub fn sums(folder: &Path) -> BTreeMap<String, String> {
     sums
 }
 
-/// Returns the entries of a folder that are not known.
+/// Returns the entries of a folder that `known` does not name.
 pub fn strangers(folder: &Path, known: &[&str]) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let is_known = |path: &PathBuf| known.iter().any(|name| path.ends_with(name));
     entries.filter(|path| !is_known(path)).collect()
 }
 
-/// The command that runs a statement after the setup, with or without workers.
+/// Returns the command that runs a statement after the setup, with or without workers.
 pub fn driver(folder: &Path, workers: Option<&Workers>, sql: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
     command

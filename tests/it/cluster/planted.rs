@@ -1,4 +1,4 @@
-//! Workers that lie, and one of another version.
+//! Workers that lie, and a worker of another version.
 
 use super::lost::Running;
 use super::same::REQUESTS;
@@ -31,13 +31,13 @@ const SQL: &str = "ANONYMIZE people TO 'out' OPTIONS (rows_per_file 25000) IDENT
 /// What a planted worker does with its reports.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Lie {
-    /// Nothing.
+    /// Nothing is changed.
     Honest,
     /// Each report is sent twice.
     Twice,
-    /// The first report counts one row more.
+    /// The first report counts one row too many.
     RowMoreOnce,
-    /// Each report counts one row more.
+    /// Each report counts one row too many.
     RowMore,
     /// Each file has one byte more than reported.
     OtherFile,
@@ -119,7 +119,8 @@ impl ExecutionPlan for Doctored {
     }
 }
 
-/// Returns the rows of a batch backwards, if they are of one bucket.
+/// Returns the rows of a batch in reverse order if they all belong to one bucket, and else
+/// unchanged.
 fn reversed(batch: &RecordBatch) -> Result<RecordBatch> {
     let buckets = batch.column_by_name("__anonsql_bucket").unwrap();
     if partition(&[Arc::clone(buckets)])?.len() > 1 {
@@ -129,7 +130,7 @@ fn reversed(batch: &RecordBatch) -> Result<RecordBatch> {
     Ok(take_record_batch(batch, &backwards)?)
 }
 
-/// Returns the plan with a lie below the operator that writes.
+/// Returns the plan with the lie inserted below the operator that writes.
 fn disordered(plan: &Arc<dyn ExecutionPlan>, own: &Doctored) -> Arc<dyn ExecutionPlan> {
     let children = plan
         .children()
@@ -188,8 +189,8 @@ fn doctored(batch: &RecordBatch, lie: Lie, lied: &AtomicUsize, folder: &Path) ->
     }
 }
 
-/// A worker in this process, with its numbers of reports, of rows of the first scan, and of parts
-/// of the recount.
+/// A worker in this process, with counters of its reports, of the rows of the first scan, and of
+/// the parts of the recount.
 struct Planted {
     url: String,
     lied: Arc<AtomicUsize>,
@@ -275,8 +276,7 @@ fn a_lie_is_caught() {
     people(folder);
     assert!(driver(folder, None, SQL).status().unwrap().success());
     let expected = sums(&folder.join("out"));
-    // The planted worker runs alone, or beside an honest one, which gets the refused work in the
-    // end.
+    // The planted worker runs alone, or beside an honest one, which finally gets the refused work.
     for (lie, is_alone, is_released) in [
         (Lie::Twice, false, true),
         (Lie::RowMoreOnce, false, true),
@@ -306,7 +306,7 @@ fn a_lie_is_caught() {
         assert_eq!(output.status.success(), is_released, "{lie:?}: {said}");
         assert!(strangers(folder, &["people", "out", "config"]).is_empty(), "{lie:?}");
         if matches!(lie, Lie::RowMoreOnce | Lie::RowMore | Lie::OtherFile) {
-            // A refused worker has no part in the recount.
+            // A refused worker takes no part in the recount.
             assert_eq!(planted.recounted.load(Ordering::Relaxed), 0, "{lie:?}");
             assert!(said.contains("\"state\":\"distrusted\""), "{lie:?}: {said}");
         }

@@ -1,4 +1,4 @@
-//! The files are the same with and without workers, for any number of them.
+//! The released files are the same with and without workers, and for any number of workers.
 
 use super::workers::Workers;
 use super::{SECRET, SETUP, driver, people, strangers, sums};
@@ -6,7 +6,7 @@ use crate::common::anonsql;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Statements by name, each with whether workers write its files.
+/// Statements: the name, the request, and whether workers write the files.
 pub const REQUESTS: &[(&str, &str, bool)] = &[
     (
         "plain",
@@ -93,7 +93,7 @@ fn one_two_and_three_workers_write_the_same_files() {
             release(folder, Some(&workers), &target, request);
             let (expected, found) = (sums(&folder.join(format!("{name}-0"))), sums(&folder.join(&target)));
             assert_eq!(expected, found, "{target}");
-            // Hidden folders are stages, and the folders that workers wrote into.
+            // Hidden folders are staging folders, and the folders into which workers wrote.
             let hidden = strangers(folder, &[]);
             let hidden = hidden
                 .iter()
@@ -119,7 +119,7 @@ fn executors_write_the_same_files() {
         release(folder, Some(&executors), &two, request);
         assert_eq!(sums(&folder.join(one)), sums(&folder.join(two)), "{name}");
     }
-    // The executors know functions of lists, too.
+    // The executors can run functions on lists, too.
     let lists = "(SELECT age, zip, array_append(make_array(illness), note) AS tags FROM people)";
     for (target, executors) in [("lists-0", None), ("lists-1", Some(&executors))] {
         let sql = format!(

@@ -1,4 +1,5 @@
-//! Sources and targets in an object store, which driver and workers open each for themselves.
+//! Sources and targets in an object store, which the driver and the workers each open by
+//! themselves.
 
 use super::workers::Workers;
 use super::{SETUP, driver, people, sums};
@@ -15,7 +16,8 @@ use std::time::Instant;
 const REQUEST: &str = "IDENTIFIERS (person, score) QUASI IDENTIFIERS (age USING age, zip USING zip) SENSITIVE (illness) \
                        KEEP (note, name) SATISFYING k_anonymity(5)";
 
-/// Runs a statement over people in the bucket. Only this process knows where the bucket is.
+/// Runs a statement over people in the bucket. Only the driver's process is told where the bucket
+/// is.
 fn run(folder: &Path, moto: &Moto, workers: Option<&str>, sql: &str) -> Output {
     let place = format!(
         "SET anonsql.s3.endpoint = '{}'; SET anonsql.s3.allow_http = true;",
@@ -48,7 +50,7 @@ fn credentials(moto: &Moto) -> Vec<(&'static str, String)> {
 }
 
 /// Checks that everything under the prefix is one release. Returns the checksums of the released
-/// objects, in their order.
+/// objects, in the order of their names.
 async fn released(moto: &Moto, prefix: &str) -> Vec<String> {
     let read = async |name: &str| {
         let found = moto.store().get(&ObjectPath::from(name)).await.unwrap();
@@ -111,7 +113,7 @@ async fn objects_are_the_same_files() {
             succeeded(&run(folder, &moto, None, &audit));
         }
     }
-    // From a store to a folder.
+    // Releases from a store to a folder.
     for (of, cluster) in &clusters {
         let sql = format!("ANONYMIZE people TO 'here-{of}' OPTIONS (rows_per_file 25000) {REQUEST}");
         succeeded(&run(folder, &moto, Some(&cluster.urls()), &sql));

@@ -6,7 +6,8 @@ use crate::common::anonsql;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A folder with a new authority, and a certificate that it has signed for `localhost`.
+/// Makes a folder with a new certificate authority, and with a certificate that the authority
+/// signed for `localhost`.
 fn certificates(parent: &Path, name: &str) -> PathBuf {
     let folder = parent.join(name);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/cluster/certificates.sh");
@@ -23,9 +24,9 @@ fn certificates(parent: &Path, name: &str) -> PathBuf {
 const REQUEST: &str = "OPTIONS (rows_per_file 25000) IDENTIFIERS (person, score, name, note) \
                        QUASI IDENTIFIERS (age USING age, zip USING zip) KEEP (illness) SATISFYING k_anonymity(5)";
 
-/// Rows travel between workers and to the driver encrypted. A program without a certificate of the
-/// authority gets no answer. A worker whose certificate is of another authority or for another name
-/// is not asked.
+/// Rows travel encrypted between workers and to the driver. A program without a certificate of the
+/// authority gets no answer. A worker whose certificate is for another name, or comes from another
+/// authority, is not used.
 #[test]
 fn certificates_are_asked_for_on_both_sides() {
     let scratch = tempfile::tempdir().unwrap();
@@ -61,7 +62,7 @@ fn certificates_are_asked_for_on_both_sides() {
         (&urls, None, "--cluster-tls FOLDER"),
         (&urls, Some(other.as_path()), "no worker of the cluster answers"),
         (&urls, Some(folder), "ca.crt"),
-        // The certificate is for localhost.
+        // The certificate is for localhost, and not for the address.
         (&by_address, Some(own.as_path()), "no worker of the cluster answers"),
         (&plain, None, "no worker of the cluster answers"),
     ] {

@@ -1,5 +1,5 @@
-//! Workers on loopback, or executors of Ballista with their scheduler, started by a test and ended
-//! with it.
+//! Workers on loopback, or executors of Ballista with their scheduler, which a test starts and
+//! which end with the test.
 
 use super::SECRET;
 use std::io::{BufRead, BufReader};
@@ -47,7 +47,7 @@ impl Workers {
 
     /// Starts workers that show a certificate, and ask for one.
     pub fn with_certificates(count: usize, folder: &Path, certificates: &Path) -> Self {
-        // The name that the certificate is for.
+        // The name for which the certificate was made.
         let mut workers = Self::with(count, folder, "https", |worker| {
             worker.env("SALT", SECRET).arg("--tls").arg(certificates);
         });
@@ -107,7 +107,7 @@ impl Workers {
         }
     }
 
-    /// The addresses, as `--cluster` takes them.
+    /// Returns the addresses in the form that `--cluster` takes.
     pub fn urls(&self) -> String {
         if let Some((_, url)) = &self.scheduler {
             return url.clone();

@@ -1,4 +1,4 @@
-//! Other parts of a release in a Delta table: its footers, its lineage, drift since it was made,
+//! Further parts of a release in a Delta table: its footers, its lineage, drift since the release,
 //! and APPEND.
 
 use super::{REQUEST, TABLE, VERIFY, action, commit, entry, manifest, session};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The footers name the release as the manifest does, and VERIFY knows them.
+/// The footers name the release as the manifest does, and VERIFY recognizes them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn footers_name_the_release() {
     let context = session().await;
@@ -71,7 +71,7 @@ fn lineage_names_the_tables() {
     assert_eq!(columns["age"]["inputFields"][0]["name"], path("people"));
 }
 
-/// Columns that differ from those at the release are drift.
+/// Columns that differ from those at the time of the release are drift.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn drift_of_a_table_is_named() {
     let context = session().await;
@@ -115,7 +115,7 @@ async fn drift_of_a_table_is_named() {
 }
 
 /// Batches are added by entries of the log that remove nothing. Every version is a release that
-/// holds, and rows whose class would be too small wait.
+/// satisfies the models, and rows whose class would be too small wait.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_grows_by_versions() {
     let context = session().await;
@@ -130,7 +130,7 @@ async fn a_table_grows_by_versions() {
         };
         collect(&context, &add("SELECT * FROM p")).await;
         collect(&context, &add("SELECT age + 20 AS age, sex FROM p")).await;
-        // There are only two men, who wait.
+        // This batch has only two men, whose rows wait.
         collect(&context, &add("SELECT * FROM p WHERE age <> 41")).await;
         let files = manifest(&table, 0).output.len();
         for (version, people) in [(0u64, 6), (1, 12), (2, 15)] {
@@ -157,11 +157,12 @@ async fn a_table_grows_by_versions() {
             Err(e) => assert!(!how.is_empty() && e.to_string().contains("each batch alone"), "{e}"),
         }
         collect(&context, "SET anonsql.strict = false").await;
-        // No row of a batch of two can be released, so there is no new version.
+        // No row of a batch of two rows can be released, so there is no new version.
         let waiting = add("SELECT * FROM p WHERE age < 33").replace("50 PERCENT", "100 PERCENT");
         collect(&context, &waiting).await;
         assert!(!table.join("_delta_log/00000000000000000003.json").exists());
-        // Another model, and another tool's change of the rows, are refused.
+        // A batch with another model is refused, and so is any batch after another tool changed the
+        // rows.
         let weaker = add("SELECT * FROM p").replace("k_anonymity(3)", "k_anonymity(2)");
         assert_eq!(context.sql(&weaker).await.unwrap_err().kind(), ErrorKind::Usage);
         let removed = entry(&table, 2)
@@ -177,7 +178,7 @@ async fn a_table_grows_by_versions() {
     }
 }
 
-/// Of two runs that add to one version, one wins.
+/// If several runs add to the same version, one of them wins.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_batches_at_once_one_is_added() {
     let context = session().await;
@@ -259,7 +260,7 @@ async fn a_table_is_where_it_is() {
     }
 }
 
-/// A short form names a version wherever a table stands.
+/// A version has a short form, which can stand wherever a table can.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_version_has_a_short_form() {
     let context = session().await;
@@ -283,8 +284,8 @@ async fn a_version_has_a_short_form() {
     assert_eq!(rows(&read), 6);
 }
 
-/// Changes by another tool are reported: to the properties of a release, and by a commit while a
-/// run adds to it. Neither is taken for another release.
+/// Changes by another tool are reported: changes to the properties of a release, and a commit while
+/// a run adds to the release. Neither change is taken for another release.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_other_tools_commit_is_no_release() {
     let context = session().await;

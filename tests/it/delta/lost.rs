@@ -1,5 +1,5 @@
-//! The manifest of a release in a Delta table: clean-ups of other tools leave it, and a lost one is
-//! made again.
+//! The manifest of a release in a Delta table: the clean-ups of other tools keep it, and a lost
+//! manifest is made again.
 
 use super::outside::python;
 use super::{REQUEST, VERIFY, action, commit, entry, session, session_over};
@@ -12,7 +12,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The file of the manifest that a version of a local table names.
+/// Returns the path of the manifest that a version of a local table names.
 pub(super) fn file(table: &Path, version: u64) -> PathBuf {
     let named = action(&entry(table, version), "metaData")["configuration"]["anonsql.manifest"].clone();
     table.join(named.as_str().unwrap())
@@ -32,7 +32,7 @@ async fn a_lost_manifest_is_made_again_from_the_log() {
         };
         collect(&context, &how).await;
     }
-    // Another tool sets a property of its own, which is a version of the same release.
+    // Another tool sets a property of its own, which makes a new version of the same release.
     let mut metadata = action(&entry(&table, 2), "metaData").clone();
     metadata["configuration"]["delta.logRetentionDuration"] = json!("interval 30 days");
     commit(
@@ -59,7 +59,7 @@ async fn a_lost_manifest_is_made_again_from_the_log() {
         }
         assert_eq!(std::fs::read(&file).unwrap(), before);
         assert!(holds(&collect(&context, &verify).await));
-        // Another file in its place stays.
+        // Another file in the place of the manifest is not replaced.
         std::fs::write(&file, "{}").unwrap();
         let e = context.sql(&restore).await.unwrap_err();
         assert!(
@@ -120,8 +120,8 @@ async fn a_lost_manifest_in_a_store_is_made_again() {
     assert_eq!(rows(&collect(&context, "SELECT * FROM delta.'s3://lake/out'").await), 6);
 }
 
-/// Tables of earlier versions, which had the manifest in the folder of the run, are read, replaced
-/// and grow.
+/// Tables that earlier versions of anonsql wrote, with the manifest in the folder of the run, are
+/// read, replaced and extended.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_manifest_in_the_folder_of_its_run_is_read() {
     let context = session().await;

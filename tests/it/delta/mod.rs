@@ -43,7 +43,7 @@ async fn session_over(store: &Arc<InMemory>) -> AnonContext {
     context
 }
 
-/// The actions of an entry of the log of a local table.
+/// Returns the actions of an entry in the log of a local table.
 fn entry(table: &Path, version: u64) -> Vec<Value> {
     let path = table.join(format!("_delta_log/{version:020}.json"));
     let text = std::fs::read_to_string(path).unwrap();
@@ -54,7 +54,7 @@ fn action<'a>(entry: &'a [Value], name: &str) -> &'a Value {
     entry.iter().find_map(|action| action.get(name)).unwrap()
 }
 
-/// Adds an entry to the log of a local table, as another tool would.
+/// Adds an entry to the log of a local table, as another tool would do.
 fn commit(table: &Path, version: u64, actions: &[Value]) {
     let lines: Vec<String> = actions.iter().map(Value::to_string).collect();
     std::fs::write(table.join(format!("_delta_log/{version:020}.json")), lines.join("\n")).unwrap();
@@ -133,7 +133,7 @@ async fn a_release_is_a_version_of_a_table() {
         let now = collect(&context, &format!("SELECT * FROM delta.'{to}'")).await;
         assert_eq!((rows(&now), now[0].num_columns()), (3, 1));
         assert!(holds(&collect(&context, &format!("VERIFY '{to}' {VERIFY}")).await));
-        // Time travel to the release before.
+        // Time travel to the previous release.
         let before = collect(&context, &format!("SELECT age, sex FROM delta.'{to}@v0'")).await;
         assert_eq!(rows(&before), 6);
         let checks = collect(
@@ -150,8 +150,8 @@ async fn a_release_is_a_version_of_a_table() {
     }
 }
 
-/// A pinned version is read whatever comes after it; the manifest names the table, its version and
-/// its files.
+/// A pinned version is read even if later versions exist. The manifest names the table, its version
+/// and its files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_source_is_pinned_to_its_version() {
     let context = session().await;
@@ -230,7 +230,7 @@ async fn a_source_is_pinned_to_its_version() {
     }
 }
 
-/// The text of a deletion vector that stands in the log itself, which deletes these rows.
+/// Returns a deletion vector that is stored in the log itself and deletes these rows.
 pub fn deletion_vector(rows: &[u16]) -> Value {
     let mut bytes = 1_681_511_377u32.to_le_bytes().to_vec();
     bytes.extend(1u64.to_le_bytes());
@@ -330,8 +330,8 @@ async fn features_of_a_table_are_read_or_refused() {
     assert!(!e.to_string().contains("Quixotica"), "{e}");
 }
 
-/// A table that is not a release is not replaced, and what a table cannot hold is refused before
-/// anything is read.
+/// A table that is not a release is not replaced, and a request that no Delta table can fulfil is
+/// refused before anything is read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_table_cannot_be_is_refused() {
     let context = session().await;
@@ -400,7 +400,7 @@ async fn what_a_table_cannot_be_is_refused() {
     assert_eq!(Manifest::read(&folder).unwrap().unwrap().rows_out, 6);
 }
 
-/// A run whose table got another version meanwhile ends with exit code 5 or 6, and removes its
+/// A run whose table got a new version in the meantime ends with exit code 5 or 6, and removes its
 /// files and folders.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_late_writer_leaves_nothing() {
@@ -463,7 +463,7 @@ async fn one_of_many_writers_wins() {
         .await;
         assert!(holds(&checks), "{checks:?}");
     }
-    // VACUUM does not delete what the log named.
+    // VACUUM does not delete files that the log has named.
     let before = objects(store.as_ref()).await;
     let context = session_over(&store).await;
     assert_eq!(rows(&collect(&context, "VACUUM 's3://lake/out' RETAIN '0s'").await), 0);

@@ -44,7 +44,7 @@ async fn decimals_beyond_64_bits_are_released() {
         200
     );
 
-    // With a deletion vector, which is applied each time that the rows are read.
+    // The same table with a deletion vector, which is applied each time that the rows are read.
     let added = action(&entry(&table, 0), "add").clone();
     let mut deleted = added.clone();
     deleted["deletionVector"] = deletion_vector(&[1, 4]);
@@ -74,8 +74,8 @@ fn with_statistics(table: &std::path::Path, statistics: &Value) {
     commit(table, 0, &actions);
 }
 
-/// The bounds of decimals, doubles, times and texts are rounded, cut or without NaN. No row is lost
-/// because of them. The bounds of whole numbers and dates rule out files.
+/// In the log, the bounds of decimals, doubles, times and texts are rounded, cut or without NaN. No
+/// row is lost because of these bounds. The bounds of whole numbers and dates rule out files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rounded_bounds_lose_no_rows() {
     let context = context(2);
@@ -137,8 +137,7 @@ async fn rounded_bounds_lose_no_rows() {
     assert_eq!(number(&counted), 0.0);
 }
 
-/// NULL partitions are in no answer to a filter on a value, and decimals and dates of partitions
-/// are found.
+/// A filter on a value never matches NULL partitions, and finds partitions by decimals and dates.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn partitions_are_filtered_as_rows_are() {
     let context = context(2);
@@ -171,7 +170,7 @@ async fn partitions_are_filtered_as_rows_are() {
     }
 }
 
-/// Tables of the package deltalake, whose log has bounds of decimals as doubles.
+/// Tables that the package deltalake writes: their log has the bounds of decimals as doubles.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 async fn decimals_of_other_writers_are_found() {

@@ -1,5 +1,5 @@
-//! Delta tables seen from outside: by the command, killed or several at once, by a server of S3,
-//! and by other readers.
+//! Delta tables seen from outside: by commands that are killed or run at once, on an S3 server, and
+//! by other readers.
 
 use super::{REQUEST, TABLE, VERIFY, manifest, session};
 use crate::common::{collect, holds, number, process, rows};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// A killed command leaves the version that stood or the new one, and each is whole.
+/// A killed command leaves the previous version or the new one, and that version is whole.
 #[test]
 fn a_killed_run_leaves_a_whole_table() {
     let scratch = tempfile::tempdir().unwrap();
@@ -65,7 +65,7 @@ fn a_killed_run_leaves_a_whole_table() {
 
 /// Runs Python with these arguments, and returns what it prints as JSON.
 pub(super) fn python(script: &str, arguments: &[&str]) -> Value {
-    // Python is ended at once, because threads of the packages sometimes abort it at its end.
+    // Python is ended at once, because threads of the packages sometimes abort it on exit.
     let script = format!("{script}\nimport os\nsys.stdout.flush()\nos._exit(0)\n");
     let output = Command::new("python3")
         .args(["-c", &script])
@@ -76,7 +76,8 @@ pub(super) fn python(script: &str, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Reads the rows of a version with the package deltalake, and with DuckDB over it.
+/// A script that reads the rows of a version with the package deltalake, and with DuckDB on top of
+/// it.
 const READ: &str = r#"
 import json, sys, duckdb
 from deltalake import DeltaTable
@@ -92,8 +93,8 @@ print(json.dumps({
 }, default=str))
 "#;
 
-/// The packages deltalake and DuckDB of Python read what was released: after a create, after an
-/// overwrite, and from the version before.
+/// The Python packages deltalake and DuckDB read the released rows: after a create, after an
+/// overwrite, and from the previous version.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 async fn other_readers_read_the_rows_of_the_manifest() {
@@ -116,7 +117,7 @@ async fn other_readers_read_the_rows_of_the_manifest() {
         collect(&context, &sql).await;
         assert_eq!(manifest(&table, version).rows_out, u64::from(n));
     }
-    // APPEND: the rows of the version before, and 300 more.
+    // APPEND adds 300 rows to those of the previous version.
     let add = format!(
         "ANONYMIZE {} TO '{to}' STORED AS DELTA PARTITIONED BY (part) APPEND OPTIONS (rows_per_file 100) {keep}",
         source(1000).replace("range(0, 1000)", "range(700, 1000)")
@@ -178,7 +179,7 @@ print(DeltaTable(sys.argv[1]).version())
     assert_eq!(rows(&collect(&context, &sql).await), 90);
 }
 
-/// On a server of S3: our own access to the store, one winner among several processes, and no
+/// On an S3 server: anonsql's own access to the store, one winner among several processes, and no
 /// credential anywhere.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]

@@ -1,4 +1,4 @@
-//! `examples/pipeline`: nights from a Delta table to a Delta table, with drift and exit codes.
+//! `examples/pipeline`: nightly runs from one Delta table to another, with drift and exit codes.
 
 use super::{entry, manifest};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/pipeline")
 }
 
-/// The tables of a pipeline, in a folder that ends with the test.
+/// The tables of a pipeline, in a folder that is deleted at the end of the test.
 struct Pipeline(tempfile::TempDir);
 
 impl Pipeline {
@@ -28,7 +28,7 @@ impl Pipeline {
         command
     }
 
-    /// Writes the people of a night, with more columns.
+    /// Writes the people of a night, with the further columns `more`.
     fn people(&self, night: u32, more: &[&str]) {
         let mut command = self.command("python3");
         command.arg(example().join("people.py")).arg(self.table("people"));
@@ -39,7 +39,7 @@ impl Pipeline {
         self.command(example().join("nightly.sh")).output().unwrap()
     }
 
-    /// The newest version of the release.
+    /// Returns the newest version of the release.
     fn version(&self) -> u64 {
         let log = std::fs::read_dir(self.table("people_k5").join("_delta_log")).unwrap();
         log.filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|e| e == "json"))
@@ -58,8 +58,8 @@ fn succeeded(output: &Output) {
     );
 }
 
-/// The first night searches, the next ones apply its levels. Drift stops a night and is named, and
-/// the release of the night before stays.
+/// The first night searches for a node, and the next nights apply its levels. Drift stops a night
+/// and is named, and the release of the previous night stays in place.
 #[test]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 fn nights_end_as_a_scheduler_expects() {
@@ -109,7 +109,7 @@ fn a_store_that_does_not_answer_ends_the_night() {
     assert!(output.stdout.is_empty() && said.contains("s3://lake"), "{said}");
 }
 
-/// The Makefile runs two nights, and the DAG is Python.
+/// The Makefile runs two nights, and the DAG can be parsed as Python.
 #[test]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 fn the_makefile_runs_and_the_dag_parses() {

@@ -1,4 +1,4 @@
-//! Releases in a Delta table after VACUUM of Spark, and after its log was cleaned up.
+//! Releases in a Delta table after Spark's VACUUM, and after a clean-up of the table's log.
 
 use super::lost::file;
 use super::outside::python;
@@ -13,13 +13,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const WEEK: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// What a run that was killed long ago left beside the log.
+/// A file that a run killed long ago left beside the log.
 const LEFT: &str = "run=20260101T000000Z00000000/part-00000-000000000000.parquet";
 
-/// The versions of each table here.
+/// The number of versions of each table.
 const VERSIONS: u64 = 3;
 
-/// Makes a table of three versions: a release, another in its place, and a batch that is added.
+/// Makes a table of three versions: a release, another release in its place, and an added batch.
 async fn grown(context: &AnonContext, table: &Path, partitions: &str) {
     let to = table.display();
     for (from, how) in [
@@ -32,13 +32,13 @@ async fn grown(context: &AnonContext, table: &Path, partitions: &str) {
     }
 }
 
-/// The paths of the files that an entry of the log adds.
+/// Returns the paths of the files that an entry of the log adds.
 fn added(table: &Path, version: u64) -> BTreeSet<String> {
     let path = |action: &serde_json::Value| Some(action.get("add")?["path"].as_str().unwrap().to_string());
     entry(table, version).iter().filter_map(path).collect()
 }
 
-/// Makes all files in a folder old.
+/// Makes all files in a folder look old.
 fn aged(folder: &Path) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -52,14 +52,14 @@ fn aged(folder: &Path) {
     }
 }
 
-/// Deletes in a local table what VACUUM of Spark deletes, and returns the paths in their order.
+/// Deletes from a local table what Spark's VACUUM would delete. Returns the deleted paths, sorted.
 ///
 /// The jars of Delta cannot be fetched where the tests run, so this is the rule that Delta's
 /// documentation of VACUUM states (<https://docs.delta.io/latest/delta-utility.html>), with the
-/// exceptions of Delta's `DeltaTableUtils.isHiddenDirectory`: a file goes if it is older than the
-/// retention, and the newest version does not name it, and no entry removed it within the
-/// retention. What has a name that begins with `_` or `.`, or is in such a folder, stays, except
-/// in the folders of a partition, in `_change_data` and in `_delta_index`.
+/// exceptions of Delta's `DeltaTableUtils.isHiddenDirectory`: a file is deleted if it is older than
+/// the retention, the newest version does not name it, and no entry removed it within the
+/// retention. A file stays if its name or the name of any folder around it begins with `_` or `.`,
+/// except in the folders of a partition, in `_change_data` and in `_delta_index`.
 fn spark_vacuum(table: &Path, retention: Duration) -> Vec<String> {
     let before = SystemTime::now() - retention;
     let milliseconds = before.duration_since(UNIX_EPOCH).unwrap().as_millis();
@@ -116,8 +116,8 @@ fn spark_vacuum(table: &Path, retention: Duration) -> Vec<String> {
     gone
 }
 
-/// VACUUM of Spark deletes what it may: the manifest of each version stays, the newest release
-/// holds, and a manifest that is lost nevertheless is made again.
+/// Spark's VACUUM deletes what it may: the manifest of each version stays, the newest release
+/// satisfies the models, and a manifest that is lost nevertheless is made again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn vacuum_of_spark_leaves_the_manifests() {
     let context = session().await;
@@ -130,7 +130,7 @@ async fn vacuum_of_spark_leaves_the_manifests() {
         let manifests: Vec<_> = (0..VERSIONS).map(|version| file(&table, version)).collect();
         let texts: Vec<_> = manifests.iter().map(|path| fs::read(path).unwrap()).collect();
 
-        // Within the retention, only the files that a killed run left long ago are old.
+        // With a retention of a week, only the file that a killed run left long ago is old.
         fs::create_dir(table.join(LEFT).parent().unwrap()).unwrap();
         fs::write(table.join(LEFT), "x").unwrap();
         aged(table.join(LEFT).parent().unwrap());
@@ -162,7 +162,7 @@ async fn vacuum_of_spark_leaves_the_manifests() {
             let checks = collect(&context, &verify(version)).await;
             assert!(holds(&checks), "{version}: {checks:?}");
         }
-        // A release whose files are gone has no manifest any more.
+        // A release whose files are gone does not get its manifest again.
         for sql in [verify(0), format!("RESTORE MANIFEST OF {}", place(0))] {
             let e = context.sql(&sql).await.unwrap_err();
             assert!(e.to_string().contains("is gone: the table was vacuumed"), "{sql}: {e}");
@@ -171,8 +171,8 @@ async fn vacuum_of_spark_leaves_the_manifests() {
     }
 }
 
-/// The package deltalake deletes what VACUUM of Spark would, and entries of the log that are older
-/// than a checkpoint. The newest release keeps its manifest, or gets it again.
+/// The package deltalake deletes what Spark's VACUUM would delete, and entries of the log that are
+/// older than a checkpoint. The newest release keeps its manifest, or gets it again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 async fn a_log_that_was_cleaned_up_makes_the_newest_manifest_again() {

@@ -1,5 +1,5 @@
 //! DuckLake tables as sources: each snapshot is read as DuckDB reads it, and what would be read
-//! otherwise is refused.
+//! differently is refused.
 //!
 //! DuckDB wrote the lake: see make.py. Its data path is relative to the folder of the package, in
 //! which the tests run.
@@ -27,7 +27,7 @@ async fn session() -> AnonContext {
     context
 }
 
-/// The only value of an answer; `None` for NULL.
+/// Returns the only value of an answer, or `None` for NULL.
 fn value(batches: &[RecordBatch]) -> Option<f64> {
     let numbers = cast(batches[0].column(0), &DataType::Float64).unwrap();
     let numbers = numbers.as_primitive::<Float64Type>();
@@ -48,8 +48,8 @@ fn copied(folder: &Path) -> String {
     catalog.display().to_string()
 }
 
-/// Delete files, deleted rows and rows in the catalog, columns that came, went and changed their
-/// names and types, partitions, merged files and files that others wrote: the figures of every
+/// Delete files, deleted rows and rows in the catalog, columns that were added, dropped, renamed or
+/// given another type, partitions, merged files and files that others wrote: the figures of every
 /// snapshot are those of DuckDB.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_snapshot_is_read_as_duckdb_reads_it() {
@@ -63,8 +63,8 @@ async fn every_snapshot_is_read_as_duckdb_reads_it() {
         match context.sql(&sql).await {
             Ok(read) if value(&read) == *number => {}
             Ok(read) => wrong.push(format!("{sql}: {:?} and not {number:?}", value(&read))),
-            // Between the change of the columns and the flush, and values of types that are not
-            // read from the catalog.
+            // Snapshots between the change of the columns and the flush are refused, and so are
+            // values of types that are not read from the catalog.
             Err(e)
                 if ["flushed", "few"].contains(&table.as_str())
                     && e.to_string().contains("ducklake_flush_inlined_data") => {}
@@ -84,7 +84,7 @@ async fn every_snapshot_is_read_as_duckdb_reads_it() {
     }
 }
 
-/// Values of every type, from files.
+/// Values of every type are read from files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn values_are_read_by_their_types() {
     let context = session().await;
@@ -105,7 +105,7 @@ async fn values_are_read_by_their_types() {
     }
 }
 
-/// Filters and limits answer as over the rows themselves: no bound of the catalog leaves rows out.
+/// Filters and limits give the right answers: no bound of the catalog leaves rows out.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bounds_of_the_catalog_leave_no_row_out() {
     let context = session().await;
@@ -181,9 +181,9 @@ async fn a_release_is_of_one_snapshot() {
     }
 }
 
-/// The manifest distinguishes snapshots with the same files and other rows of the catalog: rows
-/// that came to the catalog, and rows of a file that the catalog lists as deleted. A later snapshot
-/// of the same rows has another number but the same checksum.
+/// The manifest distinguishes snapshots that have the same files but different rows in the catalog:
+/// rows that were added to the catalog, and rows of a file that the catalog lists as deleted. A
+/// later snapshot with the same rows has another number but the same checksum.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rows_of_the_catalog_have_a_checksum() {
     let context = session().await;
@@ -209,7 +209,7 @@ async fn rows_of_the_catalog_have_a_checksum() {
     }
 }
 
-/// Commits of others during a run change nothing in it. If they expire its snapshot, the run ends
+/// Commits by others during a run do not affect the run. If they expire its snapshot, the run ends
 /// with an error.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_statement_is_pinned_to_its_snapshot() {
@@ -237,7 +237,7 @@ async fn a_statement_is_pinned_to_its_snapshot() {
             }
         }
     }
-    // The previous release stands.
+    // The previous release is still in place.
     assert_eq!(Manifest::read(&out).unwrap().unwrap().rows_out, 164);
 }
 

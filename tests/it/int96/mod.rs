@@ -65,7 +65,7 @@ async fn times_of_spark_are_read_as_they_were_written() {
     let external = format!("CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION '{folder}'");
     collect(&context, &external).await;
     assert_times(&context, "t").await;
-    // Nested times equal those beside them.
+    // Nested times equal the times in the column beside them.
     let same = "WHERE (at IS NOT DISTINCT FROM ats[1]) AND (at IS NOT DISTINCT FROM s['at'])";
     assert_eq!(rows(&collect(&context, &format!("SELECT id FROM t {same}")).await), 18);
     // Filters are pushed down to the file, where no matching row is skipped.
@@ -79,7 +79,7 @@ async fn times_of_spark_are_read_as_they_were_written() {
     }
 }
 
-/// A release has the times, in a type that other programs read.
+/// A release has the times, in a type that other programs can read.
 #[tokio::test]
 async fn times_of_spark_are_released_in_microseconds() {
     let scratch = tempfile::tempdir().unwrap();
@@ -107,8 +107,8 @@ async fn times_of_spark_are_released_in_microseconds() {
     context.sql(&verify).await.unwrap();
 }
 
-/// Files in an object store are read alike: by name, by prefix, by pattern and as an external
-/// table.
+/// Files in an object store are read in the same way: by name, by prefix, by pattern and as an
+/// external table.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn times_of_spark_in_an_object_store() {
     let (context, store) = (with_paths(2), Arc::new(InMemory::new()));
@@ -129,7 +129,7 @@ async fn times_of_spark_in_an_object_store() {
     assert_times(&context, "'s3://lake/out'").await;
     let verify = format!("VERIFY 's3://lake/out' QUASI IDENTIFIERS (id) SATISFYING k_anonymity(2) AGAINST {columns}");
     assert!(holds(&collect(&context, &verify).await));
-    // A value with nanoseconds, which this type of the session cannot hold.
+    // A value with nanoseconds, which the session's type for such times cannot hold.
     let nanoseconds = std::fs::read(file("nanoseconds.parquet")).unwrap();
     store
         .put(&"nanoseconds.parquet".into(), nanoseconds.into())
@@ -148,7 +148,7 @@ async fn times_of_spark_in_an_object_store() {
     }
 }
 
-/// What a type cannot hold is an error with the file and the column.
+/// A time that its type cannot hold is an error with the file and the column.
 #[tokio::test]
 async fn a_time_that_its_type_cannot_hold_is_an_error() {
     let context = with_paths(2);
@@ -176,7 +176,7 @@ async fn a_time_that_its_type_cannot_hold_is_an_error() {
     .await;
     // A column that is not read does not count.
     assert_eq!(rows(&collect(&context, &format!("SELECT id FROM '{old}'")).await), 6);
-    // The same for dates, and for times of 64 bits.
+    // Old dates and old 64-bit times are refused, too.
     let old = file("spark_old_dates.parquet");
     for (column, with) in [
         ("day", "\"day\" has a date before 1582-10-15"),
@@ -187,7 +187,7 @@ async fn a_time_that_its_type_cannot_hold_is_an_error() {
     // A time without a zone is never changed.
     let read = texts(&context, &format!("SELECT plain FROM '{old}' ORDER BY plain")).await;
     assert_eq!(read, ["1582-10-04T00:00:00", "2020-01-31T10:20:30"]);
-    // On request, nanoseconds are read, and times that they cannot hold are an error.
+    // On request, times are read in nanoseconds, and times that do not fit are an error.
     collect(&context, "SET datafusion.execution.parquet.coerce_int96 = 'ns'").await;
     let read = texts(
         &context,
@@ -211,7 +211,7 @@ async fn assert_refused(context: &AnonContext, sql: &str, with: &str) {
     assert!(said.contains(with) && said.contains(".parquet\""), "{said}");
 }
 
-/// The same file in a Delta table.
+/// The file of Spark's times in a Delta table.
 #[cfg(feature = "delta")]
 #[tokio::test]
 async fn times_of_spark_in_a_delta_table() {
@@ -234,7 +234,7 @@ async fn times_of_spark_in_a_delta_table() {
     }
 }
 
-/// The same file, with the rows of the last time deleted.
+/// The file of Spark's times in a Delta table, with the rows of the last time deleted.
 #[cfg(feature = "delta")]
 #[tokio::test]
 async fn times_of_spark_in_a_delta_table_with_a_deletion_vector() {
@@ -248,8 +248,8 @@ async fn times_of_spark_in_a_delta_table_with_a_deletion_vector() {
     assert_eq!(texts(&with_paths(2), &sql).await, left);
 }
 
-/// Makes a Delta table of one file, as Spark writes its log, in which these rows of the file are
-/// deleted.
+/// Makes a Delta table of one file, with a log as Spark writes it, in which these rows of the file
+/// are deleted.
 #[cfg(feature = "delta")]
 fn write_table(folder: &Path, name: &str, deleted: &[u16]) {
     let log = folder.join("_delta_log");

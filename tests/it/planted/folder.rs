@@ -1,4 +1,4 @@
-//! Plants in the folder of a release, and in its files beside rows.
+//! Violations planted in the folder of a release, and in its files beside the rows.
 
 use super::scene::{Rows, Scene, writer};
 use super::{COLUMNS, FILES, UNNAMED, set};
@@ -59,7 +59,7 @@ async fn a_manifest_that_names_other_files_reads_none_of_them() {
         if name == "link" {
             symlink(&elsewhere, scene.path(name).join(&path)).unwrap();
         }
-        // Size and checksum would be right if the name were followed.
+        // The size and the checksum would be right if the name were followed.
         scene.seal(name, |m| m.output[0].name.clone_from(&path));
         let found = scene.failing(name, "", "").await;
         assert!(found.is_superset(&set(&[FILES, UNNAMED])), "{name}: {found:?}");
@@ -100,7 +100,7 @@ async fn metadata_of_a_footer_is_found() {
         let end = bytes.len() - 8;
         let footer = end - u32::from_le_bytes(bytes[end..end + 4].try_into().unwrap()) as usize;
         match name {
-            // Before the footer, no page lists the bytes, and readers skip them.
+            // The bytes stand before the footer, where no page lists them, and readers skip them.
             "between" => {
                 let mut written = fs::File::create(&file).unwrap();
                 written.write_all(&bytes[..footer]).unwrap();

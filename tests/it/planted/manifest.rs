@@ -1,4 +1,4 @@
-//! Plants in a manifest.
+//! Violations planted in a manifest.
 
 use super::scene::{HIERARCHIES, Scene};
 use super::{AGE, BEYOND, COLUMNS, DM, FILES, SOURCE, set};
@@ -21,7 +21,7 @@ fn verify(scene: &Scene, name: &str, more: &str) -> String {
     )
 }
 
-/// Makes a copy of the release with a column `name` that no statement releases.
+/// Makes a copy of the release that has a column of names, which its statement does not release.
 async fn with_names(scene: &Scene, name: &str) {
     scene
         .plant("plain", name, |r| {
@@ -119,7 +119,7 @@ async fn another_hierarchy_of_the_same_name_is_told() {
             .iter()
             .any(|(check, _)| check == AGE || check.contains("age that are not of"))
     );
-    // A hierarchy that the statement names is a claim.
+    // If the VERIFY statement names a hierarchy, this is a claim, which can fail.
     let named = verify(&scene, "plain", "").replace("(age,", "(age USING age,");
     let said = super::scene::checks(&other, &named).await;
     let failed: Vec<&str> = said
@@ -157,8 +157,8 @@ async fn any_change_of_the_text_is_found() {
             "{name}"
         );
     }
-    // One more row read, and one more suppressed: the source reveals it, and so does a metric that
-    // counts both.
+    // The manifest says that one more row was read and suppressed. The source reveals this, and so
+    // does a metric that counts both.
     scene.copy("plain", "read");
     scene.seal("read", |m| {
         m.rows_in = m.rows_in.map(|n| n + 1);
@@ -340,7 +340,8 @@ async fn no_literal_of_a_query_is_in_the_manifest_unless_it_was_asked_for() {
     assert!(!text.contains("Ann"), "{text}");
     let sha = anonsql_sha256(&full.statement);
     assert_eq!(full.statement_sha256, sha);
-    // Another literal is another statement, and the digest of a hierarchy depends on it.
+    // Another literal makes another statement, and the digest of a hierarchy depends on the
+    // literal.
     let (_, other) = release("other", "", "Cid Smith").await;
     let digest = |m: &Manifest| m.hierarchy_of("sex").unwrap().digest.clone().unwrap();
     assert_ne!(other.statement_sha256, redacted.statement_sha256);

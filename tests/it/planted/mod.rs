@@ -1,8 +1,8 @@
 //! Violations planted in copies of a release: VERIFY finds each by the check that is meant for it,
 //! and passes the untouched release.
 //!
-//! A copy is sealed again after a change: the sizes and checksums of the manifest's files are made
-//! right. So no plant is found by its checksum alone, except those that are about files.
+//! After a change, the copy is sealed again: its manifest gets the right sizes and checksums of the
+//! files. So no planted violation is found by a checksum alone, except those that are about files.
 
 mod folder;
 mod manifest;
@@ -41,8 +41,8 @@ fn set(names: &[&str]) -> BTreeSet<String> {
 async fn the_untouched_release_passes() {
     let scene = Scene::new().await;
     assert_eq!(scene.failing("plain", "", &scene.against()).await, set(&[]));
-    // A release that the tests have rewritten still passes: no plant is found because of how it was
-    // written.
+    // A release that the tests have only rewritten still passes, so no violation is found because
+    // of how the release was written.
     scene.plant("plain", "rewritten", |_| {}).await;
     assert_eq!(scene.failing("rewritten", "", &scene.against()).await, set(&[]));
     for (name, layout, more) in [
@@ -59,7 +59,7 @@ async fn the_untouched_release_passes() {
     }
 }
 
-/// Class sizes and sensitive values.
+/// Tests violations of class sizes and of sensitive values.
 #[tokio::test]
 async fn broken_classes_are_found() {
     let scene = Scene::new().await;
@@ -106,8 +106,8 @@ async fn broken_classes_are_found() {
         set(&[K, SMALLEST, CLASSES, DM, "k_anonymity(20) ON (age, zip)"])
     );
 
-    // 4. A subset of the quasi-identifiers: a class large enough in itself, alone in its age and
-    //    zip.
+    // 4. A subset of the quasi-identifiers: a class that is large enough in itself, but the only
+    // one with its age and zip.
     scene
         .plant("plain", "subset", |r| {
             let all = r.classes(&["age", "sex", "zip"]);
@@ -120,7 +120,7 @@ async fn broken_classes_are_found() {
         set(&["k_anonymity(20) ON (age, zip)"])
     );
 
-    // 5. to 14. A class with one salary class only, for every model of the shares of values. The
+    // 5. to 14. A class with only one salary class, for every model on the shares of values. The
     // bounds are close to what the untouched release reaches.
     scene
         .plant("plain", "skewed", |r| {
@@ -194,8 +194,8 @@ async fn broken_classes_are_found() {
         assert_eq!(found, set(&[required, &[SMALLEST, DM]].concat()));
     }
 
-    // 15. The share of classes among rows: half of the rows of every class are gone, and no class
-    // is below k.
+    // 15. The number of classes per row: only five rows of every class are left, and no class is
+    // below k.
     scene
         .plant("plain", "thin", |r| {
             let all = r.classes(&["age", "sex", "zip"]);
@@ -213,7 +213,7 @@ async fn broken_classes_are_found() {
     assert!(scene.failing("thin", &satisfying, "").await.contains(&satisfying));
 }
 
-/// Rows, files and the manifest itself.
+/// Tests violations in rows, in files and in the manifest itself.
 #[tokio::test]
 async fn what_the_manifest_does_not_say_is_found() {
     let scene = Scene::new().await;
@@ -224,7 +224,8 @@ async fn what_the_manifest_does_not_say_is_found() {
     let found = scene.failing("doubled", "", &scene.against()).await;
     assert_eq!(found, set(&[ROWS, READ, SMALLEST, DM, UNNAMED, BEYOND]));
 
-    // 17. The same inside one file, with a manifest made to fit: only the source reveals it.
+    // 17. The same doubling inside one file, with a manifest made to fit: only the source reveals
+    // it.
     scene.plant("plain", "twice", |r| r.rows.extend(r.rows.clone())).await;
     scene.seal("twice", |m| {
         (m.rows_out, m.rows_in) = (2 * m.rows_out, m.rows_suppressed.map(|n| 2 * m.rows_out + n));
@@ -296,14 +297,14 @@ async fn what_the_manifest_does_not_say_is_found() {
     assert_eq!(scene.failing("kept", "", &scene.against()).await, set(&[BEYOND]));
 }
 
-/// Suppressed rows that stay.
+/// Tests violations in suppressed rows that stay in the release.
 #[tokio::test]
 async fn suppressed_rows_are_no_class() {
     let scene = Scene::new().await;
     scene.release("starred", "", ROLES, "SUPPRESSED ROWS STARRED").await;
     assert!(scene.manifest("starred").rows_suppressed >= Some(20));
 
-    // 24. Suppressed rows that are counted as a class would be a large one.
+    // 24. Suppressed rows that are counted as a class, which would be a large one.
     scene.copy("starred", "class");
     scene.seal("class", |m| {
         m.suppressed_rows = SuppressedRows::Dropped;
@@ -369,7 +370,7 @@ async fn raw_values_are_found() {
     let found = scene.failing("folder", "k_anonymity(5)", &scene.against()).await;
     assert_eq!(found, set(&[FOLDER, BEYOND]));
 
-    // The same for someone who has neither manifest nor source, but knows the required levels.
+    // Someone who has neither manifest nor source, but knows the required levels, finds it, too.
     std::fs::remove_file(scene.path("folder").join("_manifest.json")).unwrap();
     let sql = format!(
         "VERIFY '{}' QUASI IDENTIFIERS (age, sex, zip USING zip LEVELS 1 TO 2) SATISFYING k_anonymity(5)",

@@ -1,4 +1,4 @@
-//! A release of an invented table, and copies of it to plant violations in.
+//! A release of an invented table, and copies of the release in which violations are planted.
 
 use crate::common::{collect, context};
 use anonsql::AnonContext;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::OnceCell;
 
-/// A released row, all text.
+/// A released row, as texts.
 pub type Row = Vec<Option<String>>;
 
 /// The hierarchies of the release.
@@ -40,7 +40,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// A copy of the only scene, which is made once.
+    /// Returns a copy of the only scene, which is made once.
     pub async fn new() -> Self {
         static ONLY: OnceCell<Scene> = OnceCell::const_new();
         let only = ONLY.get_or_init(Self::made).await;
@@ -85,8 +85,8 @@ impl Scene {
         collect(&self.context, &sql).await;
     }
 
-    /// Returns the checks of a release that fail. Without `satisfying`, models of the release are
-    /// checked.
+    /// Returns the checks of a release that fail. If `satisfying` is empty, the models of the
+    /// release are checked.
     pub async fn failing(&self, name: &str, satisfying: &str, more: &str) -> BTreeSet<String> {
         let satisfying = match satisfying {
             "" => "k_anonymity(5) AND k_anonymity(20) ON (age, zip) AND l_diversity(2) ON occupation",
@@ -99,7 +99,7 @@ impl Scene {
         self.failing_of(&sql).await
     }
 
-    /// The checks that fail, as the rows of VERIFY have them.
+    /// Returns the checks that fail, as the rows of VERIFY name them.
     pub async fn failing_of(&self, sql: &str) -> BTreeSet<String> {
         let rows = checks(&self.context, sql).await;
         let failed = rows.into_iter().filter(|(_, ok)| *ok == Some(false));
@@ -152,7 +152,7 @@ impl Scene {
     }
 }
 
-/// The rows of a VERIFY: each check, and whether it holds.
+/// Returns the rows of a VERIFY: each check, and whether it passed.
 pub async fn checks(context: &AnonContext, sql: &str) -> Vec<(String, Option<bool>)> {
     let statement = anonsql::internal::session::parse(sql).unwrap().remove(0);
     let answer = match context.execute(statement).await {
@@ -181,7 +181,7 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// A Parquet file with nothing but rows, as a release writes it.
+/// Returns the writer of a Parquet file with nothing but rows, as a release writes it.
 pub fn writer(path: &Path, batch: &RecordBatch) -> ArrowWriter<File> {
     let properties = WriterProperties::builder()
         .set_statistics_enabled(EnabledStatistics::Chunk)
@@ -193,7 +193,7 @@ pub fn writer(path: &Path, batch: &RecordBatch) -> ArrowWriter<File> {
     ArrowWriter::try_new_with_options(File::create(path).unwrap(), batch.schema(), options).unwrap()
 }
 
-/// Released rows, all text.
+/// Released rows, as texts.
 pub struct Rows {
     pub header: Vec<String>,
     pub rows: Vec<Row>,
@@ -236,7 +236,8 @@ impl Rows {
         columns.iter().map(|c| row[self.column(c)].clone()).collect()
     }
 
-    /// The classes over these columns, smallest first: their labels and their rows.
+    /// Returns the classes over these columns, smallest first: the labels and the rows of each
+    /// class.
     pub fn classes(&self, columns: &[&str]) -> Vec<(Row, Vec<usize>)> {
         let mut classes: BTreeMap<Row, Vec<usize>> = BTreeMap::new();
         for (i, row) in self.rows.iter().enumerate() {
@@ -247,7 +248,7 @@ impl Rows {
         classes
     }
 
-    /// The rows of the smallest class, and of the largest.
+    /// Returns the rows of the smallest class, and those of the largest.
     pub fn ends(&self) -> (Vec<usize>, Vec<usize>) {
         let mut classes = self.classes(&["age", "sex", "zip"]);
         let largest = classes.pop().unwrap().1;
@@ -263,7 +264,7 @@ impl Rows {
 }
 
 impl Scene {
-    /// Returns the value of one model that a release reaches.
+    /// Returns the value that a release reaches for one model.
     pub async fn reached(&self, name: &str, satisfying: &str, more: &str) -> f64 {
         let sql = format!(
             "VERIFY '{}' QUASI IDENTIFIERS (age, sex, zip) SENSITIVE (occupation, salary_class) SATISFYING {satisfying} {more}",

@@ -1,4 +1,4 @@
-//! Releases of every layout that nobody touched: VERIFY passes each, with and without the source.
+//! Untouched releases of every layout: VERIFY passes each, with and without the source.
 
 use super::scene::{Scene, checks};
 use crate::common::{collect, context, number};
@@ -7,7 +7,7 @@ use anonsql::internal::session::enable_path_tables;
 use datafusion::prelude::SessionContext;
 use std::path::Path;
 
-/// Releases `people` of a session to `target`, and verifies the release without and with the
+/// Releases the session's table `people` to `target`, and verifies the release without and with the
 /// source. Returns the checks that fail.
 async fn failing(context: &AnonContext, target: &Path, layout: &str, roles: &str, more: &str) -> Vec<String> {
     let path = target.display();
@@ -60,7 +60,7 @@ async fn a_hierarchy_with_a_top_of_its_own_may_be_released_at_it() {
     );
     let raw = format!("SELECT count(*) FROM '{}/' WHERE column1 = 'any'", target.display());
     assert_eq!(number(&collect(&context, &raw).await), 6.0);
-    // If NULL is sent to the top, the label of the top also stands below the top.
+    // If NULL is sent to the top, the label of the top level is also found below that level.
     let roles = "QUASI IDENTIFIERS (column1 USING gaps) KEEP (column2) SATISFYING k_anonymity(2)";
     let target = folder.path().join("gaps");
     assert_eq!(
@@ -142,7 +142,7 @@ async fn a_report_may_be_in_the_folder() {
     scene.release("reported", "", super::ROLES, &more).await;
     assert!(report.is_file());
     assert!(scene.failing("reported", "", &scene.against()).await.is_empty());
-    // Another number of threads reads the same.
+    // A session with another number of threads reads the same.
     let one = context(1);
     collect(&one, super::HIERARCHIES).await;
     let sql = format!(

@@ -25,7 +25,7 @@ pub fn all() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// A page with a title and an introduction.
+/// Returns a page with a title and an introduction.
 fn page(title: &str, introduction: &str) -> String {
     format!(
         "<!-- Made from the catalogues by tests/it/reference. Change those, not this page. -->\n\n# {title}\n\n{introduction}\n"
@@ -43,7 +43,7 @@ fn sentence(text: &str) -> String {
     format!("{}{}.", first.collect::<String>(), letters.as_str())
 }
 
-/// A row of a table, with `|` escaped.
+/// Returns a row of a table, with `|` escaped.
 fn row(cells: &[&str]) -> String {
     let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
     format!("| {} |\n", cells.join(" | "))
@@ -75,8 +75,8 @@ fn parameters(params: &[Param]) -> String {
     text
 }
 
-/// A section on one entry of a catalogue, with the definition in the file of `folder` that
-/// implements it.
+/// Returns a section on one entry of a catalogue, with the definition from the file in `folder`
+/// that implements the entry.
 fn entry(folder: &str, info: &Info) -> String {
     let mut text = format!("\n## {}\n\n{}\n", info.name, sentence(info.summary));
     for paragraph in definition(folder, info.name) {

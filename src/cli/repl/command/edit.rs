@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
     run,
 };
 
-/// The editor of users who name none.
+/// The editor for users who do not set one.
 const USUAL: &str = "vi";
 
 fn run(shell: &mut Shell, _: &str) -> Result<Flow> {
@@ -36,7 +36,7 @@ fn run(shell: &mut Shell, _: &str) -> Result<Flow> {
     Ok(Flow::Type(edited))
 }
 
-/// Returns the text as it is after editing. Fails with a usage error if the editor does.
+/// Returns the text after editing. Fails with a usage error if the editor fails.
 fn edited(editor: &str, typed: &str) -> Result<String> {
     let unusable = |e| Error::io("the file for the editor", e);
     // Only the user can read the file, and it is removed afterwards.

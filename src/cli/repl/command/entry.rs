@@ -28,7 +28,7 @@ pub enum Flow {
     Go,
     /// The session ends.
     Quit,
-    /// The session goes on with this text as if it had been typed.
+    /// The session continues with this text as if the user had typed it.
     Type(String),
 }
 
@@ -53,7 +53,7 @@ pub enum Argument {
 pub struct Entry {
     /// The name of the command, with the backslash.
     pub name: &'static str,
-    /// Words that, typed alone, run the command too.
+    /// Words that also run the command if they are typed alone.
     pub(super) words: &'static [&'static str],
     /// The syntax of the arguments, for help.
     pub(super) usage: &'static str,
@@ -94,7 +94,8 @@ pub(super) fn switch(what: &str, argument: &str, now: bool) -> Result<bool> {
     }
 }
 
-/// Returns the error of a command that changes how a terminal shows results.
+/// Returns the error of a command that changes how a terminal shows results, if there is no
+/// terminal.
 pub(super) fn no_terminal() -> Error {
     Error::usage("results are not shown on a terminal; \\format sets how they are written")
 }

@@ -29,7 +29,7 @@ fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
     Ok(Flow::Go)
 }
 
-/// Returns the drawing for a terminal of that many columns.
+/// Returns the drawing for a terminal of this width in columns.
 fn draw(front: &FrontChart, argument: &str, columns: u32) -> Result<String> {
     let names = || front.axes.iter().map(|(_, name)| name.as_str());
     let find = |name: &str| {

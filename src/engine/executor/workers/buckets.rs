@@ -1,8 +1,8 @@
 //! The operator that writes the files of buckets, on the worker that has their rows.
 //!
 //! The operator reports a bucket only if it has received exactly as many rows as the driver has
-//! computed for the bucket, and fails otherwise. The report follows the rows that are recounted in
-//! addition to the files.
+//! computed for the bucket, and fails otherwise. The report is sent after the rows that are
+//! recounted in addition to the files.
 
 use super::cut::{Bucket, PlannedFile};
 use crate::cluster::Pulse;
@@ -28,8 +28,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Writes the rows of some buckets, which come in order: all rows of one bucket before those of the
-/// next.
+/// Writes the rows of some buckets. The rows arrive in sequence: all rows of one bucket before
+/// those of the next.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct WriteBuckets {
     pub(super) destination: Destination,
@@ -50,7 +50,7 @@ pub(super) enum Destination {
     Store(Landing),
 }
 
-/// A worker's report of a file.
+/// A worker's report about a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FileReport {
     pub(super) number: usize,
@@ -101,7 +101,7 @@ impl Message {
         Ok(RecordBatch::try_new(messages(), columns.to_vec())?)
     }
 
-    /// Reads the messages of a batch, each with its bucket.
+    /// Reads the messages of a batch, each with the number of its bucket.
     pub(super) fn read(batch: &RecordBatch) -> Result<Vec<(u64, Self)>> {
         let otherwise = || Error::internal("a worker says something else than it was asked");
         let buckets = batch.column(0).as_primitive_opt::<UInt64Type>().ok_or_else(otherwise)?;
@@ -209,7 +209,7 @@ impl Operator for WriteBuckets {
 /// One execution of the operator.
 struct Writing {
     spec: WriteBuckets,
-    /// The rows; `None` after the last.
+    /// The rows; `None` after the last row.
     input: Option<SendableRecordBatchStream>,
     written: FileRows,
     recounted: Option<Vec<usize>>,
@@ -222,9 +222,9 @@ struct Writing {
 /// The bucket that is being written.
 struct Open {
     bucket: Bucket,
-    /// The number of rows of its classes so far.
+    /// The number of rows of the bucket's classes that have arrived so far.
     seen: u64,
-    /// The files that are not complete, and the number of rows of the first of them so far.
+    /// The files that are not complete. `rows` is the number of rows of the first of them so far.
     left: VecDeque<PlannedFile>,
     rows: u64,
     sink: Option<Box<dyn Sink>>,

@@ -1,11 +1,11 @@
 //! Cutting a release into buckets before it is written.
 //!
 //! The classes determine how many rows the release has, and the part of their order that the
-//! quasi-identifiers decide. This determines which rows each file has before any file is written. A
-//! bucket contains the files that one worker orders and writes: one file, or several if a class is
-//! larger than a file. If two buckets share a class, its rows are given to both, and each bucket
-//! takes its own: the first `skip` rows and the last `rest` rows of its classes are in other
-//! buckets.
+//! quasi-identifiers decide. The rows of each file are therefore known before any file is written.
+//! A bucket contains the files that one worker orders and writes: one file, or several if a class
+//! is larger than a file. If two buckets share a class, both receive all rows of the class, and
+//! each bucket takes its own rows: the first `skip` rows and the last `rest` rows of its classes
+//! are in other buckets.
 
 use crate::recode::{Place, Range};
 use serde::{Deserialize, Serialize};
@@ -113,8 +113,8 @@ pub(super) fn cut(classes: &[Placed], rows_per_file: u64, begun: usize) -> Vec<B
     buckets.into_iter().map(bucket).collect()
 }
 
-/// The classes of a file: from the row `before` of the first one up to the row `until` of the last
-/// one.
+/// The classes of a file: from the row `before` of the first class up to the row `until` of the
+/// last class.
 struct Span {
     first: usize,
     before: u64,

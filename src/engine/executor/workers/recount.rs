@@ -47,7 +47,7 @@ const SLICES: usize = 2;
 pub(super) struct Recounters {
     cluster: Cluster,
     living: Mutex<Vec<Member>>,
-    /// The workers that have no part in the recount.
+    /// The workers that take no part in the recount.
     distrusted: Vec<Url>,
     /// The approximate number of slices into which a table is divided.
     wanted: usize,
@@ -93,7 +93,7 @@ impl Recounters {
 
     async fn gather(&self, plans: Vec<Arc<dyn ExecutionPlan>>) -> Result<Gathered> {
         let mut living = self.living.lock().await;
-        // If all of these are lost, other workers replace them.
+        // If all of these workers are lost, other workers replace them.
         *living = self.cluster.living(&living).await?;
         living.retain(|member| !self.distrusted.contains(&member.url));
         if living.is_empty() {
@@ -212,7 +212,8 @@ impl PhysicalOptimizerRule for CountOnWorkers {
 }
 
 impl CountOnWorkers {
-    /// Returns an aggregate whose partial counts workers compute; `None` if they compute nothing.
+    /// Returns an aggregate for which workers compute partial counts; `None` if workers compute
+    /// nothing.
     fn counted(&self, aggregate: &AggregateExec) -> DfResult<Option<Arc<dyn ExecutionPlan>>> {
         let is_of_any_rows = *aggregate.input_order_mode() == InputOrderMode::Linear
             && aggregate.limit_options().is_none()
@@ -245,8 +246,8 @@ impl CountOnWorkers {
         }
     }
 
-    /// Returns a partial aggregate of the rows of `input` that workers compute. A union is
-    /// aggregated part by part.
+    /// Returns a partial aggregate over the rows of `input`. Workers compute this aggregate. A
+    /// union is aggregated part by part.
     fn partial(
         &self,
         aggregate: &AggregateExec,

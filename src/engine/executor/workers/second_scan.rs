@@ -67,9 +67,9 @@ pub(super) async fn second_scan(release: &ToWrite<'_>, wanted: usize) -> Result<
     }))
 }
 
-/// Returns the classes of a release in its order, with the starred rows as one of them. Classes
-/// with the same released values become one. Returns `None` if a column of PARTITIONED BY is not a
-/// quasi-identifier.
+/// Returns the classes of a release in the order of the release, with the starred rows as one
+/// class. Classes with the same released values become one class. Returns `None` if a column of
+/// PARTITIONED BY is not a quasi-identifier.
 fn placed(job: &Job, decision: &Decision, recoding: &RecodingPlan, first: &[String]) -> Result<Option<Vec<Placed>>> {
     let counts = decision.classes.counts();
     let kept = decision.verdict.kept.iter().enumerate();
@@ -105,8 +105,8 @@ fn placed(job: &Job, decision: &Decision, recoding: &RecodingPlan, first: &[Stri
 }
 
 impl SecondScan {
-    /// Returns `plans` plans that together read the source, recode it and add the number of its
-    /// bucket to each row.
+    /// Returns `plans` plans that together read the source, recode it and add to each row the
+    /// number of its bucket.
     pub(super) fn making(&self, plans: usize, ranges: Vec<Range>) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
         let deal = self.recoding.deal(&self.first, ranges);
         let mut making = vec![];
@@ -137,7 +137,7 @@ impl SecondScan {
     }
 
     /// Returns the plan that orders the rows of some buckets, one bucket after the other. The
-    /// recount proves their order. `packed` is false if the rows need the other way of sorting.
+    /// recount proves their order. If `packed` is false, the rows are sorted without packing.
     pub(super) fn ordering(&self, rows: Arc<dyn ExecutionPlan>, packed: bool) -> Result<Arc<dyn ExecutionPlan>> {
         let schema = self.schema();
         let bucket = self.arrangement.carried.len();

@@ -1,13 +1,14 @@
 //! Writing the files of a release on workers.
 //!
 //! The driver knows the buckets with their rows before anything is written. A bucket is *accepted*
-//! once, with exactly its rows and files. A second report of it is dropped. A report that differs
-//! is refused, and its worker is not asked again. If a report was refused or a worker was lost, the
-//! driver asks again for the buckets that are missing. If a bucket is missing for neither reason,
-//! the source has changed, and the statement fails. Workers write into a separate folder beside the
-//! stage; only accepted files are moved from there into the stage, so that nothing that a lost
-//! worker still writes is ever published. In an object store they write into the folder of the run.
-//! The manifest names the accepted files, and others are deleted.
+//! once, and only with exactly its rows and files. A second report of an accepted bucket is
+//! dropped. A report that differs is refused, and the worker that sent it is not asked again. If a
+//! report was refused or a worker was lost, the driver asks again for the buckets that are missing.
+//! If a bucket is missing for neither reason, the source has changed, and the statement fails.
+//! Workers write into a separate folder beside the stage; only accepted files are moved from there
+//! into the stage, so that nothing that a lost worker still writes is ever published. In an object
+//! store they write into the folder of the run. The manifest names the accepted files, and others
+//! are deleted.
 
 use super::buckets::{Destination, FileReport, Message, WriteBuckets, changed, messages, path_of};
 use super::cut::{Bucket, PlannedFile};
@@ -130,8 +131,8 @@ impl Writing<'_> {
             match round {
                 Ok(()) if self.missing.is_empty() => return Ok(()),
                 Ok(()) | Err(None) => attempts += 1,
-                // A worker does not have the memory for the values of the rows, so they are sorted
-                // in another way.
+                // A worker does not have the memory for the values of the rows, so the rows are
+                // sorted in another way.
                 Err(Some(e)) if packed && e.message().contains(FETCHED_ONCE) => packed = false,
                 Err(Some(e)) => return Err(e),
             }
@@ -211,8 +212,8 @@ impl Writing<'_> {
         }
     }
 
-    /// Accepts a bucket, unless it was accepted before. Returns false if the report is refused; the
-    /// bucket then stays missing.
+    /// Accepts a bucket, unless it was accepted before. Returns false if the report is refused. The
+    /// bucket is then still missing.
     async fn accept(&mut self, number: u64, reports: Vec<FileReport>, beside: Vec<Vec<u8>>) -> Result<bool> {
         let Some(at) = self.missing.iter().position(|bucket| bucket.range.bucket == number) else {
             return Ok(true);
@@ -305,7 +306,7 @@ impl Destination {
 }
 
 impl FileReport {
-    /// Returns the summary of a file, whose name is the planned one.
+    /// Returns the summary of a file under its planned name.
     fn summary(self, destination: &Destination, planned: &PlannedFile) -> FileSummary {
         let name = match destination {
             Destination::Folder { .. } => name(&planned.partition, planned.number, "parquet"),
@@ -322,7 +323,7 @@ impl FileReport {
     }
 }
 
-/// Returns true if workers reach the store of a target.
+/// Returns true if workers can reach the store of a target.
 fn reached(job: &Job, target: &Target) -> bool {
     let url = target
         .stored
@@ -332,8 +333,8 @@ fn reached(job: &Job, target: &Target) -> bool {
     url.is_some_and(|url| Stores::are_reached_by_others(state.config(), &url))
 }
 
-/// Returns the rows that a worker sent in addition to the files of a bucket. Returns `None` if
-/// their number is not that of the rows in the files.
+/// Returns the rows that a worker sent in addition to the files of a bucket. Returns `None` if the
+/// number of these rows differs from the number of rows in the files.
 fn decoded(encoded: Vec<Vec<u8>>, rows: u64, are_needed: bool) -> Option<Vec<RecordBatch>> {
     let mut batches = vec![];
     for bytes in encoded {

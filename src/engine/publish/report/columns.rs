@@ -157,7 +157,7 @@ fn shares(labels: &[LabelRows], read: u64, released: u64) -> Vec<LabelShare> {
     labels.iter().map(share).collect()
 }
 
-/// Describes the codes that hold at every level.
+/// Describes the codes that apply at every level.
 fn within_codes(hierarchy: &Hierarchy) -> String {
     let codes = hierarchy.rule().codes();
     codes.map_or_else(String::new, |codes| format!(", within {codes}"))

@@ -1,4 +1,4 @@
-//! What the classes of a release disclose of one attribute, and how their rows are read.
+//! What the classes of a release disclose about one attribute, and how their rows are read.
 
 use crate::canonical::plain;
 use crate::error::{Error, Result};
@@ -48,8 +48,8 @@ pub(super) struct Counted {
     pub(super) sizes: Histogram,
 }
 
-/// Returns the distance of classes from the whole table in attribute number `attribute`. Distances
-/// are the models' own, in whole numbers.
+/// Returns the predicate that measures the distance of classes from the whole table in attribute
+/// number `attribute`. The distances are those of the models, in whole numbers.
 pub(super) fn distances(base: &Base, attribute: usize) -> Result<Box<dyn Predicate>> {
     model::weakest_t_closeness(model::CATEGORICAL).prepare(&Subject {
         base,
@@ -58,7 +58,7 @@ pub(super) fn distances(base: &Base, attribute: usize) -> Result<Box<dyn Predica
     })
 }
 
-/// The rows of a release with some attributes, and those of the source.
+/// The plans that read the rows of a release with some attributes, and the rows of the source.
 pub(super) struct Reading {
     /// Reads the quasi-identifiers of the release, and then the attributes.
     pub(super) released: Arc<dyn ExecutionPlan>,
@@ -71,7 +71,7 @@ pub(super) struct Reading {
 
 impl Reading {
     /// Plans how rows are read, with the rows of the release in `partitions` partitions. Returns
-    /// `None` if a column has values that cannot be coded, or another type than in the source.
+    /// `None` if a column has values that cannot be coded, or a different type than in the source.
     pub(super) async fn of(
         session: &SessionContext,
         partitions: usize,
@@ -165,7 +165,7 @@ pub(super) fn base_of(
     let bottom = Node::new(vec![0; keys.len()]);
     let mut base = Base::new(scan, None, lookups, bottom, spill_space)?;
     if let Some(whole) = whole {
-        // The dictionaries are those of both scans.
+        // Both scans share the dictionaries.
         for (i, attribute) in base.attributes.iter_mut().enumerate() {
             attribute.counts = whole.of(i)?.1;
         }

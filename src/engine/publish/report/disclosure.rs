@@ -1,10 +1,10 @@
-//! What the classes of a release disclose of its sensitive attributes.
+//! What the classes of a release disclose about its sensitive attributes.
 //!
-//! These figures of the released rows are reported beside the promises, which are recounted by
-//! queries of their own. One scan counts the values of the source. Another scan counts the released
-//! rows for all attributes: class by class if they are in the order of their classes, and otherwise
-//! as the first scan counts a source. If neither is possible, the queries of l-diversity and
-//! t-closeness give the same figures, one by one.
+//! These figures of the released rows are reported beside the promises, which separate queries
+//! recount. One scan counts the values of the source. Another scan counts the released rows for all
+//! attributes: class by class if the rows are in the order of their classes, and otherwise as the
+//! first scan counts a source. If neither is possible, the queries of l-diversity and t-closeness
+//! give the same figures, one by one.
 
 use super::disclosed::{Counted, Disclosed, Reading, base_of, distances};
 use super::facts::Facts;
@@ -28,8 +28,8 @@ impl Facts<'_> {
     pub(super) async fn disclosure(&self) -> Result<(Vec<Disclosure>, Option<Histogram>)> {
         let job = self.job;
         let (session, released) = (&self.recounted.session, &self.recounted.released);
-        // A generalized or masked attribute is left out: its values no longer compare with the
-        // distribution in the source.
+        // A generalized or masked attribute is left out: its values can no longer be compared with
+        // the distribution in the source.
         let is_generalized = |s: &Sensitive| Some(s.column.as_str()) == self.generalized_attribute();
         let is_comparable = |s: &&Sensitive| !is_generalized(s) && job.mask(&s.column).is_none();
         let attributes: Vec<&str> = job
@@ -79,7 +79,7 @@ pub(super) async fn sizes(session: &SessionContext, table: &ReleasedTable) -> Re
     Ok(counted.map(|counted| counted.sizes))
 }
 
-/// Returns `None` in place of an error of memory.
+/// Returns `None` in place of a memory error.
 fn within_memory<T>(found: Result<Option<T>>) -> Result<Option<T>> {
     match found {
         Err(e) if e.kind() == ErrorKind::Resources => Ok(None),
@@ -207,7 +207,7 @@ mod tests {
     }
 
     proptest! {
-        /// The figures of one scan equal those of the audits of the models.
+        /// Tests that the figures of one scan equal those of the audits of the models.
         #[test]
         fn counts_and_queries_agree(
             rows in prop::collection::vec((0u8..3, prop::option::of(0u8..2), prop::option::of(0u8..3), prop::option::of(0u8..3)), 0..24),

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// The table name of the rows with merged values in the recounting session.
 const MERGED: &str = "raw_merged";
-/// The most values that are listed in a condition.
+/// The maximum number of values that a condition lists.
 const MOST: usize = 1_000;
 
 /// The merged values of each quasi-identifier.
@@ -82,8 +82,8 @@ fn is_one_of(name: &str, lookup: &Lookup, codes: &[usize]) -> Result<Expr> {
 }
 
 impl Facts<'_> {
-    /// Returns the sizes of the classes of the source with a merged value. Returns `None` if these
-    /// classes cannot be counted separately.
+    /// Returns the sizes of those classes of the source that contain a merged value. Returns `None`
+    /// if these classes cannot be counted separately.
     pub(super) async fn sizes_of_merged(&self, merged: &Merged<'_>) -> Result<Option<Histogram>> {
         let session = &self.recounted.session;
         let columns: Vec<String> = self.job.quasi_identifiers.iter().map(|q| q.column.clone()).collect();

@@ -1,5 +1,5 @@
 //! The facts of a report. The decision gives the treatment of the source, and the released rows
-//! give the properties that hold.
+//! give the properties that the release has.
 
 mod columns;
 mod disclosed;

@@ -9,14 +9,15 @@ use crate::report::Neighbour;
 use crate::search::Oracle;
 use std::sync::Arc;
 
-/// The most neighbours that a report shows: more would be hard to read, and take long.
+/// The maximum number of neighbours that a report shows. More would be hard to read, and take long.
 const MOST: usize = 64;
 
 impl Facts<'_> {
-    /// Returns the figures of one level more or less in each column, coarser levels first. Returns
-    /// nothing for classes with labels of their own, for more than [`MOST`] neighbours, if each
-    /// node would have to be counted from files again, and if classes do not decide whether the
-    /// models hold: personal limits and sets of items are applied after a node is chosen.
+    /// Returns the figures of the nodes that are one level higher or lower in one column, coarser
+    /// levels first. Returns nothing for classes with labels of their own, for more than [`MOST`]
+    /// neighbours, or if each node would have to be counted from files again. Also returns nothing
+    /// if classes do not decide whether a node satisfies the models: personal limits and sets of
+    /// items are applied after a node is chosen.
     pub(super) async fn neighbours(&self) -> Result<Vec<Neighbour>> {
         let (job, evaluator) = (self.job, Arc::clone(&self.decision.evaluator));
         let is_held = matches!(evaluator.sets().base().set, BaseSet::Held(_));

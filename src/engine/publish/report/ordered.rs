@@ -1,5 +1,5 @@
 //! The classes of a release, one after the other. Rows are released in the order of their classes,
-//! so only one class is held at a time, however many there are.
+//! so only one class is in memory at a time, however many classes there are.
 
 use super::disclosed::{Counted, Disclosed, Reading, base_of, distances};
 use crate::error::{Error, Result};
@@ -96,9 +96,9 @@ struct Runs {
     locals: Vec<Local>,
     /// The codes of the last row.
     last: Option<Vec<u32>>,
-    /// The rows of the run that has not ended.
+    /// The number of rows of the run that has not ended.
     size: u64,
-    /// The number of runs of each number of rows.
+    /// For each number of rows, the number of runs with that many rows.
     sizes: BTreeMap<u64, u64>,
     /// The number of runs, including the one that has not ended.
     number: u64,
@@ -142,12 +142,12 @@ impl Runs {
     }
 }
 
-/// The class that has not ended, in one attribute.
+/// The values of one attribute in the class that has not ended.
 struct Attribute {
     local: Local,
-    /// The rank of the value of each code in the source.
+    /// For each code, the rank of its value in the source.
     ranks: Vec<u32>,
-    /// The ranks of the rows of the class.
+    /// The ranks of the values of the class, row by row.
     codes: Vec<u32>,
     farthest: Box<dyn Predicate>,
     found: Disclosed,

@@ -74,8 +74,8 @@ impl Facts<'_> {
         risk(session, &source, settings).await
     }
 
-    /// Returns the smallest class size that the models allow, in entities if the job has them;
-    /// `None` if they allow any size.
+    /// Returns the smallest class size that the models allow, counted in entities if the job has an
+    /// entity; `None` if the models allow any size.
     pub(super) fn required_class_size(&self) -> Option<u64> {
         let full = self.job.constraints.iter().filter(|c| c.is_of_classes());
         let least = |c: &Constraint| match self.job.entity {

@@ -1,4 +1,4 @@
-//! The information about its source that a release retains, in the columns that have a role.
+//! The information about the source that a release retains, in the columns that have a role.
 
 use super::facts::Facts;
 use super::shown;

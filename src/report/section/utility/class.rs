@@ -49,8 +49,8 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
     Ok(blocks)
 }
 
-/// Returns the picture and the table of figures of the source and of the release; nothing without
-/// figures.
+/// Returns the picture and the table of figures of the source and of the release. Returns nothing
+/// if there are no figures.
 fn side_by_side(
     title: &str,
     heading: &str,

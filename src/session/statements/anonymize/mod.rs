@@ -1,4 +1,5 @@
-//! `ANONYMIZE`: releases a table so that its privacy models hold, with the least loss.
+//! `ANONYMIZE`: releases a table so that the release satisfies its privacy models with the least
+//! loss.
 
 mod released;
 pub(in crate::session) mod spec;

@@ -55,8 +55,8 @@ pub enum Anonymized {
         /// The existing folder.
         folder: PathBuf,
     },
-    /// No row could be added to the release that stands (APPEND), and all of them wait. The release
-    /// is as it was.
+    /// No row could be added to the existing release (APPEND), and all rows wait. The release is
+    /// unchanged.
     Waiting {
         /// The folder of the release.
         folder: PathBuf,

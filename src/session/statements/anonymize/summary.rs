@@ -22,7 +22,7 @@ pub(in crate::session) const KEPT: &str = "kept: the target exists";
 /// Returns the summary row of ANONYMIZE ... TO. If an existing target was kept, only target and
 /// outcome are not NULL.
 pub(in crate::session) fn summary(target: Option<&str>, outcome: &str, release: Option<&Release>) -> Result<Answer> {
-    // One function: a list of columns with what they show.
+    // This is one function because it is a list of columns with what they show.
     let count = |f: fn(&Release) -> Option<u64>| Arc::new(UInt64Array::from(vec![release.and_then(f)])) as ArrayRef;
     let text = |f: fn(&Release) -> String| Arc::new(StringArray::from(vec![release.map(f)])) as ArrayRef;
     let mut columns = vec![

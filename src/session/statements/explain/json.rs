@@ -195,7 +195,7 @@ fn node(job: &Job, levels: &[u8]) -> Map<String, Value> {
     columns.zip(levels.iter().map(|level| Value::from(*level))).collect()
 }
 
-/// Returns a number, as a text if it is beyond what JSON readers hold exactly.
+/// Returns a number; a number beyond those that JSON readers represent exactly becomes a text.
 fn whole(number: u128) -> Value {
     match u64::try_from(number) {
         Ok(number) if number < 1 << 53 => number.into(),

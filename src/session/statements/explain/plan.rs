@@ -129,8 +129,7 @@ fn search(job: &Job) -> String {
     }
 }
 
-/// Describes whether local recoding labels a column that has an order by ranges or by its
-/// hierarchy.
+/// Describes whether local recoding labels an ordered column by ranges or by its hierarchy.
 fn labelled(job: &Job, q: &QuasiIdentifier) -> String {
     let Choice::Partition(_) = &job.choice else {
         return String::new();

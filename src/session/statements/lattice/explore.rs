@@ -1,8 +1,8 @@
 //! `EXPLORE ANONYMIZE ... TO 'lattice.html'`: the nodes of the lattice as a page to choose from.
 //!
-//! A lattice of at most [`WHOLE`] nodes is on the page whole. For a larger lattice, the page has
-//! the front of k and of the metric, the neighbours of the front's nodes, and nodes of chains from
-//! the bottom to the top. These chains are drawn with the seed of the statement.
+//! A lattice of at most [`WHOLE`] nodes is shown in full. For a larger lattice, the page has the
+//! front of k and the metric, the neighbours of the front's nodes, and the nodes of chains from the
+//! bottom to the top. These chains are drawn with the seed of the statement.
 
 use super::figures::Figures;
 use crate::catalogue::Call;
@@ -31,9 +31,10 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The most nodes of a lattice that is on the page whole: its figures are about two megabytes.
+/// The largest number of nodes of a lattice that is shown in full: its figures are about two
+/// megabytes.
 const WHOLE: u128 = 20_000;
-/// About how many nodes of a larger lattice are on the page.
+/// The approximate number of nodes of a larger lattice that are on the page.
 const SOME: usize = 4096;
 
 pub(in crate::session::statements) const ENTRY: Entry = Entry {
@@ -171,8 +172,8 @@ impl Explore {
     }
 }
 
-/// Returns one row: the page, which is NULL in a dry run, and the numbers of nodes of the lattice,
-/// of nodes on the page, and of nodes on the page that hold.
+/// Returns one row: the page, which is NULL in a dry run, and the numbers of nodes in the lattice,
+/// of nodes on the page, and of nodes on the page that satisfy the models.
 fn answer(page: Option<&str>, explorer: &Explorer) -> Result<Answer> {
     let text = |text: Option<&str>| -> ArrayRef { Arc::new(StringArray::from(vec![text])) };
     let count = |n: usize| -> ArrayRef { Arc::new(UInt64Array::from(vec![n as u64])) };
@@ -249,8 +250,8 @@ fn levels(q: &QuasiIdentifier, from: u8, to: u8) -> Result<Levels> {
     })
 }
 
-/// Returns these nodes, their neighbours, and nodes of chains that are drawn until there are about
-/// [`SOME`].
+/// Returns the given nodes, their neighbours, and the nodes of chains. Chains are drawn until there
+/// are about [`SOME`] nodes.
 fn some<'a>(lattice: &Lattice, given: impl Iterator<Item = &'a Node>, seed: u64) -> BTreeSet<Node> {
     let given: Vec<&Node> = given.collect();
     let mut nodes: BTreeSet<Node> = given.iter().copied().cloned().collect();

@@ -16,7 +16,8 @@ use std::sync::atomic::Ordering;
 /// The number of nodes between two checks whether the statement is interrupted.
 const BATCH: usize = 4096;
 
-/// A job whose source was read, with every metric that needs no argument and can be counted for it.
+/// A job whose source was read, with every metric that needs no argument and can be computed for
+/// the job.
 pub(super) struct Figures {
     job: Job,
     evaluator: Evaluator,
@@ -63,8 +64,8 @@ impl Figures {
         self.evaluator.lattice()
     }
 
-    /// Returns the node that the statement gives. Fails with `ErrorKind::Usage` if it is not in the
-    /// lattice.
+    /// Returns the node that the statement gives. Fails with `ErrorKind::Usage` if that node is not
+    /// in the lattice.
     pub(super) fn given(&self) -> Result<Option<Node>> {
         match &self.job.choice {
             Choice::Node(levels) => engine::of_lattice(&self.job, &self.evaluator, levels).map(Some),

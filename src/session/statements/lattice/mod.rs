@@ -1,4 +1,4 @@
-//! `LATTICE OF ANONYMIZE`: every node with k, suppressed rows, classes and the metrics.
+//! `LATTICE OF ANONYMIZE`: every node with its k, suppressed rows, classes and metrics.
 
 pub(super) mod explore;
 mod figures;

@@ -119,8 +119,8 @@ impl Run for Pareto {
 }
 
 impl Pareto {
-    /// Searches the front, and returns it as the rows of the answer and as a value. Draws it to the
-    /// file of REPORT TO, if given.
+    /// Searches the front, and returns it as the rows of the answer and as a value. If REPORT TO is
+    /// given, draws the front to its file.
     pub(in crate::session) async fn front(&self, context: &AnonContext) -> Result<(RecordBatch, ParetoFront)> {
         let (mut anonymize, policy) = context.under_policy(&self.anonymize)?;
         if let Some(policy) = &policy {
@@ -275,7 +275,7 @@ fn point(row: Reached, columns: &[String], request: &Request) -> FrontPoint {
     let levels = row.node.levels().to_vec();
     let at_node = format!("AT NODE ({})", node(columns, &levels));
     FrontPoint {
-        // The models and the limit are those of the policy, which a statement cannot say again.
+        // The models and the limit are those of the policy, which a statement cannot repeat.
         apply: match request.under_policy {
             true => at_node,
             false => {
@@ -330,8 +330,8 @@ fn batch(front: &ParetoFront, schema: SchemaRef, objectives: &[ObjectiveClause])
     Ok(RecordBatch::try_new(schema, arrays)?)
 }
 
-/// Returns the models with which a node is released as it was measured: those of the statement, and
-/// those it reaches.
+/// Returns the models with which a node is released as it was measured: the models of the
+/// statement, and those that the node reaches.
 fn satisfying(anonymize: &AnonymizeSpec, objectives: &[ObjectiveClause], row: &Reached) -> Vec<ConstraintClause> {
     let mut all = anonymize.policy.satisfying.clone();
     let constraint = |model: Call, sensitive: Option<&String>| ConstraintClause {
@@ -340,7 +340,7 @@ fn satisfying(anonymize: &AnonymizeSpec, objectives: &[ObjectiveClause], row: &R
         scope: ScopeClause::All,
     };
     for (o, value) in objectives.iter().zip(&row.values) {
-        // With value 0 and no classes nothing is released, and every model holds.
+        // With value 0 and no classes nothing is released, and every model is satisfied.
         let holds = *value == 0.0 && row.classes == 0;
         let args: Vec<Value> = o.property.args.iter().map(|a| a.value.clone()).collect();
         let model = property(o).and_then(|entry| (entry.model)(*value, &args));

@@ -31,7 +31,7 @@ pub(super) struct ClassedRows {
     pub(super) household_of: Option<Vec<u32>>,
     /// The columns of KEEP, in the order of the table.
     pub(super) kept: Vec<(Arc<Field>, ArrayRef)>,
-    /// The memory of all this, and of the figures that are made of it.
+    /// The memory reserved for all of this, and for the figures made from it.
     memory: MemoryReservation,
 }
 
@@ -48,15 +48,15 @@ fn whole(name: &str, batches: &[ArrayRef], data_type: &DataType) -> Result<(Arc<
 
 /// The bytes of a row: the number of its class, and its figures.
 const ROW: usize = 64;
-/// About the bytes of a class beside its codes: an entry of a hash map here, another one while
-/// special uniques are searched, and its figures.
+/// The approximate bytes of a class besides its codes: an entry of a hash map here, another one
+/// while special uniques are searched, and its figures.
 const CLASS: usize = 256;
-/// About the bytes of an entry of a hash map beside its text.
+/// The approximate bytes of an entry of a hash map besides its text.
 const ENTRY: usize = 64;
 
 impl ClassedRows {
-    /// Reads the rows of a table of a session that reads them in their order. Without WEIGHT, every
-    /// row has the weight 1.
+    /// Reads the rows of a table. The session must read them in the order of the table. Without
+    /// WEIGHT, every row has the weight 1.
     pub(super) async fn read(session: &SessionContext, table: &ReleasedTable, statement: &RiskSpec) -> Result<Self> {
         let mut rows = stored(session, &query(session, table, statement).await?).await?;
         let columns = statement.quasi_identifiers.len();
@@ -71,7 +71,7 @@ impl ClassedRows {
             kept: vec![],
             memory: MemoryConsumer::new("anonsql rows").register(session.task_ctx().memory_pool()),
         };
-        // Behind the quasi-identifiers are the weight and whether the row is suppressed.
+        // After the quasi-identifiers come the weight and whether the row is suppressed.
         let (mut unfit, behind) = (0u64, columns + 2);
         let mut households = statement
             .entity
@@ -91,7 +91,8 @@ impl ClassedRows {
             }
             unfit += found.add_rows(&batch, &of_rows, &mut known);
             if let (Some(households), Some(household_of)) = (&mut households, &mut found.household_of) {
-                // A row without a household is alone, because its household is not known.
+                // A row without a household forms a household of its own, because its household is
+                // not known.
                 let alone = batch.column(behind).logical_nulls();
                 let (numbers, more) = households.numbers(batch.column(behind), alone.as_ref())?;
                 household_of.extend(numbers);
@@ -215,8 +216,8 @@ impl Numbered {
         })
     }
 
-    /// Returns the numbers of values, and about how many bytes the new ones take. Each value of
-    /// `alone` has a number of its own.
+    /// Returns the number of each value, and the approximate bytes that the new values take. Each
+    /// value that is NULL in `alone` gets a number of its own.
     fn numbers(&mut self, values: &ArrayRef, alone: Option<&NullBuffer>) -> Result<(Vec<u32>, usize)> {
         let texts = self.texts.convert_columns(&[Arc::clone(values)])?;
         let before = self.next;

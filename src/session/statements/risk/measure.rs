@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// The table name of the measured rows in the session that counts them.
 const MEASURED: &str = "measured";
-/// The table name of the population in that session.
+/// The table name of the population in the session that counts the rows.
 const POPULATION: &str = "population";
 
 /// The largest number of subsets of columns that are measured: each subset is a GROUP BY.
@@ -187,8 +187,8 @@ impl AnonContext {
     /// Reads the rows to measure with their classes.
     pub(super) async fn classed_rows(&self, statement: &RiskSpec) -> Result<ClassedRows> {
         let mut state = self.session.state();
-        // With one partition, rows have the numbers that they have in the table, and their weights
-        // are summed in one order.
+        // With one partition, rows have the numbers that they have in the table, and weights are
+        // summed in one order.
         state.config_mut().options_mut().execution.target_partitions = 1;
         let (session, table) = self.measured_table(statement, &state).await?;
         ClassedRows::read(&session, &table, statement).await
@@ -281,7 +281,7 @@ impl AnonContext {
     }
 }
 
-/// Returns a column of the population in the type of the table that is measured.
+/// Returns a column of the population, cast to the type of that column in the measured table.
 fn as_measured(population: &DataFrame, column: &str, measured: &DataFrame) -> Result<Expr> {
     let (_, field) = measured.schema().qualified_field_with_unqualified_name(column)?;
     in_type((population, "the population"), column, plain_type(field.data_type()))

@@ -5,7 +5,7 @@ use crate::masks::{self, MaskClause};
 use proptest::option::of;
 use proptest::prelude::*;
 
-/// Generates a mask of any kind of a place from the description of its clause.
+/// Generates a mask of any kind that is allowed in `place`, from the description of its clause.
 pub(super) fn mask(place: masks::Place) -> impl Strategy<Value = MaskClause> {
     let value = |item: masks::Item| match item {
         masks::Item::Column => prop_oneof![Just(masks::Given::Entity), name().prop_map(masks::Given::Text)].boxed(),
@@ -17,7 +17,7 @@ pub(super) fn mask(place: masks::Place) -> impl Strategy<Value = MaskClause> {
         masks::Item::Word(words) => prop::sample::select(words)
             .prop_map(|word| masks::Given::Text(word.into()))
             .boxed(),
-        // The first one is not printed.
+        // The first text is not printed.
         masks::Item::OneOf(texts) => prop::sample::select(&texts[1..])
             .prop_map(|text| masks::Given::Text(text.into()))
             .boxed(),

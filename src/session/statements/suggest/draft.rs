@@ -16,10 +16,10 @@ use crate::suggest::{Facts, Proposal, Role};
 
 /// The proposed size of the smallest class.
 const K: i64 = 5;
-/// The time after which the proposed search ends with what it has.
+/// The time after which the proposed search ends with the best node so far.
 const TIME_LIMIT: &str = "30s";
-/// The least separation of a sensitive column whose classes are to have different values. In a
-/// column where nearly all rows are alike, classes with different values are few and large.
+/// The least separation at which the classes are to have different values of a sensitive column. In
+/// a column where nearly all rows are alike, classes with different values are few and large.
 const DIVERSE: f64 = 0.3;
 
 /// The hierarchy of a quasi-identifier.
@@ -165,7 +165,7 @@ fn anonymize(
     proposals: &[Proposal],
     quasi_identifiers: Vec<QuasiIdentifierClause>,
 ) -> AnonymizeSpec {
-    // One function: a statement with every field.
+    // This is one function because it is a statement with every field.
     let both = || facts.iter().zip(proposals);
     let of = |role: Role| both().filter(move |(_, p)| p.role == role).map(|(f, _)| f);
     let mut classes = of(Role::ClassLabel).map(|f| f.name.clone());

@@ -16,7 +16,7 @@ pub(super) struct Needed {
     pub(super) named: Vec<String>,
     /// The statements that create the views again, each after the views that it reads.
     pub(super) views: Vec<String>,
-    /// The tables of the session, which no statement is known to make.
+    /// The tables of the session for which no creating statement is known.
     pub(super) tables: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ impl Needed {
         match definition.and_then(made_again) {
             Some(view) => {
                 for read in read_by(context, &view)? {
-                    // The view itself is among the tables of its definition, and has been met.
+                    // The tables of its definition include the view itself, which has been met.
                     Box::pin(self.add(context, read, met)).await?;
                 }
                 self.views.push(view);

@@ -43,7 +43,7 @@ pub(super) fn written(suggest: &SuggestRoles, draft: &Draft, needed: &Needed, co
     text
 }
 
-/// Says how a script that was written to `path` is run.
+/// Describes how to run the script that was written to `path`.
 pub(super) fn told(path: &str, needed: &Needed) -> String {
     match needed.tables.join(", ") {
         none if none.is_empty() => format!("written: anonsql {path}"),

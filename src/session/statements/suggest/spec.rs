@@ -55,7 +55,7 @@ impl ScriptFile {
         }
     }
 
-    /// Writes the file: it is complete when it appears.
+    /// Writes the file, which is complete when it appears.
     pub(super) fn write(&self, text: &str) -> Result<()> {
         let stage = Stage::open(&resolved(Path::new(expanded(&self.path)?.as_ref()))?)?;
         let failed = |e| Error::io(format!("cannot write the script {}", self.path), e);

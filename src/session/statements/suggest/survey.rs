@@ -77,7 +77,7 @@ struct Counts {
     values: u64,
     /// An estimate.
     distinct: u64,
-    /// The greatest number minus the least one; the year of the least date.
+    /// For numbers, the greatest number minus the least; for dates, the year of the least date.
     range: Option<f64>,
     /// The number of values that are NaN or infinite.
     endless: u64,

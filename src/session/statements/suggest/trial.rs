@@ -18,8 +18,8 @@ use std::sync::Arc;
 
 /// The table name of the sampled rows.
 const TABLE: &str = "sampled";
-/// The fastest algorithm of RECODING LOCAL. RECODING LOCAL tries it among others, and loses no
-/// more. The algorithm divides the table at once, whatever the number of columns.
+/// The fastest algorithm of RECODING LOCAL. RECODING LOCAL tries this algorithm among others, so
+/// its loss is no greater. The algorithm divides the table at once, whatever the number of columns.
 const LOCAL: &str = "mondrian";
 /// The search for one level per column. Rows that are all labelled alike are easier to work with.
 const GLOBAL: &str = "auto";
@@ -27,8 +27,8 @@ const GLOBAL: &str = "auto";
 const WORTH: f64 = 0.05;
 /// The most nodes that a search may assess.
 const NODES: i64 = 300;
-/// The time limit of a search. It is for tables of very many columns: the answer to others is the
-/// same every time.
+/// The time limit of a search. It is meant for tables with very many columns; for other tables, the
+/// answer is the same every time.
 const TIME_LIMIT: &str = "5s";
 
 /// The loss of a proposed release, and its other figures.
@@ -70,7 +70,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Describes the outcome for people. `rows` is the number of rows of their table.
+    /// Describes the outcome for people. `rows` is the number of rows of the whole table.
     pub(super) fn told(&self, rows: u64) -> String {
         let trial = &self.trial;
         if rows == 0 {
@@ -107,8 +107,8 @@ impl Outcome {
     }
 }
 
-/// Tries a draft and gives it a search. Fails with `ErrorKind::Infeasible` if nothing can be
-/// released.
+/// Tries a draft, and adds the chosen search to it. Fails with `ErrorKind::Infeasible` if nothing
+/// can be released.
 pub(super) async fn choose(context: &AnonContext, survey: &Survey, draft: &mut Draft) -> Result<Outcome> {
     if draft.anonymize.policy.quasi_identifiers.is_empty() {
         return Err(Error::infeasible(
@@ -151,7 +151,7 @@ pub(super) async fn choose(context: &AnonContext, survey: &Survey, draft: &mut D
     })
 }
 
-/// Returns a separate context with the sampled rows, and with the hierarchies of this one.
+/// Returns a separate context with the sampled rows, and with the hierarchies of `context`.
 fn apart(context: &AnonContext, sample: &RecordBatch) -> Result<AnonContext> {
     let session = recounting_session(&context.session.state(), Arc::default());
     let table = MemTable::try_new(sample.schema(), vec![vec![sample.clone()]])?;

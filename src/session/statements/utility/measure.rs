@@ -77,7 +77,7 @@ impl AnonContext {
     }
 
     /// Returns how a released column is read: by the hierarchy that the statement names, or by the
-    /// one of this session that the manifest names.
+    /// session's hierarchy that the manifest names.
     fn reading(
         &self,
         column: &str,

@@ -25,7 +25,7 @@ use std::sync::Arc;
 impl AnonContext {
     /// Returns the claim that a VERIFY makes.
     pub(super) async fn claim(&self, verify: &Verify) -> Result<Claim> {
-        // One function: every field of the claim.
+        // This is one function because it binds every field of the claim.
         let source = self.settled(&verify.source).await?;
         let key = self.public_key(verify.signed_by.as_deref()).await?;
         let place = self.place(&verify.source, &source).await?;
@@ -87,9 +87,9 @@ impl AnonContext {
         })
     }
 
-    /// Makes the hierarchies that a manifest defines, by the columns that were released with them.
-    /// A hierarchy that does not take the values of the source's column is left out, because the
-    /// release was not made from these values.
+    /// Makes the hierarchies that a manifest defines, keyed by the columns that were released with
+    /// them. A hierarchy that does not accept the values of the source's column is left out,
+    /// because the release was not made from these values.
     pub(super) async fn defined(
         &self,
         manifest: &Manifest,

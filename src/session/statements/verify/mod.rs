@@ -1,10 +1,10 @@
-//! `VERIFY`: checks that privacy models hold on data, released by anonsql or not.
+//! `VERIFY`: checks that data, released by anonsql or not, satisfies privacy models.
 //!
 //! Every row of the answer is one check of the auditor ([`crate::audit`]). What could not be
 //! checked is a row too: its name begins with `not checked:`, its `ok` is NULL, and it does not
-//! count as a failure. The row `files read`, of files without a manifest, checks nothing either.
-//! Under `SET anonsql.strict = true` what was not checked counts as a failure, if a hierarchy of
-//! the release, its manifest or its source would have let it be checked.
+//! count as a failure. The row `files read`, which appears for files without a manifest, checks
+//! nothing either. Under `SET anonsql.strict = true`, what was not checked counts as a failure if
+//! it could have been checked with a hierarchy of the release, its manifest or its source.
 
 pub(in crate::session) mod answered;
 pub(in crate::session) mod beside;

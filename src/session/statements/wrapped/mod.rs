@@ -1,6 +1,6 @@
 //! ANONYMIZE in place of a query: `CREATE TABLE t AS ANONYMIZE ...`, `COPY (ANONYMIZE ...) TO ...`,
-//! and `INSERT INTO t ANONYMIZE ...`. It runs as a DataFusion statement over the released rows,
-//! which are registered under a temporary name.
+//! and `INSERT INTO t ANONYMIZE ...`. The outer statement runs as a DataFusion statement over the
+//! released rows, which are registered under a temporary name.
 
 pub(super) mod output;
 

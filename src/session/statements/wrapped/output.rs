@@ -180,15 +180,15 @@ fn without_dictionaries(rows: &LogicalPlan) -> Result<LogicalPlan> {
     Ok(LogicalPlanBuilder::from(rows.clone()).project(columns)?.build()?)
 }
 
-/// Returns true if the statement gives a format for times in a zone.
+/// Returns true if the statement gives a format for times with a time zone.
 fn has_format_of_times(copy: &CopyTo) -> bool {
     copy.options
         .keys()
         .any(|key| key.to_ascii_lowercase().ends_with("timestamp_tz_format"))
 }
 
-/// Replaces times in a zone by their texts, because the writers of texts round the offset of a zone
-/// to minutes.
+/// Replaces times with a time zone by their texts, because the writers of text formats round the
+/// offset of a zone to minutes.
 fn with_texts_of_times(rows: &LogicalPlan) -> Result<LogicalPlan> {
     if !rows.schema().fields().iter().any(|field| has_zone(field.data_type())) {
         return Ok(rows.clone());

@@ -24,7 +24,7 @@ pub struct Planned {
     pub table: Table,
     pub purposes: Vec<Purpose>,
     pub hierarchies: Vec<Option<String>>,
-    /// The highest level of each.
+    /// The highest level of each column's hierarchy.
     pub heights: Vec<usize>,
 }
 
@@ -64,7 +64,7 @@ const TEXTS: &[&str] = &[
     "\\",
 ];
 
-/// Spellings of NaN: either sign, several payloads, and one that signals.
+/// Spellings of NaN: with either sign, with several payloads, and a signaling one.
 const NANS: &[f64] = &[
     f64::NAN,
     -f64::NAN,
@@ -73,7 +73,7 @@ const NANS: &[f64] = &[
     f64::from_bits(0x7ff0_0000_0000_0001),
 ];
 
-/// A table for a case.
+/// Generates a table for a case.
 pub fn table(draw: &mut Draw, storage: Storage) -> Planned {
     let rows = match draw.below(100) {
         0..2 => 0,
@@ -125,7 +125,7 @@ fn column(draw: &mut Draw, name: String, purpose: Purpose, rows: usize, storage:
         _ => flat(draw),
     };
     let data_type = match data_type {
-        // Types that no hierarchy takes are tried now and then.
+        // Only now and then does a quasi-identifier have a type that no hierarchy takes.
         DataType::Duration(_) | DataType::Binary | DataType::LargeBinary | DataType::BinaryView
             if purpose == Purpose::Quasi && !draw.chance(5) =>
         {
@@ -150,11 +150,11 @@ fn column(draw: &mut Draw, name: String, purpose: Purpose, rows: usize, storage:
     }
     let marks = draw.chance(60);
     let draw_value = |draw: &mut Draw| {
-        // Now and then a rare value.
+        // Now and then, a value is rare.
         if marks && draw.chance(4) {
             return value(draw, &data_type, usize::MAX);
         }
-        // Low numbers are more frequent, so that there are large classes and small ones.
+        // Low places in the pool are more frequent, so that there are large classes and small ones.
         let at = draw.below(pool.len()).min(draw.below(pool.len()));
         pool[at].clone()
     };

@@ -113,7 +113,7 @@ fn intervals(draw: &mut Draw) -> Rule {
     })
 }
 
-/// Most of the values and a few more, in groups of two, of four, and so on.
+/// Lists most of the values and a few more, in groups of two, of four, and so on.
 fn listing(draw: &mut Draw, texts: &BTreeSet<String>) -> Option<Rule> {
     let mut ground: Vec<String> = texts.iter().filter(|_| draw.chance(93)).cloned().collect();
     if draw.chance(30) {

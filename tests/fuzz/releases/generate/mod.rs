@@ -1,4 +1,4 @@
-//! Random cases: each number gives a table, a request over it and a way out, always the same ones.
+//! Random cases. A case number always gives the same table, request and way to deliver the rows.
 
 mod data;
 mod hierarchies;
@@ -19,27 +19,27 @@ impl Draw {
         Self(ChaCha8Rng::seed_from_u64(seed))
     }
 
-    /// A number below `bound`.
+    /// Draws a number below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0.random_range(0..bound.max(1))
     }
 
-    /// A number of `low..=high`.
+    /// Draws a number in `low..=high`.
     pub fn between(&mut self, low: usize, high: usize) -> usize {
         self.0.random_range(low..=high)
     }
 
-    /// True in `percent` of 100 draws.
+    /// Returns true in `percent` of 100 draws.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of `items`, all equally likely.
+    /// Draws one of `items`, all equally likely.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len())]
     }
 
-    /// One of `items` by its weight.
+    /// Draws one of `items` by its weight.
     pub fn weighted<'a, T>(&mut self, items: &'a [(usize, T)]) -> &'a T {
         let mut left = self.below(items.iter().map(|(w, _)| w).sum());
         for (weight, item) in items {
@@ -56,7 +56,7 @@ impl Draw {
     }
 }
 
-/// The case of a number.
+/// Generates the case with a number.
 pub fn case(seed: u64) -> Case {
     let mut draw = Draw::new(seed);
     let storage = *draw.weighted(&[
@@ -71,7 +71,7 @@ pub fn case(seed: u64) -> Case {
     let mut planned = data::table(&mut draw, storage);
     let rows = planned.table.rows();
     for column in &mut planned.table.columns {
-        // Small keys are too few for many values.
+        // Small key types have too few keys for many values.
         if let DataType::Dictionary(key, _) = &mut column.data_type
             && rows > 100
         {

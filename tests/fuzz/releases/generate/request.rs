@@ -1,5 +1,5 @@
-//! Requests: roles, models, metrics, searches and ways out. Everything in the catalogues is
-//! included automatically.
+//! Requests: roles, models, metrics, searches and ways to deliver the rows. Everything in the
+//! catalogues is included automatically.
 
 use super::Draw;
 use super::data::{Planned, Purpose};
@@ -8,7 +8,7 @@ use anonsql::internal::catalogue::{Info, Kind};
 use anonsql::internal::{metric, model, partition, search};
 use arrow::datatypes::DataType;
 
-/// A request over a table, and how its rows leave.
+/// Draws a request over a table, and how its rows are delivered.
 pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request, Way) {
     let columns = &planned.table.columns;
     let with = |purpose: Purpose| {
@@ -114,7 +114,7 @@ pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request,
             Purpose::Entity if is_personal => Role::Dropped,
             Purpose::Entity => {
                 request.entity = Some(name.clone());
-                // Two people may share any other mask.
+                // Any other mask may give two people the same value.
                 let pseudonym = draw.pick(&["HASH WITH SECRET @", "TOKEN WITH SECRET @"]);
                 draw.weighted(&[
                     (40, Role::Unlisted),
@@ -144,8 +144,8 @@ pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request,
     (request, way)
 }
 
-/// Makes a model of class sizes apply to the groups of some columns, if single cells are suppressed
-/// for such groups.
+/// If single cells are suppressed for the groups of some columns, makes a model of class sizes
+/// apply to such groups.
 fn suppress_for_groups(draw: &mut Draw, quasi: &[String], request: &mut Request) {
     let suppresses = match &request.choice {
         Choice::Local => true,
@@ -163,7 +163,7 @@ fn suppress_for_groups(draw: &mut Draw, quasi: &[String], request: &mut Request)
     }
 }
 
-/// Draws a mask of values of a type.
+/// Draws a mask for values of a type.
 fn masked(draw: &mut Draw, data_type: &DataType) -> Role {
     let any = [
         "HASH WITH SECRET @",
@@ -267,8 +267,7 @@ fn way(draw: &mut Draw, planned: &Planned, request: &Request) -> Way {
     .clone()
 }
 
-/// Draws arguments by name; numbers are small, because a parameter may set how long something
-/// works.
+/// Draws arguments by name. The numbers are small, because a parameter may set a running time.
 fn call(draw: &mut Draw, info: &Info) -> String {
     let mut arguments = vec![];
     for param in info.params {

@@ -16,7 +16,7 @@ pub struct Exact {
 }
 
 impl Exact {
-    /// The number of a decimal text such as `-12.50` or `1e-7`.
+    /// Returns the number in a decimal text such as `-12.50` or `1e-7`.
     pub fn parse(text: &str) -> Option<Self> {
         let (mantissa, exponent) = text.trim().split_once(['e', 'E']).unwrap_or((text.trim(), "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -98,8 +98,8 @@ impl Cell {
         }
     }
 
-    /// Returns the place of a number among those that are not finite: minus infinity comes before
-    /// it, infinity and NaN after.
+    /// Returns the place of a number in the order of all numbers: minus infinity comes before the
+    /// finite numbers, infinity and NaN come after them.
     fn place(&self) -> f64 {
         match self.ground {
             Ground::NotFinite => self.text.as_ref().and_then(|t| t.parse().ok()).unwrap_or(f64::NAN),
@@ -135,8 +135,8 @@ pub fn is_whole(data_type: &DataType) -> bool {
     }
 }
 
-/// Returns the values of a column. `source` is the type of the column in the source: formats that
-/// lack a type keep its ticks as numbers.
+/// Returns the values of a column. `source` is the type of the column in the source: a format that
+/// lacks the type stores its ticks as numbers.
 pub fn cells(values: &ArrayRef, source: &DataType) -> Vec<Cell> {
     if values.data_type() == &DataType::Null {
         let null = Cell {
@@ -230,7 +230,7 @@ fn number(text: &str) -> Ground {
     Exact::parse(text).map_or(Ground::Other, Ground::Number)
 }
 
-/// The local calendar time of a date or timestamp.
+/// Returns the local calendar time of a date or timestamp.
 fn calendar(data_type: &DataType, ticks: i64) -> Option<NaiveDateTime> {
     let nanos = i128::from(ticks) * nanoseconds(data_type);
     let seconds = i64::try_from(nanos.div_euclid(1_000_000_000)).ok()?;

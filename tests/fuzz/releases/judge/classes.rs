@@ -42,8 +42,8 @@ fn sorted(mut values: Vec<Vec<Seen>>) -> Vec<Vec<Seen>> {
 }
 
 impl Judged<'_> {
-    /// Returns true if a row looks like a suppressed one that stays: every quasi-identifier is `*`,
-    /// every sensitive column NULL.
+    /// Returns true if a row looks like a suppressed row that the release keeps: every
+    /// quasi-identifier is `*`, and every sensitive column is NULL.
     pub fn looks_starred(&self, row: usize) -> bool {
         let star = |q: &super::table::Quasi| self.released[&q.name][row].as_deref() == Some("*");
         let mut sensitive = self.case.request.sensitive();
@@ -51,9 +51,9 @@ impl Judged<'_> {
         self.case.request.starred && self.quasi.iter().all(star) && sensitive.all(|(name, ..)| is_null(name))
     }
 
-    /// Returns the choices of rows that look like suppressed ones that stay. Each has as many rows
-    /// as the manifest gives or, without a manifest, any number up to the suppression limit.
-    /// Returns none if there are too many choices to try.
+    /// Returns the choices of rows that may be the suppressed rows in the release. Each choice has
+    /// as many rows as the manifest gives or, without a manifest, any number up to the suppression
+    /// limit. Returns none if there are too many choices to try.
     pub fn starred(&self, said: Option<usize>) -> Vec<Vec<usize>> {
         let looks: Vec<usize> = (0..self.len).filter(|row| self.looks_starred(*row)).collect();
         let most = looks
@@ -61,16 +61,16 @@ impl Judged<'_> {
             .min(self.case.request.limit.map_or(0, |l| l.rows(self.source.len)));
         let numbers = said.map_or(0..=most, |n| n.min(looks.len())..=n.min(looks.len()));
         let of_numbers: Vec<Vec<Vec<usize>>> = numbers.map(|n| choices(&looks, n)).collect();
-        // The right choice may have the number of rows that has too many choices: the others alone
-        // prove nothing.
+        // The right choice may have a number of rows for which there are too many choices: the
+        // other choices alone prove nothing.
         match of_numbers.iter().any(Vec::is_empty) {
             true => vec![],
             false => of_numbers.concat(),
         }
     }
 
-    /// Finds the classes of a release apart from these suppressed rows that stay. `node` is the
-    /// node in the release's manifest.
+    /// Finds the classes of a release, apart from these suppressed rows that it keeps. `node` is
+    /// the node in the release's manifest.
     pub fn find(&self, node: Option<&[usize]>, looks: &[usize]) -> Result<Found, Failure> {
         let rows: Vec<usize> = (0..self.len).filter(|row| looks.binary_search(row).is_err()).collect();
         let groups = grouped(rows.iter().copied(), |row| self.labels(row));
@@ -129,8 +129,8 @@ impl Judged<'_> {
         nodes
     }
 
-    /// Returns the classes of a node: every class of the release must be a whole class of the
-    /// source, with its kept values.
+    /// Returns the classes at a node. Every class of the release must be a whole class of the
+    /// source, with the same kept values.
     fn at_node(&self, groups: &BTreeMap<Vec<Seen>, Vec<usize>>, node: &[usize]) -> Result<Vec<Class>, Failure> {
         let eligible = (0..self.source.len).filter(|row| !self.suppressed_unmapped(*row));
         let there = grouped(eligible, |row| self.labels_at(node, row));
@@ -153,7 +153,8 @@ impl Judged<'_> {
                     .collect::<Vec<_>>()
             };
             if personal {
-                // A row whose own limit cannot be met is suppressed, while its class stays.
+                // A row whose own limit cannot be met is suppressed, but the rest of its class is
+                // released.
                 let fits = |l: usize, r: usize| {
                     of_release(released[l]) == of_source(source[r])
                         && self.leaks(released[l], source[r])
@@ -335,7 +336,8 @@ impl Judged<'_> {
         Ok(())
     }
 
-    /// Checks that suppressed rows that stay keep the values of the rows that were suppressed.
+    /// Checks that the suppressed rows in the release have the kept values of the rows that were
+    /// suppressed.
     fn kept_of_starred(&self, classes: &[Class], starred: &[usize]) -> Result<(), Failure> {
         let (_, released) = all_rows(classes);
         let left: Vec<usize> = (0..self.source.len).filter(|row| !released.contains(row)).collect();
@@ -365,8 +367,9 @@ impl Judged<'_> {
 /// The largest number of choices of rows that are tried.
 const CHOICES: usize = 2000;
 
-/// Returns the ways to choose `n` rows: a class that is `*` in every quasi-identifier may look like
-/// suppressed rows. Returns none if there are too many to try.
+/// Returns the ways to choose `n` of these rows, or none if there are too many to try. There may be
+/// several ways, because a class that is `*` in every quasi-identifier may look like suppressed
+/// rows.
 fn choices(rows: &[usize], n: usize) -> Vec<Vec<usize>> {
     let mut chosen: Vec<Vec<usize>> = vec![vec![]];
     for (i, row) in rows.iter().enumerate() {
@@ -385,7 +388,7 @@ fn choices(rows: &[usize], n: usize) -> Vec<Vec<usize>> {
     chosen
 }
 
-/// The rows of all classes, in the release and in the source.
+/// Returns the rows of all classes, in the release and in the source.
 pub fn all_rows(classes: &[Class]) -> (Vec<usize>, Vec<usize>) {
     let released = classes.iter().flat_map(|c| c.released.iter().copied()).collect();
     (

@@ -20,7 +20,7 @@ pub fn node(manifest: &Json, judged: &Judged) -> Option<Vec<usize>> {
         .collect()
 }
 
-/// Returns how many suppressed rows stay, according to a manifest.
+/// Returns the number of suppressed rows that a release keeps, according to its manifest.
 pub fn starred(manifest: &Json) -> Option<usize> {
     match manifest["suppressed_rows"].as_str()? {
         "starred" => manifest["rows_suppressed"].as_u64().map(|n| n as usize),

@@ -50,7 +50,7 @@ pub fn check(case: &Case, scene: &Scene, rows: &Rows) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the items of a list as it is written, without NULL.
+/// Returns the items in the text of a list, without NULL.
 fn items(text: &str) -> impl Iterator<Item = &str> {
     let inner = text.trim_start_matches('[').trim_end_matches(']');
     inner.split(", ").filter(|item| !item.is_empty())

@@ -22,12 +22,12 @@ pub struct Ladder {
     whole: bool,
     /// The listed rows whose ground value is a value of the column's type.
     listed: Option<Vec<Vec<String>>>,
-    /// The ground values of these rows, whatever their text.
+    /// The ground values of the listed rows, whatever their text.
     keys: Vec<Option<String>>,
     /// The cuts of QUANTILES, ascending: where each group but the first begins.
     cuts: Vec<Cell>,
-    /// The number of digits to which PREFIX pads whole numbers; CSV may read intended texts as
-    /// numbers.
+    /// The number of digits to which PREFIX pads whole numbers. A CSV column that is meant as text
+    /// may be read as whole numbers.
     digits: usize,
 }
 
@@ -65,7 +65,7 @@ impl Ladder {
         }
     }
 
-    /// Returns the hierarchy of a quasi-identifier without a named one.
+    /// Returns the hierarchy of a quasi-identifier that names no hierarchy.
     pub fn suppression() -> Self {
         Self {
             rule: Rule::Suppression,
@@ -79,7 +79,7 @@ impl Ladder {
         }
     }
 
-    /// The highest level.
+    /// Returns the highest level.
     pub fn height(&self) -> usize {
         match &self.rule {
             Rule::Intervals(intervals) => intervals.widths.len() + 1,
@@ -95,7 +95,7 @@ impl Ladder {
         }
     }
 
-    /// The label of the top.
+    /// Returns the label of the top.
     pub fn top(&self) -> &str {
         match &self.rule {
             Rule::Listed(rows, _) if self.height() + 1 == rows[0].len() => rows[0].last().map_or(TOP, String::as_str),
@@ -103,7 +103,7 @@ impl Ladder {
         }
     }
 
-    /// The rows of a listed hierarchy.
+    /// Returns the rows of a listed hierarchy.
     pub fn listed(&self) -> Option<&[Vec<String>]> {
         self.listed.as_deref()
     }
@@ -130,7 +130,7 @@ impl Ladder {
         match level {
             0 if self.coded(cell).is_some() => self.coded(cell),
             0 => match (cell.text.as_deref(), &cell.ground) {
-                // The two zeros are one value.
+                // Positive and negative zero are one value.
                 (Some(text), Ground::Number(n)) if n.digits == 0 => Some(text.trim_start_matches('-').to_string()),
                 (text, _) => text.map(str::to_string),
             },
@@ -140,7 +140,8 @@ impl Ladder {
         }
     }
 
-    /// Returns the label that a code gives a value at every level, the ground included.
+    /// Returns the label that a TOP CODE or BOTTOM CODE gives a value at every level, including
+    /// level 0.
     pub fn coded(&self, cell: &Cell) -> Option<String> {
         match (&self.rule, &cell.ground) {
             (Rule::Intervals(intervals), Ground::Number(n)) => intervals.code(*n, self.whole),
@@ -207,7 +208,7 @@ impl Ladder {
         }
     }
 
-    /// Returns the group of a value among every `step`-th cut.
+    /// Returns the group of a value if every `step`-th cut divides the groups.
     fn quantile(&self, cell: &Cell, step: usize) -> String {
         let mut at: Vec<&Cell> = self.cuts.iter().skip(step - 1).step_by(step).collect();
         at.dedup_by(|a, b| a.order(b).is_eq());
@@ -243,7 +244,7 @@ fn keys_of(rows: &[Vec<String>], data_type: &DataType) -> Vec<Option<String>> {
         let values = cast(&texts, plain_type(data_type)).map(|values| cells(&values, data_type));
         return values.unwrap_or_default().into_iter().map(|cell| cell.key).collect();
     };
-    // The cast of a text to a decimal multiplies if the scale is negative.
+    // With a negative scale, the cast of a text to a decimal multiplies the number.
     let key = |text: &str| {
         let number = Exact::parse(text)?;
         if number.digits == 0 {
@@ -274,7 +275,7 @@ impl Intervals {
         Exact::parse(text).and_then(|n| n.floor(self.scale()))
     }
 
-    /// Returns an end of a group as text; a whole number if the values are whole numbers too.
+    /// Returns an end of a group as text, without a fraction if ends and values are whole numbers.
     fn show(&self, units: i128, whole: bool) -> String {
         match self.scale() {
             0 if whole => units.to_string(),
@@ -282,7 +283,7 @@ impl Intervals {
         }
     }
 
-    /// Returns the label of a value, of any size, that a code hides.
+    /// Returns the label of a value, of any size, that a TOP CODE or BOTTOM CODE hides.
     fn code(&self, x: Exact, whole: bool) -> Option<String> {
         let x = x
             .floor(self.scale())
@@ -294,7 +295,8 @@ impl Intervals {
             .or_else(|| above.map(|t| format!(">={}", self.show(t, whole))))
     }
 
-    /// Returns the group of floor((x - origin) / width), cut off at the codes.
+    /// Returns the group with the number floor((x - origin) / width), cut off at the TOP CODE and
+    /// the BOTTOM CODE.
     fn label(&self, x: Exact, width: &str, whole: bool) -> Option<String> {
         if let Some(code) = self.code(x, whole) {
             return Some(code);
@@ -355,9 +357,9 @@ fn truncated(unit: &str, at: &NaiveDateTime) -> String {
     }
 }
 
-/// Returns the cuts of QUANTILES. The i-th of n - 1 lies between the two neighbouring distinct
-/// values where the number of rows below is nearest to i N / n; of two equally near, the lower. The
-/// cut is the roundest value that divides them.
+/// Returns the cuts of QUANTILES. The i-th of n - 1 cuts lies between the two neighbouring distinct
+/// values where the number of rows below is nearest to i N / n. If two places are equally near, it
+/// lies at the lower. The cut is the roundest value that divides the two values.
 fn cuts(n: usize, (column, data_type): (&[Cell], &DataType)) -> Vec<Cell> {
     let mut sorted: Vec<&Cell> = column
         .iter()
@@ -386,7 +388,7 @@ fn cuts(n: usize, (column, data_type): (&[Cell], &DataType)) -> Vec<Cell> {
             Some((_, before)) => roundest(before, cell, data_type),
             None => (*cell).clone(),
         };
-        // The two zeros are one value.
+        // Positive and negative zero are one value.
         if matches!(&cell.ground, Ground::Number(n) if n.digits == 0) {
             cell.text = cell.text.map(|text| text.trim_start_matches('-').to_string());
         }

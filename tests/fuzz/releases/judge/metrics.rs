@@ -9,7 +9,7 @@ use crate::releases::case::{Role, Unmapped};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Judged<'_> {
-    /// The value of a metric at a node; `None` for one that has no definition here.
+    /// Returns the value of a metric at a node; `None` if the metric has no definition here.
     pub fn metric(&self, name: &str, weighed: &Weighed) -> Option<f64> {
         let rows = self.source.len as f64;
         let suppressed = weighed.suppressed as f64;
@@ -50,7 +50,7 @@ impl Judged<'_> {
         }
     }
 
-    /// Returns the k of c_avg, if a single model of class sizes gives one.
+    /// Returns the k for c_avg, if the only model is k_anonymity over all columns.
     fn least_size(&self) -> Option<f64> {
         match self.case.request.models.as_slice() {
             [only] if only.name == "k_anonymity" && only.subset.is_empty() && only.any.is_none() => {
@@ -106,8 +106,8 @@ impl Judged<'_> {
     }
 
     /// Counts the values under each label of a level: the listed values or, for a hierarchy by a
-    /// rule, those of the column, of a population too if there is one. NULL adds one if the column
-    /// has it.
+    /// rule, the values of the column, including those of a population if there is one. NULL counts
+    /// as one more value if the column has it.
     fn span(&self, name: &str, ladder: &Ladder, level: usize) -> Span {
         let column = self.domain.column(name);
         let top = ladder.top();

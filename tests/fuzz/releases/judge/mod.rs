@@ -48,7 +48,8 @@ pub fn release(case: &Case, scene: &Scene, leaves: &Leaves) -> Result<(), Failur
         for node in nodes {
             match hold(&judged, node.as_deref(), &starred, &whole, scene, leaves) {
                 Ok(()) => return bytes_of(scene, leaves, &rows),
-                // A wrong choice leaves other rows, so any other failure is more telling.
+                // A wrong choice leaves other rows and fails as `kept`, so any other failure is
+                // more telling.
                 Err(failure) if failure.kind != "kept" => outcome = failure,
                 Err(failure) if outcome.kind == "rows" => outcome = failure,
                 Err(_) => {}
@@ -58,7 +59,7 @@ pub fn release(case: &Case, scene: &Scene, leaves: &Leaves) -> Result<(), Failur
     Err(outcome)
 }
 
-/// Checks everything a release must satisfy, if these of its rows are suppressed ones that stay.
+/// Checks everything a release must satisfy, with `starred` as the suppressed rows that it keeps.
 fn hold(
     judged: &Judged,
     node: Option<&[usize]>,
@@ -116,7 +117,7 @@ fn columns(case: &Case, scene: &Scene, rows: &Rows) -> Result<(), Failure> {
     }
 }
 
-/// Checks that there is no byte of a value that no released row has.
+/// Checks that the release contains no byte of a value that no released row has.
 fn bytes_of(scene: &Scene, leaves: &Leaves, rows: &Rows) -> Result<(), Failure> {
     let mut allowed = std::collections::BTreeSet::new();
     for text in rows.columns.iter().flatten().filter_map(|c| c.text.as_deref()) {
@@ -186,11 +187,11 @@ impl Judged<'_> {
     }
 }
 
-/// Checks that a request reported as infeasible is: none of the nodes it may choose meets it.
+/// Checks a report of infeasibility: no node that the request may choose meets the request.
 pub fn infeasible(case: &Case, scene: &Scene) -> Result<(), Failure> {
     let source = &scene.source;
     let judged = Judged::nothing(case, scene);
-    // Items can be infeasible where classes are not.
+    // The lists of items can make a request infeasible even if its classes do not.
     if source.len == 0 || case.request.roles.iter().any(|(_, role)| *role == Role::Items) {
         return Ok(());
     }

@@ -39,7 +39,7 @@ fn rounded(slack: f64) -> Verdict {
     }
 }
 
-/// Returns a parameter as a fraction of the decimal that was written.
+/// Returns a parameter, written as a fraction or as a decimal, as an exact fraction.
 pub fn fraction(text: &str) -> (i128, i128) {
     if let Some((numerator, denominator)) = text.split_once('/') {
         let number = |text: &str| text.trim().parse().unwrap_or(1);
@@ -50,12 +50,12 @@ pub fn fraction(text: &str) -> (i128, i128) {
     (digits, 10i128.pow(decimals.len() as u32))
 }
 
-/// The table's distributions and hierarchies, which a model compares a class with.
+/// The distributions and hierarchies of the whole table, with which a model compares a class.
 pub struct Whole {
     /// The counts of each sensitive column's values over the whole table, suppressed rows included,
     /// ascending by value.
     pub counts: BTreeMap<String, Vec<(Seen, i128)>>,
-    /// For each sensitive column with a hierarchy the labels of each value, from level 1 to the
+    /// For each sensitive column with a hierarchy, the labels of each value, from level 1 to the
     /// top.
     pub paths: BTreeMap<String, BTreeMap<Seen, Vec<Seen>>>,
 }
@@ -93,7 +93,7 @@ pub fn holds(model: &Model, members: &[Member], whole: &Whole, people: Option<i1
     let here = |value: &Seen| counts.get(value).copied().unwrap_or(0);
     match model.name.as_str() {
         "k_anonymity" => (f >= n).into(),
-        // This model excludes no class: its lists are judged by themselves.
+        // This model excludes no class: its lists are judged separately.
         "km_anonymity" => Verdict::Holds,
         "k_map" => (people.unwrap_or(0) >= n).into(),
         "max_risk" => (d <= n * f).into(),
@@ -114,7 +114,7 @@ pub fn holds(model: &Model, members: &[Member], whole: &Whole, people: Option<i1
             let k: i128 = second.parse().unwrap_or(1);
             (f >= k && counts.values().all(|c| c * d <= n * f)).into()
         }
-        // p - q = (a N - c s) / (s N).
+        // With the counts a of s in the class and c of N in the table: p - q = (a N - c s) / (s N).
         "t_closeness" => {
             let (p, q): (Vec<i128>, Vec<i128>) = table.iter().map(|(v, c)| (here(v), *c)).unzip();
             let (over, under) = match second {
@@ -126,7 +126,7 @@ pub fn holds(model: &Model, members: &[Member], whole: &Whole, people: Option<i1
             };
             (over * d <= n * under).into()
         }
-        // p / q = (a N) / (c s).
+        // With the counts a of s in the class and c of N in the table: p / q = (a N) / (c s).
         "delta_disclosure" => {
             if table.iter().any(|(v, _)| here(v) == 0) {
                 return Verdict::Fails;
@@ -164,7 +164,7 @@ pub fn holds(model: &Model, members: &[Member], whole: &Whole, people: Option<i1
                 None => Verdict::Fails,
             }
         }
-        // These models are about the release as a whole, or about single rows: they are judged
+        // These models are about the whole release, or about single rows: they are judged
         // elsewhere.
         "average_risk" | "population_uniqueness" | "personal_privacy" | "profitability" | "n_t_closeness" => {
             Verdict::Holds
@@ -192,16 +192,16 @@ pub fn distance(p: &[i128], q: &[i128], is_ordered: bool) -> (i128, i128) {
     (running.sum::<i128>(), (p.len() as i128 - 1).max(1) * s * all)
 }
 
-/// Returns a value as a sampling weight: the number of people a row stands for, which includes
+/// Returns a value as a sampling weight: the number of people that a row stands for, including
 /// itself.
 fn weight(value: &Seen) -> Option<f64> {
     let weight: f64 = value.as_deref()?.parse().ok()?;
     (weight >= 1.0 && weight.is_finite()).then_some(weight)
 }
 
-/// The mean of 1 / size where the size has a negative binomial distribution with `f` successes and
-/// p = f / weight. As a hypergeometric series it is p / f times the sum over j of j! f! / (f + j)!
-/// (1 - p)^j; for one row the series is a logarithm.
+/// Returns the mean of 1 / size, where the size has a negative binomial distribution with `f`
+/// successes and p = f / weight. As a hypergeometric series, the mean is p / f times the sum over j
+/// of j! f! / (f + j)! (1 - p)^j. For one row the series is a logarithm.
 fn individual_risk(f: i128, weight: f64) -> f64 {
     let rows = f as f64;
     let p = (rows / weight).min(1.0);
@@ -218,8 +218,8 @@ fn individual_risk(f: i128, weight: f64) -> f64 {
 }
 
 /// profitability(benefit, loss, gain, cost): judges whether each record of a class of `f` is worth
-/// more than attacks on it cost, if its labels lose the share `lost` of the information. Any other
-/// model holds.
+/// more than attacks on it cost, if its labels lose the share `lost` of the information. Returns
+/// `Holds` for any other model.
 pub fn pays(model: &Model, f: i128, lost: f64) -> Verdict {
     if model.name != "profitability" {
         return Verdict::Holds;
@@ -254,12 +254,12 @@ fn hierarchical(table: &[(Seen, i128)], extra: &[i128], paths: &BTreeMap<Seen, V
     (cost, height * unit)
 }
 
-/// Judges whether a release with classes of these sizes satisfies a model as a whole; `outside`
-/// people of the population are in none of the classes.
+/// Judges whether a release with classes of these sizes satisfies a model of the whole release.
+/// `outside` is the number of people in the population that are in none of the classes.
 pub fn holds_overall(model: &Model, sizes: &[i128], outside: i128) -> Verdict {
     let (n, d) = fraction(model.arguments.first().map_or("", String::as_str));
     match model.name.as_str() {
-        // classes / released rows <= r; a release without rows holds.
+        // classes / released rows <= r; a release without rows satisfies the model.
         "average_risk" => (sizes.is_empty() || sizes.len() as i128 * d <= n * sizes.iter().sum::<i128>()).into(),
         // With a lower bound above 0, everyone in the population must be in a class.
         "delta_presence" => (n == 0 || outside == 0).into(),

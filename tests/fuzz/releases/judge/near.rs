@@ -6,7 +6,7 @@ use crate::releases::case::Model;
 
 impl Judged<'_> {
     /// Judges whether a class of these source rows at a node has a superset of n rows within
-    /// distance t. Any other model holds.
+    /// distance t. Returns `Holds` for any other model.
     pub fn is_near(
         &self,
         model: &Model,

@@ -7,7 +7,7 @@ use super::table::{Judged, Quasi, Rows};
 use crate::releases::Failure;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A node, judged.
+/// The judgement of a node.
 pub struct Weighed {
     pub node: Vec<usize>,
     /// The source rows of the classes that satisfy every model.
@@ -159,8 +159,8 @@ impl Judged<'_> {
         Ok(())
     }
 
-    /// Returns whether some node meets the request and keeps a row; `None` if it is too close to
-    /// decide or cannot be judged.
+    /// Returns whether some node meets the request and keeps a row; `None` if a node is too close
+    /// to decide, or if nodes cannot be judged.
     pub fn feasible(&self, whole: &Whole, people: &Rows) -> Option<bool> {
         if !self.can_weigh() {
             return None;

@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 impl Judged<'_> {
-    /// Returns a source row as a member of its class, with the values of its sensitive columns from
-    /// `value`.
+    /// Returns a source row as a member of its class. `value` returns the values of its sensitive
+    /// columns.
     pub fn member(&self, row: usize, value: impl Fn(&str) -> Seen) -> Member {
         let who = match &self.case.request.entity {
             Some(entity) => self.source.column(entity)[row].key.clone(),
@@ -102,8 +102,8 @@ impl Judged<'_> {
         subsets.into_iter().flat_map(groups).collect()
     }
 
-    /// Returns how many people of the population a class has; `None` if the model does not count
-    /// them.
+    /// Returns the number of people of the population in a class; `None` if the model does not
+    /// count them.
     pub fn people(&self, model: &Model, labels: &[Seen], node: Option<&[usize]>, people: &Rows) -> Option<i128> {
         let node = node.filter(|_| is_of_population(&model.name))?;
         let is_asked = |name: &String| model.subset.is_empty() || model.subset.contains(name);
@@ -132,7 +132,7 @@ impl Judged<'_> {
         Some((0..people.len).filter(|row| has(*row)).count() as i128)
     }
 
-    /// Returns how many people of the population are in none of these classes.
+    /// Returns the number of people of the population that are in none of these classes.
     pub fn outside<'c>(
         &self,
         model: &Model,
@@ -151,7 +151,7 @@ impl Judged<'_> {
         }
     }
 
-    /// Checks that every model holds for every released class, and for the release as a whole.
+    /// Checks that every released class, and the whole release, satisfies every model.
     pub fn promises(&self, found: &Found, whole: &Whole, people: &Rows) -> Result<(), Failure> {
         let classes: Vec<(Vec<Seen>, Vec<Member>)> = found
             .classes
@@ -182,7 +182,8 @@ impl Judged<'_> {
                     ));
                 }
             }
-            // Each class by itself. Local recoding has no node, and so no price.
+            // Each class is judged by itself. Local recoding has no node, so its labels have no
+            // price.
             for (class, (labels, members)) in found.classes.iter().zip(&classes) {
                 let lost = found.node.as_deref().map(|node| self.lost(node, class.source[0]));
                 let is_far = |node| self.is_near(model, (node, &class.source), members, whole) == Verdict::Fails;
@@ -205,9 +206,10 @@ impl Judged<'_> {
         Ok(())
     }
 
-    /// personal_privacy: returns true if a source row may be in a class with these released rows.
-    /// Pleak(t) = (1 / b) * sum over the rows i of the group of DCorrelate(t, i) is at most t's
-    /// limit. DCorrelate is 1 for t's own value, 1 / leaves for an ancestor of it, else 0.
+    /// personal_privacy: returns true if a source row t may be in a class with these b released
+    /// rows, which is the case if Pleak(t) is at most t's limit. Pleak(t) is (1 / b) times the sum
+    /// of DCorrelate(t, i) over the rows i of the class. DCorrelate is 1 for t's own value, 1 /
+    /// leaves for an ancestor of it, else 0.
     pub fn bearable(&self, released: &[usize], source: usize) -> bool {
         let Some((attribute, limit)) = self.case.request.personal() else {
             return true;
@@ -219,7 +221,7 @@ impl Judged<'_> {
         let form = self.forms[attribute];
         let tells = |row: &usize| {
             let value = &self.released[attribute][*row];
-            // A label may be that of several levels. The highest of them reveals least.
+            // Several levels may have this label. The highest of them reveals least.
             let level = (0..=ladder.height())
                 .rev()
                 .find(|level| form.seen(ladder.label(own, *level)) == *value);
@@ -253,8 +255,8 @@ impl Judged<'_> {
         }
     }
 
-    /// Checks the masks that draw values: NULL stays where the source has it. Swapped values and
-    /// categories are those of the source and, if no row is suppressed, each swapped value is as
+    /// Checks the masks that draw values: NULL remains where the source has it. Swapped values and
+    /// categories occur in the source and, if no row is suppressed, each swapped value is as
     /// frequent as in the source.
     pub fn drawn(&self, found: &Found) -> Result<(), Failure> {
         for (column, role) in &self.case.request.roles {
@@ -292,7 +294,7 @@ impl Judged<'_> {
         Ok(())
     }
 
-    /// Checks that masked identifiers are the masks of the source's values, and that NULL stays
+    /// Checks that masked identifiers are the masks of the source's values, and that NULL remains
     /// NULL.
     pub fn masks(&self, found: &Found) -> Result<(), Failure> {
         let masked = self.case.request.roles.iter().filter_map(|(column, role)| match role {
@@ -319,13 +321,14 @@ impl Judged<'_> {
                     .unwrap_or_default(),
                 false => text.to_string(),
             };
-            // The two zeros are one value, and have one pseudonym.
+            // Positive and negative zero are one value, and have one pseudonym.
             let one_zero = |cell: &'_ Cell| match (&cell.ground, cell.text.as_deref()) {
                 (Ground::Number(n), Some(text)) if n.digits == 0 => Some(text.trim_start_matches('-').to_string()),
                 (_, text) => text.map(str::to_string),
             };
             let of = |row: &usize| form.seen(one_zero(&cells[*row]).map(|t| mask(of_column, &plain(&t))));
-            // With local recoding, it is not certain which row comes from which.
+            // With local recoding, it is not certain which released row comes from which source
+            // row.
             let wholes: Vec<(Vec<usize>, Vec<usize>)> = match found.node {
                 Some(_) if self.case.request.personal().is_none() => found
                     .classes
@@ -351,7 +354,7 @@ impl Judged<'_> {
     }
 }
 
-/// Returns the mask of a text by a clause in which `@` stands for the secret.
+/// Returns the mask of a text. In `clause`, `@` stands for the secret.
 fn mask_of(clause: &str, text: &str) -> String {
     let words: Vec<&str> = clause.split(' ').collect();
     let kind = MASKS.iter().find(|kind| kind.clause.start == words[0]).expect("a mask");

@@ -7,8 +7,8 @@ use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// Returns the roundest value of this type above `below` and not above `cell`, which is such a
-/// value.
+/// Returns the roundest value of this type that is above `below` and not above `cell`; `cell`
+/// itself is such a value.
 pub fn roundest(below: &Cell, cell: &Cell, data_type: &DataType) -> Cell {
     let data_type = plain_type(data_type);
     let written = match &cell.ground {
@@ -41,7 +41,8 @@ fn value(text: &str, data_type: &DataType) -> Option<Cell> {
     cells(&values, data_type).pop()
 }
 
-/// Returns a number such as `5e3` in digits alone, if its type has no other form.
+/// Returns a number such as `5e3` in plain digits if the type is numeric, and any other text as it
+/// is.
 fn plain(text: &str, data_type: &DataType) -> Option<String> {
     let Some((units, power)) = text.split_once('e').filter(|_| data_type.is_numeric()) else {
         return Some(text.to_string());

@@ -50,9 +50,9 @@ impl Rows {
 /// How the values of a column are compared, which depends on its form in the release.
 #[derive(Debug, Clone, Copy)]
 pub struct Form {
-    /// Values are compared by their text: the column is text in the release.
+    /// True if values are compared by their text: the column is text in the release.
     pub text: bool,
-    /// NULL and the empty text are the same: the release is CSV.
+    /// True if NULL and the empty text are the same: the release is CSV.
     pub no_null: bool,
 }
 
@@ -64,7 +64,7 @@ impl Form {
     pub fn seen(self, value: Seen) -> Seen {
         match value.as_deref() {
             None if self.no_null => Some(String::new()),
-            // The two zeros of floating point are one value.
+            // Positive and negative floating-point zero are one value.
             Some(zero @ ("-0.0" | "-0")) => Some(zero[1..].to_string()),
             _ => value,
         }
@@ -84,14 +84,15 @@ pub struct Quasi {
 pub struct Judged<'a> {
     pub case: &'a Case,
     pub source: &'a Rows,
-    /// NULL and the empty text are the same in the release.
+    /// True if NULL and the empty text are the same in the release.
     pub no_null: bool,
-    /// The rows whose values hierarchies generalize: those of the population contain the source's.
+    /// The rows whose values hierarchies generalize: those of the population, if there is one,
+    /// which include those of the source.
     pub domain: &'a Rows,
     /// The released values, by column.
     pub released: BTreeMap<String, Vec<Seen>>,
     pub forms: BTreeMap<String, Form>,
-    /// The number of released rows, including suppressed ones that stay.
+    /// The number of released rows, including the suppressed rows that are kept.
     pub len: usize,
     pub quasi: Vec<Quasi>,
     /// The labels by quasi-identifier, level and source row, computed at the first use.
@@ -137,8 +138,8 @@ pub fn ladder(case: &Case, source: &Rows, table: &Rows, column: &str, hierarchy:
 }
 
 impl<'a> Judged<'a> {
-    /// Compares `rows` with the source: by type or, if `untyped`, by text, and with NULL or, as in
-    /// CSV, without.
+    /// Creates a judgement that compares `rows` with the source: by type or, if `untyped`, by text.
+    /// If `no_null`, NULL and the empty text are the same, as in CSV.
     pub fn new(case: &'a Case, scene: &'a Scene, rows: &Rows, untyped: bool, no_null: bool) -> Self {
         let source = &scene.source;
         let (mut released, mut forms) = (BTreeMap::new(), BTreeMap::new());
@@ -164,7 +165,7 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// A value of the source in the form of the released column of this name.
+    /// Returns a value of the source in the form of the released column of this name.
     pub fn source_value(&self, column: &str, row: usize) -> Seen {
         let form = self.forms.get(column).copied().unwrap_or(Form {
             text: false,
@@ -222,7 +223,7 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// The labels of a source row at a node.
+    /// Returns the labels of a source row at a node.
     pub fn labels_at(&self, node: &[usize], row: usize) -> Vec<Seen> {
         let all = self.labels.get_or_init(|| {
             let of = |q: &Quasi, level: usize| (0..self.source.len).map(|row| self.label(q, row, level)).collect();
@@ -237,7 +238,7 @@ impl<'a> Judged<'a> {
             .collect()
     }
 
-    /// The label of a source row at a level, in the form of the release.
+    /// Returns the label of a source row at a level, in the form of the release.
     fn label(&self, q: &Quasi, row: usize, level: usize) -> Seen {
         let cell = &self.source.column(&q.name)[row];
         match level {
@@ -246,12 +247,12 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// The released labels of a row.
+    /// Returns the released labels of a row.
     pub fn labels(&self, row: usize) -> Vec<Seen> {
         self.quasi.iter().map(|q| self.released[&q.name][row].clone()).collect()
     }
 
-    /// The columns that are released as they are in the source.
+    /// Returns the columns that are released as they are in the source.
     pub fn unchanged(&self) -> Vec<&str> {
         let attribute = self.case.request.personal().map(|(attribute, _)| attribute);
         let roles = self.case.request.roles.iter().filter(|(column, role)| match role {
@@ -262,8 +263,8 @@ impl<'a> Judged<'a> {
         roles.map(|(column, _)| column.as_str()).collect()
     }
 
-    /// Returns true if a source row is suppressed because a hierarchy does not have its value in
-    /// some quasi-identifier.
+    /// Returns true if a source row is suppressed because the hierarchy of some quasi-identifier
+    /// does not have the row's value.
     pub fn suppressed_unmapped(&self, row: usize) -> bool {
         self.quasi.iter().any(|q| {
             let cell = &self.source.column(&q.name)[row];
