@@ -150,8 +150,8 @@ pub(crate) fn open(path: &str, compression: FileCompressionType) -> std::io::Res
     compression.convert_read(file).map_err(std::io::Error::other)
 }
 
-/// Reads a whole small file, and decompresses it as the end of its name says. Errors begin with
-/// `what`.
+/// Reads a whole small file, and decompresses it according to the end of its name. Errors begin
+/// with `what`.
 pub(crate) fn read(path: &str, what: &str) -> Result<Vec<u8>> {
     let path = expanded(path)?;
     let (_, compression) = without_compression(&path);

@@ -123,7 +123,8 @@ impl<'a> Mending<'a> {
         for node in own {
             ways.push((self.cost(node, |_| tree.span), Change::Remove(node)));
         }
-        // Of equal costs, the least raise comes first and the removals come last.
+        // The sort is stable: among ways of equal cost, the least raise stays first and the removals
+        // stay last.
         ways.sort_by_key(|(cost, _)| *cost);
         for (_, change) in ways {
             match change {

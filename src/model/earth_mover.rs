@@ -142,8 +142,8 @@ impl Tree {
                 table.counts.len()
             )));
         }
-        // The sensitive values themselves are released, even if a code of the hierarchy hides some
-        // of them.
+        // The sensitive values themselves are released, even if a TOP CODE or BOTTOM CODE of the
+        // hierarchy hides some of them.
         let values = (0..hierarchy.values().len() as u32).collect();
         let above = hierarchy.levels().iter().skip(1).map(|l| l.representatives.clone());
         let nodes: Vec<Vec<u32>> = std::iter::once(values).chain(above).collect();

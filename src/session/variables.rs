@@ -84,7 +84,7 @@ impl AnonContext {
     }
 }
 
-/// The statements of a text that are not read yet.
+/// The statements of a script that have not been read yet.
 ///
 /// ```
 /// let anon = anonsql::AnonContext::new(Default::default());

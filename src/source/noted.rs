@@ -1,4 +1,4 @@
-//! Findings in a source that its reader may not expect. The observer of the statement gets them.
+//! Findings in a source that the user may not expect. The observer of the statement receives them.
 
 use datafusion::prelude::SessionConfig;
 use parking_lot::Mutex;

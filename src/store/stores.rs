@@ -89,7 +89,7 @@ impl Stores {
             .get(&key)
             .filter(|opened| opened.authority != needed.authority)
         {
-            // DataFusion looks up a store without the part before the `@`.
+            // DataFusion ignores the part of the URL before the `@` when it looks up a store.
             return Err(Error::usage(format!(
                 "this session reads {}://{} already, and of one account only one container can be open by such a URL; write \
                  az://container/ for each, with AZURE_STORAGE_ACCOUNT_NAME in the environment",

@@ -197,8 +197,8 @@ fn decide(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> 
         }
         _ => {}
     }
-    // This precedes the form of a code: a case number may look like a diagnosis or a postal code,
-    // but belongs to one row.
+    // Uniqueness is checked before the form of the values: a case number may look like a diagnosis
+    // or a postal code, but belongs to one row.
     if facts.is_unique() && matches!(facts.kind, Kind::Text | Kind::Integer) {
         return because(
             Identifier,

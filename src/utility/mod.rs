@@ -1,7 +1,7 @@
 //! Utility: how much a release still reveals about its source.
 //!
 //! A released label stands for the values of the source that it covers. The release does not show
-//! which of these values a row had, so a row counts evenly for each of them. This is the
+//! which of these values a row had, so each row is divided evenly among them. This is the
 //! distribution of the greatest entropy that agrees with the labels (Kifer and Gehrke, Injecting
 //! utility into anonymized datasets, SIGMOD 2006, section 3, doi:10.1145/1142473.1142499). A label
 //! that covers one value is that value. A released number that stands for a class, such as its

@@ -9,8 +9,9 @@ use arrow::util::display::array_value_to_string;
 use datafusion::datasource::MemTable;
 use std::sync::Arc;
 
-/// A table of people from 0 to 104 years, with dates in every form, diagnosis codes, and ZIP codes
-/// as text, with the delivery route, and as numbers. Every eleventh ZIP code has few people.
+/// A table of people from 0 to 104 years of age. It has dates in every form, diagnosis codes, and
+/// three forms of ZIP code: text, text with the delivery route, and a number. Every eleventh ZIP
+/// code has few people.
 const PEOPLE: &str = "CREATE TABLE people AS SELECT age, birth_date, CAST(birth_date AS TIMESTAMP) AS born, \
       to_char(birth_date, '%d.%m.%Y') AS dob, date_part('year', birth_date) AS birth_year, \
       to_char(birth_date, '%Y-%m-%d %H:%M') AS birth_text, \

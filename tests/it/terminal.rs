@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -13,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// A terminal with a session of anonsql, which ends when the value is dropped.
 struct Terminal {
     socket: String,
-    folder: TempDir,
+    folder: Arc<TempDir>,
 }
 
 impl Terminal {
@@ -23,11 +24,21 @@ impl Terminal {
 
     /// Starts a session with these environment variables, and waits for its prompt.
     fn with(variables: &[(&str, &str)]) -> Self {
+        Self::within(Arc::new(tempfile::tempdir().unwrap()), variables)
+    }
+
+    /// Starts another session with the history and the settings of this one. It has a server of its
+    /// own, because the server of a session that has ended may still be exiting.
+    fn again(&self) -> Self {
+        Self::within(Arc::clone(&self.folder), &[])
+    }
+
+    fn within(folder: Arc<TempDir>, variables: &[(&str, &str)]) -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let terminal = Self {
             socket: format!("anonsql-test-{}-{count}", std::process::id()),
-            folder: tempfile::tempdir().unwrap(),
+            folder,
         };
         terminal.start(variables);
         terminal
@@ -329,7 +340,7 @@ fn history_keeps_statements_across_sessions() {
         assert!(started.elapsed() < PATIENCE, "{}", terminal.shown());
         std::thread::sleep(Duration::from_millis(20));
     }
-    terminal.start(&[]);
+    let terminal = terminal.again();
     terminal.press("Up");
     terminal.press("Up");
     terminal.waits_for("'kept' AS it;");

@@ -38,8 +38,8 @@ pub(super) struct Labels {
     pub(super) columns: Vec<(String, String)>,
     /// The joins that the labels need.
     pub(super) joins: String,
-    /// The SQL of the same labels in the released table, in the order of the first entries of
-    /// `columns`.
+    /// The SQL of the same labels in the released table: one for each of the leading elements of
+    /// `columns`, in the same order.
     pub(super) of_release: Vec<String>,
     /// The SQL conditions for a row to be released together with its class. A row that violates one
     /// of them has a value that the hierarchy of a column does not know (ON UNMAPPED SUPPRESS).

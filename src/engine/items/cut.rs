@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Returns the recoding of the items of a column. Fails as infeasible if no cut satisfies every
-/// model ON the column while at most `removable` rows lose items.
+/// model on the column without removing items from more than `removable` rows.
 pub(super) fn cut(job: &Job, set: &ItemSet, counted: Counted, removable: u64) -> Result<GeneralizedItems> {
     // One function: from the items that were counted to their labels.
     let (column, hierarchy) = (&set.column, &set.hierarchy);

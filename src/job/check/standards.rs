@@ -50,7 +50,8 @@ pub(super) fn check(job: &Job) -> Result<()> {
     Ok(())
 }
 
-/// Returns how a column is released before its values are known; `None` if it is not released.
+/// Returns how a column will be released, as far as this is known before its values are read;
+/// `None` if it is not released.
 fn treated(job: &Job, column: &str) -> Option<Treated> {
     match job.mask(column) {
         Some(of) => Some(Treated::Masked(of.clause.kind)),

@@ -228,8 +228,8 @@ fn holds(number: f64, text: &str) -> bool {
     }
 }
 
-/// Returns true if a finite number has all significant digits of a text, and no others, when it is
-/// written with as many.
+/// Formats a finite number with as many significant digits as the text has, and returns true if the
+/// digits are the same.
 fn has_digits_of(number: &impl LowerExp, text: &str) -> bool {
     let digits = || significant(text);
     let Some(more) = digits().count().checked_sub(1) else {

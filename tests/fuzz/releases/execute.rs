@@ -1,5 +1,5 @@
-//! Runs a case: its tables and hierarchies in a fresh session, its statement, and what the
-//! statement released.
+//! Runs a case: creates its tables and hierarchies in a fresh session, executes its statement, and
+//! reads the release.
 
 use super::case::*;
 use super::judge::cell::Cell;

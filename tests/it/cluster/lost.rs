@@ -1,4 +1,4 @@
-//! Workers that are killed: the release is the same, or there is none.
+//! Killed workers: the release is the same as without the loss, or nothing is released.
 
 use super::workers::Workers;
 use super::{SECRET, SETUP, driver, people, strangers, sums};
