@@ -91,8 +91,8 @@ impl Predicate for Prepared {
     }
 }
 
-/// Returns the model for `l` and the greatest c. Its recount returns the greatest r_1 / (r_l + ...
-/// + r_m) of a class.
+/// Returns the model for `l` and the greatest c. Its recount returns the greatest
+/// r_1 / (r_l + ... + r_m) of a class.
 pub fn weakest(l: u64) -> Box<dyn PrivacyModel> {
     Box::new(RecursiveLDiversity {
         c: Bound::of(LARGEST),

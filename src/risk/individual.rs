@@ -9,10 +9,10 @@
 //! r = sum over h >= f of (1 / h) C(h - 1, f - 1) p^f (1 - p)^(h - f)
 //! ```
 //!
-//! With q = 1 - p, r is p / q ln(1 / p) for f = 1, and p / q (1 / (f - 1) - r of f - 1 rows) for f
-//! > 1. This recurrence loses digits where p is not below q; there the hypergeometric form r = p /
-//! f 2F1(1, 1; f + 1; q) converges fast, and is summed instead. A class with F = f has no other
-//! rows in the population: r = 1 / f.
+//! With q = 1 - p, r is p / q ln(1 / p) for f = 1, and p / q (1 / (f - 1) - r of f - 1 rows) for
+//! greater f. This recurrence loses digits where p is not below q; there the hypergeometric form
+//! r = p / f 2F1(1, 1; f + 1; q) converges fast, and is summed instead. A class with F = f has no
+//! other rows in the population: r = 1 / f.
 //!
 //! **Interpretation**: sdcMicro's `indivRisk` by default replaces the sum by p / (f - q) for f > 2,
 //! the first terms of a continued fraction. Here r is exact for every f, as in sdcMicro's method

@@ -1,7 +1,7 @@
 //! Population uniques by Pitman's sampling formula.
 //!
-//! With n sampled rows in u classes, s_j of them of size j, the parameters 0 < alpha < 1 and theta
-//! > 0 maximise
+//! With n sampled rows in u classes, s_j of them of size j, the parameters 0 < alpha < 1 and
+//! theta > 0 maximise
 //!
 //! ```text
 //! L = sum_{i=1}^{u-1} ln(theta + i alpha) - sum_{i=1}^{n-1} ln(theta + i) + sum_j s_j sum_{i=1}^{j-1} ln(i - alpha)
