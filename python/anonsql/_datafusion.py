@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
+from . import _tables
 from ._connection import Connection, connect
 from ._errors import DataError
 
@@ -26,10 +27,15 @@ def attach(
     """
     if isinstance(tables, str):
         raise TypeError(f'tables are several names; write tables=["{tables}"]')
-    found: Any = context
-    if not hasattr(found, "catalog") or not hasattr(found, "table"):
+    if not _tables.is_of(context, "datafusion", "SessionContext"):
         raise TypeError(f"{type(context).__name__} is no SessionContext of datafusion-python")
-    names = found.catalog().schema("public").names()
+    found: Any = context
+    try:
+        names = found.catalog().schema("public").names()
+    except KeyError:
+        raise DataError(
+            "the context has no schema datafusion.public; write con.register(name, context.table(name)) for each table"
+        ) from None
     read = sorted(names) if tables is None else list(tables)
     for name in read:
         if name not in names:

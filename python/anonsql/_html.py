@@ -19,7 +19,7 @@ ATTACKERS = {
 }
 _CELL = ' style="text-align:left"'
 _FRAME = ' style="width:100%;height:32em;border:1px solid #bbb"'
-#: The most bytes of a report that a notebook is made to carry.
+#: The most characters of a report that a notebook is made to carry.
 _MOST = 1 << 20
 
 

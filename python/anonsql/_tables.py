@@ -7,6 +7,7 @@ withheld: they quote values.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 from ._errors import DataError
@@ -15,28 +16,29 @@ from ._errors import DataError
 _IN_MEMORY = (("pyarrow", "Table"), ("pyarrow", "RecordBatch"), ("polars", "DataFrame"), ("anonsql", "Rows"))
 
 
-def _is(of: object, package: str, *classes: str) -> bool:
+def is_of(of: object, package: str, *classes: str) -> bool:
+    """Return whether an object is of one of these classes, without importing their package."""
     kinds = type(of).__mro__
     return any(kind.__module__.split(".")[0] == package and kind.__name__ in classes for kind in kinds)
 
 
-#: The rows of a frame of Polars that are handed on at once.
-_SLICE = 1 << 16
+#: The fewest rows on average for which a chunk of a frame of Polars is worth a part of its own.
+_CHUNK = 1 << 13
 
 
 def offered(of: object) -> tuple[Sequence[object], bool]:
     """Return objects that offer a table's rows by Arrow's interface, and whether these stay in memory elsewhere."""
     if isinstance(of, (str, bytes)):
         raise TypeError("a path is no table: a statement reads it itself, SELECT * FROM 'people.parquet'")
-    if _is(of, "pandas", "Series") or _is(of, "polars", "Series") or _is(of, "pyarrow", "Array", "ChunkedArray"):
+    if is_of(of, "pandas", "Series") or is_of(of, "polars", "Series") or is_of(of, "pyarrow", "Array", "ChunkedArray"):
         raise TypeError('this is a column, and no table; write frame[["column"]] or series.to_frame()')
-    if _is(of, "pandas", "DataFrame"):
+    if is_of(of, "pandas", "DataFrame"):
         return [_of_pandas(of)], True
-    if _is(of, "polars", "LazyFrame"):
+    if is_of(of, "polars", "LazyFrame"):
         of = of.collect()  # type: ignore[attr-defined]
-    if _is(of, "polars", "DataFrame"):
-        return _slices(_of_polars(of)), True
-    if isinstance(of, (list, tuple, dict)) or _is(of, "numpy", "ndarray"):
+    if is_of(of, "polars", "DataFrame"):
+        return _chunks(_of_polars(of)), True
+    if isinstance(of, (list, tuple, dict)) or is_of(of, "numpy", "ndarray"):
         raise TypeError(
             f"{type(of).__name__} is no table; write pyarrow.Table.from_pylist(rows), pyarrow.table(columns) or pandas.DataFrame(...)"
         )
@@ -47,12 +49,18 @@ def offered(of: object) -> tuple[Sequence[object], bool]:
             f"{type(of).__name__} offers no rows by __arrow_c_stream__ or __arrow_c_array__, as tables of pandas, Polars, "
             "pyarrow and DuckDB do; write pandas.DataFrame(...) of it"
         )
-    return [of], any(_is(of, package, kind) for package, kind in _IN_MEMORY)
+    return [of], any(is_of(of, package, kind) for package, kind in _IN_MEMORY)
 
 
-def _slices(frame: Any) -> Sequence[object]:
-    """Return the parts of a frame of Polars. It copies a frame that it hands on as a whole, if that has several chunks."""
-    return list(frame.iter_slices(_SLICE)) or [frame]
+def _chunks(frame: Any) -> Sequence[object]:
+    """Return the parts of a frame of Polars in which every column is one chunk.
+
+    Polars copies a frame of several chunks into one when it hands the frame on as a whole.
+    """
+    ends = {end for column in frame.iter_columns() for end in accumulate(column.chunk_lengths())} - {0}
+    if len(ends) <= 1 or len(ends) * _CHUNK > frame.height:
+        return [frame]
+    return [frame.slice(start, end - start) for start, end in pairwise(sorted({0, *ends}))]
 
 
 def _of_polars(frame: Any) -> Any:

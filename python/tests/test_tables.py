@@ -112,10 +112,14 @@ def test_polars_in_chunks(con: anonsql.Connection) -> None:
     pl = pytest.importorskip("polars")
     parts = [pl.DataFrame({"n": range(i, i + 70_000), "c": ["a", str(i)] * 35_000}) for i in range(0, 210_000, 70_000)]
     frame = pl.concat(parts, rechunk=False).with_columns(pl.col("c").cast(pl.Categorical).alias("k"))
-    assert frame.n_chunks() == 3
-    assert con.register("p", frame) == anonsql.Registered("p", 210_000, ("n", "c", "k"), "shared")
+    # A column of one chunk beside those of three.
+    frame = frame.with_columns(pl.Series("one", range(210_000)))
+    assert frame.n_chunks("all") == [3, 3, 3, 1]
+    assert con.register("p", frame) == anonsql.Registered("p", 210_000, ("n", "c", "k", "one"), "shared")
     back = con.sql("SELECT * FROM p ORDER BY n").to_polars()
     assert back.with_columns(pl.col("k").cast(pl.Categorical)).equals(frame)
+    small = pl.concat([pl.DataFrame({"n": [i, -i]}) for i in range(50)], rechunk=False)
+    assert con.register("s", small).rows == 100 and con.sql("SELECT * FROM s").to_polars().equals(small)
     assert con.register("none", frame.clear()).rows == 0 and con.sql("SELECT * FROM none").to_polars().columns == frame.columns
 
 
@@ -142,6 +146,9 @@ def test_a_context_of_datafusion_is_attached(con: anonsql.Connection, tmp_path: 
         anonsql.attach(context, tables=["peple"])
     with pytest.raises(TypeError, match="no SessionContext"):
         anonsql.attach(con)
+    elsewhere = datafusion.SessionContext(datafusion.SessionConfig().with_default_catalog_and_schema("c", "s"))
+    with pytest.raises(anonsql.DataError, match="no schema datafusion.public"):
+        anonsql.attach(elsewhere)
     with pytest.raises(TypeError, match=r'tables=\["young"\]'):
         anonsql.attach(context, tables="young")
 

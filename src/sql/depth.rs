@@ -125,10 +125,7 @@ enum Listed {
 
 impl Level {
     fn enter(mut self, open: &mut Vec<Level>, before: Option<&Token>, is_case: bool) -> Level {
-        match is_case {
-            true => self.deepen(TERM, STATEMENT),
-            false => self.term(&Token::LParen, before),
-        }
+        self.term(&Token::LParen, before);
         open.push(self);
         Level {
             is_case,
@@ -139,7 +136,8 @@ impl Level {
     /// Closes a bracket: its content becomes a part of the term around it. An unmatched bracket is
     /// left to the parser to report.
     fn leave(mut self, open: &mut Vec<Level>) -> Level {
-        let depth = self.depth();
+        // A CASE within another one takes a lot of stack. Several that follow each other do not.
+        let depth = self.depth() + if self.is_case { STATEMENT } else { 0 };
         let mut outer = open.pop().unwrap_or_default();
         outer.deepest[TERM] = outer.deepest[TERM].max(depth);
         outer
@@ -315,6 +313,18 @@ mod tests {
         ] {
             assert!(depth(&sql) < SHALLOW, "{} of {}", depth(&sql), &sql[..60]);
         }
+    }
+
+    /// A sum of cases is as deep as it has operators: only nested cases add more.
+    #[test]
+    fn cases_that_follow_each_other_are_links_of_one_chain() {
+        let cases = |n: usize| {
+            depth(&format!(
+                "SELECT {}",
+                vec!["CASE WHEN x = 1 THEN 2 ELSE 3 END"; n].join(" + ")
+            ))
+        };
+        assert!((600..=DEEPEST / 2).contains(&cases(400)), "{}", cases(400));
     }
 
     /// A keyword may be the name of a column, and brackets need not match.

@@ -146,6 +146,8 @@ fn long_statements_that_people_write_work() {
     assert_eq!(rows(chain("or of a column", 1_000)), 1);
     assert_eq!(rows(chain("and", 1_000)), 1);
     assert_eq!(rows(chain("anonymize", 1_000)), 1);
+    let cases = vec!["CASE WHEN x = 1 THEN 1 ELSE 0 END"; 400].join(" + ");
+    assert_eq!(rows(format!("SELECT {cases} FROM (VALUES (1)) t(x)")), 1);
     let numbers: Vec<String> = (0..20_000).map(|i| i.to_string()).collect();
     assert_eq!(
         rows(format!(
