@@ -16,7 +16,7 @@ from typing import Any
 
 from ._builder import Anonymize, Model, PathSource, QuerySource, TableSource, model, path, query, table
 from ._connection import Connection, Registered, connect
-from ._datafusion import attach
+from ._datafusion import add_functions, attach
 from ._errors import (
     AnonsqlWarning,
     DataError,
@@ -64,6 +64,7 @@ __all__ = [
     "Verification",
     "VerificationFailed",
     "Warned",
+    "add_functions",
     "attach",
     "connect",
     "model",

@@ -9,6 +9,7 @@
 mod arrow_c;
 mod errors;
 mod follow;
+mod functions;
 mod models;
 mod outcome;
 mod rows;
@@ -34,6 +35,8 @@ fn run_command(py: Python<'_>, arguments: Vec<OsString>, executable: Option<Path
 /// The native part of anonsql.
 #[pymodule]
 mod _anonsql {
+    #[pymodule_export]
+    use super::functions::Function;
     #[pymodule_export]
     use super::rows::Batches;
     #[pymodule_export]

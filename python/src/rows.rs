@@ -1,7 +1,7 @@
 //! Rows that were answered.
 
 use crate::arrow_c;
-use crate::tables::with_used_values;
+use crate::tables::{plain_schema, with_used_values};
 use anonsql::Answer;
 use anonsql::error::{Error, Result};
 use arrow::datatypes::SchemaRef;
@@ -23,7 +23,7 @@ pub struct Batches {
 impl Batches {
     /// Reads all rows of an answer. A VERIFY that fails has rows, too.
     pub async fn read(answer: Answer) -> Result<Self> {
-        let schema = Arc::clone(&answer.schema);
+        let schema = plain_schema(&answer.schema);
         let batches: Vec<RecordBatch> = answer.rows.try_collect().await.map_err(Error::from_data)?;
         let batches = batches.iter().map(with_used_values).collect::<Result<_>>()?;
         Ok(Self { schema, batches })

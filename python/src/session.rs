@@ -3,6 +3,7 @@
 use crate::arrow_c::{Offered, offered_in_parts};
 use crate::errors::{exception, unfit, unverified};
 use crate::follow::{self, Follow, goes_on, held, signals};
+use crate::functions::{self, Function};
 use crate::models::{Given, Own};
 use crate::outcome::Told;
 use crate::rows::Batches;
@@ -171,6 +172,16 @@ impl Session {
         context.register_model(entry).map_err(|e| exception(py, &e))?;
         held(&self.models).push(own);
         Ok(())
+    }
+
+    /// The scalar functions that anonsql adds to those of DataFusion.
+    fn functions(&self, py: Python<'_>) -> PyResult<Vec<Function>> {
+        Ok(Function::of(&self.context(py)?))
+    }
+
+    /// The names of the table functions that anonsql adds to those of DataFusion.
+    fn table_functions(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        Ok(functions::table_functions(&self.context(py)?))
     }
 
     /// The names of all hierarchies.

@@ -150,7 +150,7 @@ fn garbage_collect(column: &ArrayRef) -> Result<ArrayRef> {
 
 /// Returns the schema without metadata, which may hold values, and without dictionaries inside of
 /// lists and structs.
-fn plain_schema(schema: &SchemaRef) -> SchemaRef {
+pub fn plain_schema(schema: &SchemaRef) -> SchemaRef {
     let fields = schema.fields().iter().map(|field| match field.data_type() {
         DataType::Dictionary(code, values) => {
             let values = match values.as_ref() {

@@ -123,36 +123,6 @@ def test_polars_in_chunks(con: anonsql.Connection) -> None:
     assert con.register("none", frame.clear()).rows == 0 and con.sql("SELECT * FROM none").to_polars().columns == frame.columns
 
 
-def test_a_context_of_datafusion_is_attached(con: anonsql.Connection, tmp_path: Path) -> None:
-    datafusion = pytest.importorskip("datafusion")
-    context = datafusion.SessionContext()
-    context.from_arrow(pa.table(columns()), name="people")
-    context.from_arrow(pa.table({"n": [1, 2, 3]}), name='Odd "name"')
-    context.sql("CREATE VIEW young AS SELECT name, age FROM people WHERE age < 35").collect()
-    (tmp_path / "f.csv").write_text("a\n1\n2\n")
-    context.register_csv("file", tmp_path / "f.csv")
-    attached = anonsql.attach(context, threads=1)
-    assert attached.sql("SELECT * FROM people").to_arrow().to_pylist() == pa.table(columns()).to_pylist()
-    assert attached.sql('SELECT sum(n) AS n FROM "Odd ""name"""').to_arrow().to_pylist() == [{"n": 6}]
-    assert attached.sql("SELECT count(*) AS n FROM young").to_arrow().to_pylist() == [{"n": 2}]
-    assert attached.sql("SELECT count(*) AS n FROM file").to_arrow().to_pylist() == [{"n": 2}]
-    released = attached.anonymize("people").quasi("age").identifiers("name", "born", "seen", "items", "flag", "income")
-    assert released.satisfying(k_anonymity=1).rows().release is not None
-    few = anonsql.attach(context, tables=["young"])
-    assert len(few.sql("SELECT * FROM young")) == 2
-    with pytest.raises(anonsql.InvalidStatement):
-        few.sql("SELECT * FROM people")
-    with pytest.raises(anonsql.DataError, match="has no table 'peple'"):
-        anonsql.attach(context, tables=["peple"])
-    with pytest.raises(TypeError, match="no SessionContext"):
-        anonsql.attach(con)
-    elsewhere = datafusion.SessionContext(datafusion.SessionConfig().with_default_catalog_and_schema("c", "s"))
-    with pytest.raises(anonsql.DataError, match="no schema datafusion.public"):
-        anonsql.attach(elsewhere)
-    with pytest.raises(TypeError, match=r'tables=\["young"\]'):
-        anonsql.attach(context, tables="young")
-
-
 def test_polars_without_a_type(con: anonsql.Connection) -> None:
     pl = pytest.importorskip("polars")
     frame = pl.DataFrame({"age": [30] * 4, "none": [None] * 4, "inside": [[None], [], None, [None]], "s": [{"x": None}] * 4})
