@@ -106,7 +106,8 @@ def _anonymize(con: Connection) -> Callable[..., Any]:
 def _literal(name: str, argument: Any) -> Any:
     """Return the value of an argument that is a literal."""
     try:
-        return argument.python_value()
+        value = argument.python_value()
+        return value.as_py() if hasattr(value, "as_py") else value
     except Exception:  # noqa: BLE001
         # datafusion-python raises a bare Exception for an expression that is not a literal.
         raise InvalidStatement(f"the arguments of {name} are literals, such as {name}('people')") from None

@@ -2,7 +2,13 @@
 //! them.
 
 use anonsql::AnonContext;
-use datafusion::logical_expr::ScalarUDF;
+use arrow::array::{Array, new_empty_array};
+use arrow::datatypes::{DataType, FieldRef};
+use datafusion::common::ScalarValue;
+use datafusion::error::Result;
+use datafusion::logical_expr::{
+    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+};
 use datafusion::prelude::SessionContext;
 use datafusion_ffi::udf::FFI_ScalarUDF;
 use pyo3::prelude::*;
@@ -49,6 +55,51 @@ impl Function {
 
     /// Returns a capsule with the function, as datafusion-ffi defines it.
     fn __datafusion_scalar_udf__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        PyCapsule::new_with_value(py, FFI_ScalarUDF::from(Arc::clone(&self.0)), SCALAR_UDF)
+        let function = ScalarUDF::new_from_impl(WithConstants(Arc::clone(&self.0)));
+        PyCapsule::new_with_value(py, FFI_ScalarUDF::from(Arc::new(function)), SCALAR_UDF)
+    }
+}
+
+/// A function whose constant arguments arrive as columns, because datafusion-ffi repeats a constant
+/// for each row.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct WithConstants(Arc<ScalarUDF>);
+
+impl ScalarUDFImpl for WithConstants {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn signature(&self) -> &Signature {
+        self.0.signature()
+    }
+
+    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
+        self.0.return_type(types)
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
+        self.0.return_field_from_args(args)
+    }
+
+    fn invoke_with_args(&self, mut args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        if args.number_rows == 0 {
+            return Ok(ColumnarValue::Array(new_empty_array(args.return_field.data_type())));
+        }
+        args.args = args.args.into_iter().map(constant).collect::<Result<_>>()?;
+        self.0.invoke_with_args(args)
+    }
+}
+
+/// Returns a column of equal values as one value, and any other column as it is.
+fn constant(argument: ColumnarValue) -> Result<ColumnarValue> {
+    let ColumnarValue::Array(values) = argument else {
+        return Ok(argument);
+    };
+    let others = values.len().saturating_sub(1);
+    // The rows are equal if each of them is equal to the next.
+    match values.is_empty() || values.slice(0, others) != values.slice(1, others) {
+        true => Ok(ColumnarValue::Array(values)),
+        false => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&values, 0)?)),
     }
 }

@@ -65,6 +65,7 @@ def context() -> Any:
 def attached(context: Any) -> anonsql.Connection:
     con = anonsql.attach(context, threads=1)
     con.hierarchy("age", intervals=[10, 20])
+    con.hierarchy("compass", values=[("north", "any"), ("south", "any")])
     anonsql.add_functions(context, con)
     return con
 
@@ -94,6 +95,17 @@ def test_scalar_functions_answer_in_the_context_what_they_answer_in_the_session(
     assert all(context.udf(name).name == name for name in names)
 
 
+def test_columns_of_one_value_and_no_rows(context: Any, attached: anonsql.Connection) -> None:
+    for query in [
+        "SELECT generalize('age', age, 1) AS g FROM people WHERE age = 31",
+        "SELECT generalize('age', age, 1) AS g FROM people WHERE age = 99",
+        "SELECT generalize('age', CAST(NULL AS BIGINT), 1) AS g FROM people",
+        "SELECT mask_format(city, 'X**') AS m FROM people WHERE city = 'north'",
+        "SELECT mask_format(CAST(NULL AS TEXT), 'X**') AS m FROM people",
+    ]:
+        assert rows(context, query) == attached.sql(query).to_arrow().to_pylist()
+
+
 def test_a_hierarchy_that_is_created_later_is_known(context: Any, attached: anonsql.Connection) -> None:
     attached.hierarchy("place", values=[("north", "any"), ("south", "any")])
     assert rows(context, "SELECT DISTINCT generalize('place', city, 1) AS c FROM people") == [{"c": "any"}]
@@ -104,7 +116,7 @@ def test_table_functions_read_the_tables_of_the_session(context: Any, attached: 
     assert rows(context, "SELECT * FROM k_anonymity('people', 'city')") == [{"k": 2, "classes": 2, "rows": 6}]
     for query in [
         "SELECT * FROM risk('people', 'city')",
-        "SELECT * FROM hierarchy_levels('age')",
+        "SELECT * FROM hierarchy_levels('compass')",
         "SELECT k FROM pareto_front('ANONYMIZE people QUASI IDENTIFIERS (age USING age) KEEP (city, illness) OPTIMIZING MAX k, MIN glm')",
     ]:
         here = attached.sql(query).to_arrow().to_pylist()
@@ -130,10 +142,12 @@ def test_a_release_can_be_joined_and_counted_in_the_context(context: Any, attach
         ("SELECT * FROM anonymize()", "takes one statement"),
         ("SELECT * FROM anonymize(3)", "takes one statement"),
         ("SELECT * FROM anonymize('ANONIMIZE people')", "did you mean ANONYMIZE"),
-        ("SELECT * FROM anonymize('ANONYMIZE people QUASI IDENTIFIERS (age, city) KEEP (illness) SATISFYING k_anonymity(5)')", "k_anonymity"),
-        ("SELECT * FROM risk(1 + 2)", "literals"),
+        ("SELECT * FROM anonymize('ANONYMIZE people QUASI IDENTIFIERS (age, city) KEEP (illness) SATISFYING k_anonymity(7)')", "k_anonymity"),
+        ("SELECT * FROM risk(random())", "literals"),
         ("SELECT * FROM risk('nobody', 'age')", "nobody"),
         ("SELECT generalize('agee', age, 1) FROM people", "agee"),
+        ("SELECT generalize(illness, age, 1) FROM people", "generalize takes the name of a hierarchy"),
+        ("SELECT mask_hash(city, illness) FROM people", "mask_hash is"),
     ],
 )
 def test_what_cannot_be_asked_is_an_error_that_says_why(
