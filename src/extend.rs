@@ -10,7 +10,8 @@ pub use crate::catalogue::{Arguments, Entry, Info, Kind, Param};
 /// Privacy models: a predicate over one equivalence class, and the same guarantee as SQL.
 pub mod model {
     pub use crate::model::{
-        Audit, Build, Class, Comparison, Monotonicity, Overall, Predicate, PrivacyModel, Reads, Relation, Span, Subject,
+        About, Audit, Build, Class, Comparison, Monotonicity, Overall, Predicate, PrivacyModel, Reads, Relation, Span,
+        Subject,
     };
 }
 

@@ -146,8 +146,8 @@
 //! | suppression | rows or cells that are not released as they are | `job::SuppressionLimit` |
 //! | local recoding | equal values may get different labels in different groups | `partition::Partition` |
 //! | group | the combinations that local recoding releases with the same labels | `partition::Partition` |
-//! | population | the table of people that a release is a sample of | `job::Job::population` |
-//! | entity | the person to whom several rows can belong | `job::Job::entity` |
+//! | population | the table of people that a release is a sample of | `job::Input::population` |
+//! | entity | the person to whom several rows can belong | `job::Input::entity` |
 //! | warning | what the roles of a request let through, in names and counts | [`manifest::Warning`] |
 //! | drift | the differences since the release of USING MANIFEST was made | [`manifest::Drift`] |
 //! | replay | the node of an earlier release, applied again and checked | `job::Replay` |

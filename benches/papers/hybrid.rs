@@ -135,8 +135,8 @@ fn table(plan: &Plan, page: &mut Page, name: &str, file: &str, folder: &str, col
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let evaluator = runtime.block_on(async {
         let job = table.job(plan).await;
-        let scanned = scan(&job, &detail_requests(&job, &job.metrics()), &Silent).await;
-        Evaluator::new(&job, scanned.expect("the table"), &job.metrics()).expect("the metric fits the job")
+        let scanned = scan(&job, &detail_requests(&job, &job.goal.metrics()), &Silent).await;
+        Evaluator::new(&job, scanned.expect("the table"), &job.goal.metrics()).expect("the metric fits the job")
     });
     let nodes = Nodes::of(evaluator);
     let rows = nodes.evaluator.rows();

@@ -57,11 +57,10 @@ impl Table<'_> {
             randomization: None,
         });
         let limit = SuppressionLimit::Rows(self.limit);
-        Job {
-            sensitive: sensitive.into_iter().collect(),
-            class_label: self.label.map(Into::into),
-            ..request::job(source, self.columns, &data.join(self.hierarchies), self.k, limit, "dm")
-        }
+        let mut job = request::job(source, self.columns, &data.join(self.hierarchies), self.k, limit, "dm");
+        job.roles.sensitive = sensitive.into_iter().collect();
+        job.roles.class_label = self.label.map(Into::into);
+        job
     }
 }
 

@@ -48,7 +48,7 @@ impl Adult {
         let runtime = super::run::runtime(1);
         let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
         let job = runtime.block_on(job(&session, &folder, "dm", 2, 0));
-        let details = detail_requests(&job, &job.metrics());
+        let details = detail_requests(&job, &job.goal.metrics());
         let scanned = runtime
             .block_on(scan(&job, &details, &Silent))
             .expect("the table can be read");

@@ -2,7 +2,10 @@
 
 use anonsql::internal::catalogue::{Argument, Call, Value};
 use anonsql::internal::hierarchy::{Hierarchy, LabelForm, OnNull, OnUnmapped, file};
-use anonsql::internal::job::{Choice, Constraint, Job, QuasiIdentifier, Scope, SourceTable, SuppressionLimit};
+use anonsql::internal::job::{
+    Choice, Constraint, Goal, Guarantees, Input, Job, Output, QuasiIdentifier, Roles, Scope, SourceTable,
+    SuppressionLimit,
+};
 use anonsql::internal::{metric, model, search};
 use std::path::Path;
 use std::sync::Arc;
@@ -44,42 +47,52 @@ pub fn job(
     let k_anonymity = call("k_anonymity", &[Value::Integer(k)]);
     let auto = Call::bare("auto");
     Job {
-        statement: String::new(),
-        statement_sha256: String::new(),
-        policy: None,
-        source,
-        identifiers: vec![],
-        masks: vec![],
-        standards: vec![],
-        quasi_identifiers: columns.iter().map(quasi_identifier).collect(),
-        item_sets: vec![],
-        sensitive: vec![],
-        class_label: None,
-        keep: vec![],
-        entity: None,
-        population: None,
-        constraints: vec![Constraint {
-            model: model::build(&k_anonymity).expect("k_anonymity"),
-            meaning: "",
-            call: k_anonymity,
-            attribute: None,
-            scope: Scope::All,
-        }],
-        suppression,
-        starred: false,
-        metric_name: metric.into(),
-        metric: metric::build(&Call::bare(metric)).expect("a metric"),
-        terms: vec![],
-        choice: Choice::Search {
-            search: search::build(&auto).expect("auto"),
-            call: auto,
+        input: Input {
+            source,
+            population: None,
+            entity: None,
         },
-        seed: 0,
-        time_limit: None,
-        node_limit: None,
-        target: None,
-        report: None,
-        accepted: vec![],
-        strict: false,
+        roles: Roles {
+            identifiers: vec![],
+            masks: vec![],
+            quasi_identifiers: columns.iter().map(quasi_identifier).collect(),
+            item_sets: vec![],
+            sensitive: vec![],
+            class_label: None,
+            keep: vec![],
+        },
+        guarantees: Guarantees {
+            constraints: vec![Constraint {
+                model: model::build(&k_anonymity).expect("k_anonymity"),
+                meaning: "",
+                call: k_anonymity,
+                attribute: None,
+                scope: Scope::All,
+            }],
+            standards: vec![],
+            suppression,
+            starred: false,
+            accepted: vec![],
+            strict: false,
+        },
+        goal: Goal {
+            metric_name: metric.into(),
+            metric: metric::build(&Call::bare(metric)).expect("a metric"),
+            terms: vec![],
+            choice: Choice::Search {
+                search: search::build(&auto).expect("auto"),
+                call: auto,
+            },
+            seed: 0,
+            time_limit: None,
+            node_limit: None,
+        },
+        output: Output {
+            statement: String::new(),
+            statement_sha256: String::new(),
+            policy: None,
+            target: None,
+            report: None,
+        },
     }
 }

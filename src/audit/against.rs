@@ -39,7 +39,7 @@ pub(super) async fn unchanged(
     let evidence = claim.evidence.as_ref();
     let sensitive = || {
         // A model that gives each row its own limit generalizes the attribute that it is about.
-        let personal = claim.constraints.iter().filter(|c| c.model.limit_column().is_some());
+        let personal = claim.constraints.iter().filter(|c| c.is_personal());
         let generalized: Vec<&str> = personal.filter_map(|c| c.attribute.as_deref()).collect();
         let kept = claim.sensitive.iter().filter(|s| !s.randomized);
         let kept = kept.map(|s| s.column.clone());

@@ -40,7 +40,7 @@ pub(super) fn check(constraints: &[Constraint], manifest: Option<&Manifest>) -> 
     let mut checks = vec![];
     let mut is_sample = spent.is_some();
     for constraint in constraints {
-        let Some(allowed) = constraint.model.sampling() else {
+        let Some(allowed) = constraint.sampling() else {
             continue;
         };
         is_sample = true;

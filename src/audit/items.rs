@@ -17,7 +17,7 @@ pub(super) async fn check(session: &SessionContext, claim: &Claim) -> Result<Vec
         .evidence
         .as_ref()
         .map_or(vec![], |e| e.manifest.columns_of(Role::ItemSet));
-    let about = claim.constraints.iter().filter(|c| c.model.item_bound().is_some());
+    let about = claim.constraints.iter().filter(|c| c.is_about_items());
     for column in about.filter_map(|c| c.attribute.as_ref()) {
         if !columns.contains(column) {
             columns.push(column.clone());

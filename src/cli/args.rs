@@ -248,7 +248,7 @@ pub struct Generate {
 
 /// A text of statements, by its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Input {
+pub enum ScriptInput {
     /// The argument of `-c`.
     Command(String),
     /// The argument of `-f`.
@@ -260,7 +260,7 @@ pub enum Input {
 impl Args {
     /// Parses the command line. The error is the help, the version or a usage error, ready to be
     /// printed.
-    pub fn read(line: impl IntoIterator<Item = std::ffi::OsString>) -> Result<(Self, Vec<Input>), clap::Error> {
+    pub fn read(line: impl IntoIterator<Item = std::ffi::OsString>) -> Result<(Self, Vec<ScriptInput>), clap::Error> {
         let matches = Self::command().try_get_matches_from(line)?;
         let args = Self::from_arg_matches(&matches)?;
         let inputs = args.inputs(&matches);
@@ -268,14 +268,14 @@ impl Args {
     }
 
     /// Returns the arguments of `-c`, `-f` and the scripts in the order in which they were given.
-    fn inputs(&self, matches: &ArgMatches) -> Vec<Input> {
+    fn inputs(&self, matches: &ArgMatches) -> Vec<ScriptInput> {
         let indices = |id: &str| matches.indices_of(id).into_iter().flatten();
-        let commands = self.command.iter().cloned().map(Input::Command);
+        let commands = self.command.iter().cloned().map(ScriptInput::Command);
         let file = |f: &PathBuf| match f.to_str() {
-            Some("-") => Input::Standard,
-            _ => Input::File(f.clone()),
+            Some("-") => ScriptInput::Standard,
+            _ => ScriptInput::File(f.clone()),
         };
-        let mut inputs: Vec<(usize, Input)> = indices("command").zip(commands).collect();
+        let mut inputs: Vec<(usize, ScriptInput)> = indices("command").zip(commands).collect();
         inputs.extend(indices("file").zip(self.file.iter().map(file)));
         inputs.extend(indices("script").zip(self.script.iter().map(file)));
         inputs.sort_by_key(|(index, _)| *index);
@@ -317,7 +317,7 @@ mod tests {
     use super::*;
     use crate::error::EXIT_CODES;
 
-    fn read(line: &[&str]) -> Result<(Args, Vec<Input>), clap::Error> {
+    fn read(line: &[&str]) -> Result<(Args, Vec<ScriptInput>), clap::Error> {
         Args::read(["anonsql"].iter().chain(line).map(Into::into))
     }
 
@@ -335,12 +335,12 @@ mod tests {
         assert_eq!(
             inputs,
             [
-                Input::File("a.sql".into()),
-                Input::Command("SELECT 1".into()),
-                Input::File("b.sql".into()),
-                Input::Standard,
-                Input::Command("SELECT 2".into()),
-                Input::File("./man".into())
+                ScriptInput::File("a.sql".into()),
+                ScriptInput::Command("SELECT 1".into()),
+                ScriptInput::File("b.sql".into()),
+                ScriptInput::Standard,
+                ScriptInput::Command("SELECT 2".into()),
+                ScriptInput::File("./man".into())
             ]
         );
         assert!(read(&[]).unwrap().1.is_empty());

@@ -35,7 +35,7 @@ pub use embedded::Embedded;
 pub use environment::Limits;
 pub use memory::Restart;
 
-use args::{Args, Input, Job};
+use args::{Args, Job, ScriptInput};
 use lineage::Lineage;
 use log::Log;
 use memory::Guard;
@@ -96,7 +96,7 @@ pub fn run_command_as(arguments: Vec<OsString>, restart: &Restart) -> u8 {
     ending::code().unwrap_or(code)
 }
 
-fn run(args: &Args, mut inputs: Vec<Input>, log: &Log) -> Result<()> {
+fn run(args: &Args, mut inputs: Vec<ScriptInput>, log: &Log) -> Result<()> {
     match &args.job {
         Some(Job::Generate(what)) => return generate::run(what),
         Some(Job::Completions { shell }) => return generated::completions(*shell),
@@ -108,7 +108,7 @@ fn run(args: &Args, mut inputs: Vec<Input>, log: &Log) -> Result<()> {
     ending::watch()?;
     let interactive = inputs.is_empty() && std::io::stdin().is_terminal();
     if inputs.is_empty() && !interactive {
-        inputs.push(Input::Standard);
+        inputs.push(ScriptInput::Standard);
     }
     let output = args.output.as_deref().map(OutputFile::open).transpose()?;
     let mut runner = start(args, log, interactive, output.as_ref())?;
@@ -201,12 +201,12 @@ fn start(args: &Args, log: &Log, interactive: bool, output: Option<&OutputFile>)
 }
 
 /// Runs scripts one after the other, up to the first error.
-fn scripts(runner: &mut Runner, inputs: Vec<Input>) -> Result<()> {
+fn scripts(runner: &mut Runner, inputs: Vec<ScriptInput>) -> Result<()> {
     for input in inputs {
         match input {
-            Input::Command(sql) => runner.run_text(&sql)?,
-            Input::File(path) => run_file(runner, &path)?,
-            Input::Standard => {
+            ScriptInput::Command(sql) => runner.run_text(&sql)?,
+            ScriptInput::File(path) => run_file(runner, &path)?,
+            ScriptInput::Standard => {
                 let mut sql = vec![];
                 std::io::stdin()
                     .read_to_end(&mut sql)

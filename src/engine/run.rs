@@ -10,7 +10,7 @@ use super::verify::{Recounted, Union, recount, recount_union};
 use super::waiting::put_all;
 use super::write::{Staging, Written, keep_rows, write_files};
 use crate::error::{Error, ErrorKind, Result};
-use crate::job::{Job, Target};
+use crate::job::{Input, Job, Output, Target};
 use crate::metric::Metric;
 use crate::observe::Release;
 use crate::observe::{Observer, Phase};
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Anonymizes to the target of a checked job ([`Job::check`]).
 pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Placed> {
-    let Some(target) = &job.target else {
+    let Some(target) = &job.output.target else {
         return Err(Error::internal("a release without a target"));
     };
     let Some(stage) = Staging::open(job, target).await? else {
@@ -57,9 +57,9 @@ enum Batch {
 /// Writes, recounts and publishes the release that is staged here.
 async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &Arc<dyn Observer>) -> Result<Placed> {
     let inputs = Inputs::of(job);
-    observer.releasing(&target.path, &sources(job));
+    observer.releasing(&target.path, &sources(&job.input));
     let staged = async {
-        let scanned = scan(job, &detail_requests(job, &job.metrics()), observer.as_ref()).await?;
+        let scanned = scan(job, &detail_requests(job, &job.goal.metrics()), observer.as_ref()).await?;
         let rows = scanned.sets.base().rows;
         let Some(decision) = added(job, scanned, observer).await? else {
             return Ok(Batch::Waits(rows));
@@ -78,15 +78,15 @@ async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &
             union,
         })))
     };
-    let staged = staged.await.map_err(|e| waiting(job, e));
+    let staged = staged.await.map_err(|e| waiting(&job.output, e));
     let (stage, staged) = or_removed(stage, staged).await?;
     let staged = match staged {
         Batch::Staged(staged) => *staged,
         Batch::Waits(rows) => {
             removed(stage).await?;
-            if let (Some(standing), Some(_)) = (job.grows(), &target.waiting) {
+            if let (Some(standing), Some(_)) = (job.output.grows(), &target.waiting) {
                 let input = inputs.all().await?;
-                refuse_repeated(standing, (job.statement_sha256.as_str(), &input), target)?;
+                refuse_repeated(standing, (job.output.statement_sha256.as_str(), &input), target)?;
                 put_all(job, (target, standing), input).await?;
             }
             return Ok(Placed::Waiting(rows));
@@ -108,20 +108,20 @@ async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &
 /// them can be added and all of them may wait.
 async fn added(job: &Arc<Job>, scanned: Scanned, observer: &Arc<dyn Observer>) -> Result<Option<Decision>> {
     let rows = scanned.sets.base().rows;
-    let may_wait = job.grows().is_some() && job.suppression.rows(rows) >= rows;
+    let may_wait = job.output.grows().is_some() && job.guarantees.suppression.rows(rows) >= rows;
     let evaluator = match evaluator(job, scanned, observer).await {
         // Not even a class with all rows would satisfy the models.
         Err(e) if e.kind() == ErrorKind::Infeasible && may_wait => return Ok(None),
         evaluator => evaluator?,
     };
     let decision = decided(job, &evaluator, observer).await?;
-    let adds = job.grows().is_none() || decision.verdict.classes > 0;
+    let adds = job.output.grows().is_none() || decision.verdict.classes > 0;
     Ok(adds.then_some(decision))
 }
 
 /// Explains, in the error of a batch that cannot be added, that its rows wait.
-fn waiting(job: &Job, error: Error) -> Error {
-    match job.grows() {
+fn waiting(output: &Output, error: Error) -> Error {
+    match output.grows() {
         Some(_) if error.kind() == ErrorKind::Infeasible => Error::infeasible(format!(
             "{}; nothing was added, and all rows of the batch wait. Rows that wait count as suppressed: SUPPRESSING AT MOST says \
              how many may",
@@ -133,10 +133,10 @@ fn waiting(job: &Job, error: Error) -> Error {
 
 /// Returns the known paths and URLs of the tables and files that a job reads. The files of a table
 /// are left out.
-fn sources(job: &Job) -> Vec<String> {
-    let pins = &job.source.pins;
+fn sources(input: &Input) -> Vec<String> {
+    let pins = &input.source.pins;
     let tables: Vec<String> = pins.versions().map(|version| version.name()).collect();
-    let files = job.source.files.iter().map(|path| path.display().to_string());
+    let files = input.source.files.iter().map(|path| path.display().to_string());
     let files = files.chain(pins.objects().map(|(name, _)| name.to_string()));
     let files: Vec<String> = files
         .filter(|file| !pins.versions().any(|version| version.has_file(file)))
@@ -162,21 +162,21 @@ pub async fn foresee(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Opt
     if blocking("looking at the target", move || own.keeps_target()).await? {
         return Ok(None);
     }
-    if let (Some(standing), Some(target)) = (job.grows(), &job.target) {
+    if let (Some(standing), Some(target)) = (job.output.grows(), &job.output.target) {
         let input = Inputs::of(job).all().await?;
-        refuse_repeated(standing, (job.statement_sha256.as_str(), &input), target)?;
+        refuse_repeated(standing, (job.output.statement_sha256.as_str(), &input), target)?;
     }
     let decision = decide_job(job, observer).await?;
     let findings = examine(job, &decision, observer).await?;
     foresee_rewrite(job, &decision).await?;
     let release = Release::foreseen(job, (&decision, findings));
-    observer.released(&release, job.target.as_ref().map(|t| t.path.as_path()));
+    observer.released(&release, job.output.target.as_ref().map(|t| t.path.as_path()));
     Ok(Some(release))
 }
 
 /// Reads the source, searches the lattice and decides.
 pub async fn decide_job(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Decision> {
-    let scanned = scan(job, &detail_requests(job, &job.metrics()), observer.as_ref()).await?;
+    let scanned = scan(job, &detail_requests(job, &job.goal.metrics()), observer.as_ref()).await?;
     decided(job, &evaluator(job, scanned, observer).await?, observer).await
 }
 
@@ -190,7 +190,7 @@ async fn decided(job: &Arc<Job>, evaluator: &Arc<Evaluator>, observer: &Arc<dyn 
 async fn evaluator(job: &Arc<Job>, scanned: Scanned, observer: &Arc<dyn Observer>) -> Result<Arc<Evaluator>> {
     observer.begin(Phase::Search);
     let own = Arc::clone(job);
-    let evaluator = move || Evaluator::new(&own, scanned, &own.metrics());
+    let evaluator = move || Evaluator::new(&own, scanned, &own.goal.metrics());
     Ok(Arc::new(blocking("preparing the search", evaluator).await?))
 }
 

@@ -70,14 +70,17 @@ fn request(people: &[Person], folder: &Path) -> Job {
     let mut sampling = Sampling::new(0.5, 1e-3, None).unwrap();
     sampling.key = SampleKey::Given([7; 32]);
     let mut job = job();
-    job.sensitive.clear();
-    job.source = source(batch(people));
+    job.roles.sensitive.clear();
+    job.input.source = source(batch(people));
     // The content of the input file depends on the people.
     let file = folder.join("people.csv");
     std::fs::write(&file, format!("{people:?}")).unwrap();
-    job.source.files = vec![file];
-    job.quasi_identifiers.iter_mut().for_each(|q| q.levels = Some((1, 1)));
-    job.constraints = vec![Constraint {
+    job.input.source.files = vec![file];
+    job.roles
+        .quasi_identifiers
+        .iter_mut()
+        .for_each(|q| q.levels = Some((1, 1)));
+    job.guarantees.constraints = vec![Constraint {
         call: Call::of("differential_privacy", vec![Value::Real(0.5), Value::Real(1e-3)]),
         model: sampled(sampling),
         meaning: "",
@@ -96,7 +99,7 @@ async fn release(people: &[Person]) -> (u64, BTreeMap<String, Vec<u8>>) {
     for existing in [Existing::Fail, Existing::Overwrite] {
         let mut job = request(people, scratch.path());
         let target = target(&scratch.path().join("out"));
-        job.target = Some(crate::job::Target { existing, ..target });
+        job.output.target = Some(crate::job::Target { existing, ..target });
         let told = Arc::new(Told::default());
         let observer: Arc<dyn Observer> = Arc::clone(&told) as _;
         let Placed::Published(published) = release_to(&Arc::new(job), &observer).await.unwrap() else {

@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 /// Returns the table of a job after the first stage.
 pub(super) async fn scanned(job: &Job) -> Scanned {
-    scan(job, &detail_requests(job, &job.metrics()), &Silent).await.unwrap()
+    scan(job, &detail_requests(job, &job.goal.metrics()), &Silent)
+        .await
+        .unwrap()
 }
 
 /// Returns an observer that ignores all progress.
@@ -20,6 +22,6 @@ pub(super) fn silent() -> Arc<dyn Observer> {
 
 /// Returns the decision for a job.
 pub(super) async fn decided(job: &Arc<Job>) -> Decision {
-    let evaluator = Evaluator::new(job, scanned(job).await, &job.metrics()).unwrap();
+    let evaluator = Evaluator::new(job, scanned(job).await, &job.goal.metrics()).unwrap();
     decide(job, &Arc::new(evaluator), &silent()).await.unwrap()
 }

@@ -57,30 +57,37 @@ pub(super) async fn put_all(
     taken.inputs.extend(input.iter().filter_map(FileSummary::identity));
     taken
         .sources
-        .extend(FileSummary::source_sha256(&job.statement_sha256, &input));
-    let schema = Arc::new(job.source.rows.schema().as_arrow().clone());
-    let batches = job.source.rows.clone().collect().await.map_err(Error::from_data)?;
+        .extend(FileSummary::source_sha256(&job.output.statement_sha256, &input));
+    let schema = Arc::new(job.input.source.rows.schema().as_arrow().clone());
+    let batches = job
+        .input
+        .source
+        .rows
+        .clone()
+        .collect()
+        .await
+        .map_err(Error::from_data)?;
     // A plan may return strings of another type than it declares.
     let schema = batches.first().map_or(schema, |batch| batch.schema());
     let rows = WaitingRows { schema, batches, taken };
-    job.check_unchanged().await?;
+    job.input.check_unchanged().await?;
     waiting.put(&standing.sha256, rows).await
 }
 
 /// Returns the rows of the source that are in no released class.
 async fn rest(job: &Job, decision: &Decision) -> Result<WaitingRows> {
-    let names = job.source.columns();
+    let names = job.input.source.columns();
     let keep = |name: &&str| Released {
         name: name.to_string(),
         treatment: ColumnTreatment::Keep,
     };
     let columns = names.iter().map(keep).collect();
-    let marked = recoding_among(job, decision, &decision.verdict.kept, true, columns)?;
-    let marked = plan::recoded(&job.source.rows, Arc::new(marked)).await?;
+    let marked = recoding_among(&job.roles, decision, &decision.verdict.kept, true, columns)?;
+    let marked = plan::recoded(&job.input.source.rows, Arc::new(marked)).await?;
     let own: Vec<usize> = (0..names.len()).collect();
     let schema: Arc<Schema> = Arc::new(marked.schema().project(&own)?);
     let mark = marked.schema().index_of(SUPPRESSED)?;
-    let mut rows = execute_stream(marked, job.source.rows.task_ctx().into())?;
+    let mut rows = execute_stream(marked, job.input.source.rows.task_ctx().into())?;
     let mut batches = vec![];
     while let Some(batch) = rows.try_next().await.map_err(Error::from_data)? {
         let rest = filter_record_batch(&batch.project(&own)?, batch.column(mark).as_boolean())?;

@@ -3,7 +3,7 @@
 use super::roles::QuasiIdentifier;
 use crate::catalogue::Call;
 use crate::error::{Error, Result};
-use crate::model::PrivacyModel;
+use crate::model::{About, PrivacyModel, Sampling};
 
 /// A requested privacy model, with the columns that it is about.
 #[derive(Debug)]
@@ -91,6 +91,32 @@ impl Constraint {
     /// Returns true if the groups are the equivalence classes.
     pub fn is_of_classes(&self) -> bool {
         self.scope == Scope::All
+    }
+
+    /// Returns the column that contains the limit of each row, if the model is about single rows.
+    pub fn limit(&self) -> Option<&str> {
+        match self.model.about() {
+            About::Rows { limit } => Some(limit),
+            About::Classes | About::Items(_) | About::Sample(_) => None,
+        }
+    }
+
+    /// Returns how the rows are drawn, if the model is about a sample.
+    pub fn sampling(&self) -> Option<&Sampling> {
+        match self.model.about() {
+            About::Sample(sampling) => Some(sampling),
+            About::Classes | About::Rows { .. } | About::Items(_) => None,
+        }
+    }
+
+    /// Returns true if the model is about single rows, each with its own limit.
+    pub fn is_personal(&self) -> bool {
+        matches!(self.model.about(), About::Rows { .. })
+    }
+
+    /// Returns true if the model is about a column of sets of items.
+    pub fn is_about_items(&self) -> bool {
+        matches!(self.model.about(), About::Items(_))
     }
 }
 

@@ -8,9 +8,9 @@ use crate::masks::Reads;
 impl Job {
     /// Returns the notes about the request. They contain only names and numbers from the statement.
     pub fn notes(&self) -> Vec<String> {
-        let models = self.constraints.iter().filter_map(|c| c.model.note());
-        let rows = self.source.rows.schema();
-        let rounded = self.quasi_identifiers.iter().filter_map(|q| {
+        let models = self.guarantees.constraints.iter().filter_map(|c| c.model.note());
+        let rows = self.input.source.rows.schema();
+        let rounded = self.roles.quasi_identifiers.iter().filter_map(|q| {
             let what = match q.labels {
                 LabelForm::Mean => "means",
                 LabelForm::Median => "medians",
@@ -26,13 +26,14 @@ impl Job {
                 )
             })
         });
-        let unchecked = self.standards.iter().map(|standard| {
+        let unchecked = self.guarantees.standards.iter().map(|standard| {
             format!(
                 "{} is followed as far as it can be checked: {}",
                 standard.info.name, standard.unchecked
             )
         });
         let redacted = self
+            .roles
             .masks
             .iter()
             .filter(|of| of.clause.kind.reads == Reads::Identifiers);

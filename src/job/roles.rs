@@ -9,6 +9,67 @@ use datafusion::dataframe::DataFrame;
 use std::fmt;
 use std::sync::Arc;
 
+/// The roles of the columns of a job.
+pub struct Roles {
+    /// The identifiers. An identifier without a mask is dropped.
+    pub identifiers: Vec<String>,
+    /// The masks of identifiers, sensitive attributes and kept columns.
+    pub masks: Vec<MaskOf>,
+    /// The columns that are generalized.
+    pub quasi_identifiers: Vec<QuasiIdentifier>,
+    /// The quasi-identifiers that are sets of items.
+    pub item_sets: Vec<ItemSet>,
+    /// The sensitive attributes, which the models protect.
+    pub sensitive: Vec<Sensitive>,
+    /// The column of the class label.
+    pub class_label: Option<String>,
+    /// The columns that no model protects. A column without a mask is released unchanged.
+    pub keep: Vec<String>,
+}
+
+impl Roles {
+    /// Returns true if the column is released. Identifiers without a mask are dropped, and so is an
+    /// entity column that is in no other list.
+    pub fn releases(&self, column: &str) -> bool {
+        self.mask(column).is_some()
+            || self.quasi_identifiers.iter().any(|q| q.column == column)
+            || self.item_set(column).is_some()
+            || self.sensitive.iter().any(|s| s.column == column)
+            || self.class_label.as_deref() == Some(column)
+            || self.keep.iter().any(|k| k == column)
+    }
+
+    /// Returns the mask of a column.
+    pub fn mask(&self, column: &str) -> Option<&MaskOf> {
+        self.masks.iter().find(|of| of.column == column)
+    }
+
+    /// Returns how a sensitive column is permuted.
+    pub fn randomization(&self, column: &str) -> Option<&Randomization> {
+        self.sensitive
+            .iter()
+            .find(|s| s.column == column)?
+            .randomization
+            .as_ref()
+    }
+
+    /// Returns the position of a quasi-identifier.
+    pub fn quasi_identifier(&self, column: &str) -> Option<usize> {
+        self.quasi_identifiers.iter().position(|q| q.column == column)
+    }
+
+    /// Returns the position of a column of sets of items.
+    pub fn item_set(&self, column: &str) -> Option<usize> {
+        self.item_sets.iter().position(|s| s.column == column)
+    }
+
+    /// Returns the quasi-identifiers whose labels are released in another form than TEXT.
+    pub fn computed_columns(&self) -> Vec<String> {
+        let computed = self.quasi_identifiers.iter().filter(|q| q.labels != LabelForm::Text);
+        computed.map(|q| q.column.clone()).collect()
+    }
+}
+
 /// The mask of a column, as it was written and as it was bound.
 #[derive(Debug, Clone)]
 pub struct MaskOf {

@@ -3,7 +3,8 @@
 use crate::catalogue::{Argument, Call, Value};
 use crate::hierarchy::{Hierarchy, LabelForm, OnNull, OnUnmapped, values};
 use crate::job::{
-    Choice, Constraint, Existing, Format, Job, QuasiIdentifier, Scope, Sensitive, SourceTable, SuppressionLimit, Target,
+    Choice, Constraint, Existing, Format, Goal, Guarantees, Input, Job, Output, QuasiIdentifier, Roles, Scope,
+    Sensitive, SourceTable, SuppressionLimit, Target,
 };
 use crate::source::Pins;
 use crate::{metric, model};
@@ -96,44 +97,54 @@ pub(crate) fn job() -> Job {
         &["58", "50s", "*"],
     ];
     Job {
-        statement: "ANONYMIZE people".into(),
-        statement_sha256: String::new(),
-        source: source(batch(&PEOPLE)),
-        identifiers: vec![],
-        masks: vec![],
-        standards: vec![],
-        quasi_identifiers: vec![
-            quasi_identifier("age", ages),
-            quasi_identifier("zip", &[&["a", "*"], &["b", "*"]]),
-        ],
-        item_sets: vec![],
-        sensitive: vec![Sensitive {
-            column: "illness".into(),
-            hierarchy: None,
-            randomization: None,
-        }],
-        class_label: None,
-        keep: vec![],
-        entity: None,
-        population: None,
-        constraints: vec![
-            constraint("k_anonymity", 2, None),
-            constraint("l_diversity", 2, Some("illness")),
-        ],
-        suppression: SuppressionLimit::NONE,
-        starred: false,
-        metric_name: "glm".into(),
-        metric: metric::build(&Call::bare("glm")).unwrap(),
-        terms: vec![],
-        choice: Choice::Node(vec![1, 1]),
-        seed: 0,
-        time_limit: None,
-        node_limit: None,
-        target: None,
-        report: None,
-        accepted: vec![],
-        policy: None,
-        strict: false,
+        input: Input {
+            source: source(batch(&PEOPLE)),
+            population: None,
+            entity: None,
+        },
+        roles: Roles {
+            identifiers: vec![],
+            masks: vec![],
+            quasi_identifiers: vec![
+                quasi_identifier("age", ages),
+                quasi_identifier("zip", &[&["a", "*"], &["b", "*"]]),
+            ],
+            item_sets: vec![],
+            sensitive: vec![Sensitive {
+                column: "illness".into(),
+                hierarchy: None,
+                randomization: None,
+            }],
+            class_label: None,
+            keep: vec![],
+        },
+        guarantees: Guarantees {
+            constraints: vec![
+                constraint("k_anonymity", 2, None),
+                constraint("l_diversity", 2, Some("illness")),
+            ],
+            standards: vec![],
+            suppression: SuppressionLimit::NONE,
+            starred: false,
+            accepted: vec![],
+            strict: false,
+        },
+        goal: Goal {
+            metric_name: "glm".into(),
+            metric: metric::build(&Call::bare("glm")).unwrap(),
+            terms: vec![],
+            choice: Choice::Node(vec![1, 1]),
+            seed: 0,
+            time_limit: None,
+            node_limit: None,
+        },
+        output: Output {
+            statement: "ANONYMIZE people".into(),
+            statement_sha256: String::new(),
+            policy: None,
+            target: None,
+            report: None,
+        },
     }
 }
 

@@ -19,6 +19,7 @@
 //! guarantees, PoPETs 2018(1), doi:10.1515/popets-2018-0004. Li, Qardaji and Su, ASIACCS 2012,
 //! doi:10.1145/2414456.2414474.
 
+use super::about::About;
 use super::audit::{Audit, Comparison, Relation};
 use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Subject};
 use super::sampling::{DELTA, EPSILON, SampleKey, Sampling};
@@ -31,8 +32,8 @@ struct DifferentialPrivacy {
 }
 
 impl PrivacyModel for DifferentialPrivacy {
-    fn sampling(&self) -> Option<&Sampling> {
-        Some(&self.sampling)
+    fn about(&self) -> About<'_> {
+        About::Sample(&self.sampling)
     }
 
     fn monotonicity(&self) -> Monotonicity {

@@ -19,6 +19,7 @@
 //! **Interpretation.** A set that is empty or NULL has no combination, and an item that is NULL
 //! does not count. A column without any item satisfies every k, and has no reached value.
 
+use super::about::About;
 use super::any_class::AnyClass;
 use super::audit::{Audit, Comparison, Relation};
 use super::privacy_model::{Build, Monotonicity, Predicate, PrivacyModel, Subject};
@@ -30,8 +31,8 @@ use crate::items::{ItemBound, MOST_KNOWN};
 struct KmAnonymity(ItemBound);
 
 impl PrivacyModel for KmAnonymity {
-    fn item_bound(&self) -> Option<ItemBound> {
-        Some(self.0)
+    fn about(&self) -> About<'_> {
+        About::Items(self.0)
     }
 
     /// Returns `Always`, because the model rules out no class.

@@ -5,7 +5,11 @@
 //! is prepared once per request, and then judges classes. In addition to the predicate, the model
 //! states the same guarantee as SQL over released rows ([`PrivacyModel::audit`]). Verification runs
 //! that SQL and shares no code with the search. A new model is one file and one line in [`MODELS`].
+//!
+//! Three models are about single rows, sets of items, or a sample. [`PrivacyModel::about`] returns
+//! what a model's promise is about ([`About`]).
 
+mod about;
 mod alpha_k;
 mod any_class;
 mod audit;
@@ -46,6 +50,7 @@ mod tests;
 #[cfg(test)]
 pub(crate) use differential_privacy::of as sampled;
 
+pub use about::About;
 pub use alpha_k::weakest as weakest_alpha_k;
 pub use audit::{Audit, Comparison, LabelSpans, Ladder, Relation, Tree};
 pub use beta_likeness::weakest as weakest_beta_likeness;

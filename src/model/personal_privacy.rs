@@ -17,6 +17,7 @@
 //! Song et al., The k-anonymization method satisfying personalized privacy preservation, CET 46
 //! (2015), doi:10.3303/CET1546031, definitions 6 to 8.
 
+use super::about::About;
 use super::any_class::AnyClass;
 use super::audit::{Audit, Comparison, Relation, Tree};
 use super::privacy_model::{Build, Monotonicity, Predicate, PrivacyModel, Reads, Subject};
@@ -37,8 +38,8 @@ impl PrivacyModel for PersonalPrivacy {
         }
     }
 
-    fn limit_column(&self) -> Option<&str> {
-        Some(&self.limit)
+    fn about(&self) -> About<'_> {
+        About::Rows { limit: &self.limit }
     }
 
     /// Returns `Always`, because the model rules out no class.

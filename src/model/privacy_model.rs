@@ -1,12 +1,11 @@
 //! The privacy model traits: a predicate over one class, and the same guarantee as SQL.
 
+use super::about::About;
 use super::audit::{Audit, Relation};
-use super::sampling::Sampling;
 use crate::catalogue::Arguments;
 use crate::error::{Error, Result};
 use crate::frequency::{Base, DetailRequest};
 use crate::hierarchy::Lookup;
-use crate::items::ItemBound;
 use crate::risk::Histogram;
 use std::fmt::Debug;
 
@@ -248,26 +247,9 @@ pub trait PrivacyModel: Debug + Send + Sync {
         Reads::default()
     }
 
-    /// Returns the column that contains the limit of each row, for a model that makes a promise to
-    /// each row instead of each class. Such a promise is kept when the rows are written, and it
-    /// rules out no class.
-    #[doc(hidden)]
-    fn limit_column(&self) -> Option<&str> {
-        None
-    }
-
-    /// Returns the promise about a column of item sets, for a model that concerns only such a
-    /// column. The promise is kept after the classes are chosen, and it rules out no class.
-    #[doc(hidden)]
-    fn item_bound(&self) -> Option<ItemBound> {
-        None
-    }
-
-    /// Returns the rule by which the rows of a release are drawn, for a model that makes a promise
-    /// about a sample. Rows that are not drawn are absent after the scan.
-    #[doc(hidden)]
-    fn sampling(&self) -> Option<&Sampling> {
-        None
+    /// Returns what the model's promise is about. By default, it is about equivalence classes.
+    fn about(&self) -> About<'_> {
+        About::Classes
     }
 
     /// Returns the condition under which a merged class satisfies the model.

@@ -30,7 +30,7 @@ pub type Rows = BoxStream<'static, DfResult<RecordBatch>>;
 
 /// The way in which an operator reads the partitions of its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Input {
+pub enum InputPartitions {
     /// Each partition by itself.
     Each,
     /// As one partition, in the order of its rows. The operator keeps this order, so the optimizer
@@ -45,7 +45,7 @@ pub trait Operator: fmt::Debug + fmt::Display + Send + Sync + 'static {
     /// The name of the operator in a plan.
     const NAME: &'static str;
     /// How the operator reads the partitions of its input.
-    const INPUT: Input = Input::Each;
+    const INPUT: InputPartitions = InputPartitions::Each;
     /// Whether the rows are returned unchanged, so that all properties of the input are true of the
     /// output.
     const ONLY_LOOKS: bool = false;
@@ -57,7 +57,8 @@ pub trait Operator: fmt::Debug + fmt::Display + Send + Sync + 'static {
         Err(Error::internal(format!("{} reads no single partition", Self::NAME)))
     }
 
-    /// Returns the output rows of an operator that executes its input itself ([`Input::Whole`]).
+    /// Returns the output rows of an operator that executes its input itself
+    /// ([`InputPartitions::Whole`]).
     fn run_whole(&self, input: &Arc<dyn ExecutionPlan>, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
         let _ = (input, schema, context);
         Err(Error::internal(format!("{} reads single partitions", Self::NAME)))
@@ -126,8 +127,8 @@ impl<O: Operator> OperatorExec<O> {
             Some(input) if O::ONLY_LOOKS => Arc::clone(input.properties()),
             Some(input) => {
                 let partitioning = match O::INPUT {
-                    Input::Each => input.output_partitioning().clone(),
-                    Input::Ordered | Input::Whole => one,
+                    InputPartitions::Each => input.output_partitioning().clone(),
+                    InputPartitions::Ordered | InputPartitions::Whole => one,
                 };
                 Arc::new(new(partitioning, input.pipeline_behavior(), input.boundedness()))
             }
@@ -162,14 +163,17 @@ impl<O: Operator> ExecutionPlan for OperatorExec<O> {
 
     fn required_input_distribution(&self) -> Vec<Distribution> {
         let required = match O::INPUT {
-            Input::Each | Input::Whole => Distribution::UnspecifiedDistribution,
-            Input::Ordered => Distribution::SinglePartition,
+            InputPartitions::Each | InputPartitions::Whole => Distribution::UnspecifiedDistribution,
+            InputPartitions::Ordered => Distribution::SinglePartition,
         };
         self.input.iter().map(|_| required.clone()).collect()
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {
-        self.input.iter().map(|_| O::INPUT == Input::Ordered).collect()
+        self.input
+            .iter()
+            .map(|_| O::INPUT == InputPartitions::Ordered)
+            .collect()
     }
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
@@ -204,7 +208,7 @@ impl<O: Operator> ExecutionPlan for OperatorExec<O> {
         let below = Time::new();
         let timer = metrics.elapsed_compute().timer();
         let rows = match (&self.input, O::INPUT) {
-            (Some(input), Input::Whole) => self.operator.run_whole(input, self.schema(), &context)?,
+            (Some(input), InputPartitions::Whole) => self.operator.run_whole(input, self.schema(), &context)?,
             (Some(input), _) => {
                 let input = timed(input.execute(partition, Arc::clone(&context))?, below.clone());
                 self.operator.run(input, self.schema(), &context)?

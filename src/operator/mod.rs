@@ -15,7 +15,7 @@ mod table;
 mod tests;
 mod travel;
 
-pub use frame::{Input, Operator, OperatorExec, Rows};
+pub use frame::{InputPartitions, Operator, OperatorExec, Rows};
 pub use rule::add_rule;
 pub use stopping::stop_joins;
 pub use table::{ComputedTable, project};

@@ -7,7 +7,7 @@
 use super::order_key::ORDER_PREFIX;
 use super::{ColumnTreatment, RecodingPlan};
 use crate::error::{Error, Result};
-use crate::operator::{Input, Operator, OperatorExec, Rows};
+use crate::operator::{InputPartitions, Operator, OperatorExec, Rows};
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, UInt32Array};
 use arrow::compute::{cast, take};
 use arrow::datatypes::{DataType, Int32Type, SchemaRef, UInt64Type};
@@ -40,7 +40,7 @@ impl fmt::Display for Decode {
 
 impl Operator for Decode {
     const NAME: &'static str = "DecodeExec";
-    const INPUT: Input = Input::Ordered;
+    const INPUT: InputPartitions = InputPartitions::Ordered;
 
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
         let recoding = Arc::clone(&self.0);

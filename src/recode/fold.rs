@@ -11,7 +11,7 @@
 use super::distinct_rows::DistinctRows;
 use crate::error::{Error, Result};
 use crate::frequency::ROWS;
-use crate::operator::{Input, Operator, OperatorExec, Rows};
+use crate::operator::{InputPartitions, Operator, OperatorExec, Rows};
 use arrow::array::{ArrayRef, AsArray, UInt32Array, UInt64Array};
 use arrow::compute::{cast, take_record_batch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt64Type};
@@ -266,7 +266,7 @@ impl fmt::Display for Repeat {
 
 impl Operator for Repeat {
     const NAME: &'static str = "RepeatExec";
-    const INPUT: Input = Input::Ordered;
+    const INPUT: InputPartitions = InputPartitions::Ordered;
 
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
         let size = context.session_config().batch_size();

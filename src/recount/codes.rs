@@ -28,18 +28,22 @@ pub(crate) struct Coded<'a> {
 /// attribute that is generalized for personal limits.
 pub(crate) async fn check_codes(session: &SessionContext, released: &ReleasedTable, job: &Job) -> Result<Vec<Check>> {
     let quasi_identifiers = job
+        .roles
         .quasi_identifiers
         .iter()
         .map(|q| (&q.column, &q.hierarchy, q.labels));
-    let personal = job.personal().and_then(|(constraint, _)| constraint.attribute.as_ref());
-    let sensitive = job.sensitive.iter().filter(|s| Some(&s.column) == personal);
+    let personal = job
+        .guarantees
+        .personal()
+        .and_then(|(constraint, _)| constraint.attribute.as_ref());
+    let sensitive = job.roles.sensitive.iter().filter(|s| Some(&s.column) == personal);
     let sensitive = sensitive.filter_map(|s| Some((&s.column, s.hierarchy.as_ref()?, LabelForm::Text)));
     let mut checks = vec![];
     for (column, hierarchy, form) in quasi_identifiers.chain(sensitive) {
         let Some(codes) = hierarchy.rule().codes() else {
             continue;
         };
-        let field = job.source.rows.schema().field_with_unqualified_name(column)?;
+        let field = job.input.source.rows.schema().field_with_unqualified_name(column)?;
         let coded = Coded {
             column,
             codes,

@@ -3,24 +3,24 @@
 use super::released::Promise;
 use crate::error::Result;
 use crate::hierarchy::Hierarchy;
-use crate::job::{Constraint, Job};
+use crate::job::{Constraint, Job, Roles};
 use std::sync::Arc;
 
 /// Returns the hierarchy of a constraint's attribute, if the model reads one.
-fn attribute_hierarchy(job: &Job, constraint: &Constraint) -> Option<Arc<Hierarchy>> {
+fn attribute_hierarchy(roles: &Roles, constraint: &Constraint) -> Option<Arc<Hierarchy>> {
     let named = constraint
         .attribute
         .as_deref()
         .filter(|_| constraint.model.reads().hierarchy)?;
-    job.sensitive.iter().find(|s| s.column == named)?.hierarchy.clone()
+    roles.sensitive.iter().find(|s| s.column == named)?.hierarchy.clone()
 }
 
 /// Returns the promises of a job that are recounted on the released rows.
 pub(crate) fn promises(job: &Job) -> Result<Vec<Promise<'_>>> {
     // Personal limits are checked while rows are handed out, because the files contain neither the
     // limits nor the original values.
-    let constraints = job.constraints.iter().filter(|c| c.model.limit_column().is_none());
+    let constraints = job.guarantees.constraints.iter().filter(|c| !c.is_personal());
     constraints
-        .map(|c| Promise::of(c, &job.quasi_identifiers, attribute_hierarchy(job, c)))
+        .map(|c| Promise::of(c, &job.roles.quasi_identifiers, attribute_hierarchy(&job.roles, c)))
         .collect()
 }

@@ -64,7 +64,7 @@ pub struct Record {
     pub policy: Option<PolicyUsed>,
     /// The files and tables that were read; empty for a release without files.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<InputSummary>,
 }
 
 /// The policy that a statement used.
@@ -78,7 +78,7 @@ pub struct PolicyUsed {
 
 /// A file or a table that was read.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
-pub struct Input {
+pub struct InputSummary {
     /// The name of the file, the URL of the object, or the table.
     pub name: String,
     /// The size in bytes.

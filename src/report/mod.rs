@@ -34,9 +34,9 @@ mod utility;
 pub use class_sizes::{class_sizes, risks};
 pub use explorer::{Explorer, Levels, Measured};
 pub use facts::{
-    Attacker, Better, Bin, Choice, Classes, Column, Comparison, Disclosure, Files, Front, Gap, Generalization, Input,
-    LabelShare, Measure, Objective, Point, PolicyUsed, Promise, Record, Released, Report, Risk, Role, Suppression,
-    VERSION,
+    Attacker, Better, Bin, Choice, Classes, Column, Comparison, Disclosure, Files, Front, Gap, Generalization,
+    InputSummary, LabelShare, Measure, Objective, Point, PolicyUsed, Promise, Record, Released, Report, Risk, Role,
+    Suppression, VERSION,
 };
 pub use front::{Axis, FrontChart};
 pub use gaps::not_covered;

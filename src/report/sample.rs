@@ -85,7 +85,7 @@ pub(crate) fn report() -> Report {
             statement: "ANONYMIZE patients TO 'out/patients_k5' QUASI IDENTIFIERS (age, \"zip <b>|`*\") SATISFYING k_anonymity(5)".into(),
             statement_sha256: "1e".repeat(32),
             policy: Some(PolicyUsed { name: "patients_v1".into(), sha256: "77d1".repeat(16) }),
-            inputs: vec![Input {
+            inputs: vec![InputSummary {
                 name: "patients.parquet".into(),
                 bytes: 123_456,
                 content: "2d".repeat(32),

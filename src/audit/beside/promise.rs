@@ -3,6 +3,7 @@
 use super::side::{Labels, Placed};
 use crate::error::Result;
 use crate::job::{Constraint, Scope};
+use crate::model::About;
 use crate::recount::Promise;
 use std::collections::BTreeSet;
 
@@ -94,13 +95,12 @@ pub(super) fn label(prefix: char, number: usize) -> String {
 
 /// Returns the reason why a promise cannot be counted on classes together, if there is one.
 fn gap(side: &Placed<'_>, constraint: &Constraint) -> Option<&'static str> {
-    let (model, reads) = (&constraint.model, constraint.model.reads());
+    let reads = constraint.model.reads();
     let is_permuted = |attribute: &String| !side.evidence.unchanged().contains(attribute);
-    if model.item_bound().is_some() {
-        return Some("it is about items, which are in no class");
-    }
-    if model.sampling().is_some() || model.limit_column().is_some() {
-        return Some("it is not about classes");
+    match constraint.model.about() {
+        About::Classes => {}
+        About::Items(_) => return Some("it is about items, which are in no class"),
+        About::Rows { .. } | About::Sample(_) => return Some("it is not about classes"),
     }
     if reads.population || reads.hierarchy || reads.labels || reads.supersets {
         return Some("it reads more than classes and values");

@@ -7,7 +7,7 @@ use super::tally::{Counted, Tally, finish};
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
 use crate::frequency::gathered;
-use crate::job::{Job, Randomization};
+use crate::job::{Input, Job, Randomization};
 use crate::pool::blocking;
 use crate::recode::randomize::{Numbering, Order, Permutation, Sequence, Source, order};
 use crate::recode::{ColumnTreatment, RecodingPlan, Released, SUPPRESSED};
@@ -37,7 +37,7 @@ pub(super) async fn draw(
     measure: bool,
 ) -> Result<Arc<Vec<Arc<Permutation>>>> {
     let mut permutations = survey(job, decision, source, measure).await?;
-    for (place, sensitive) in job.sensitive.iter().enumerate() {
+    for (place, sensitive) in job.roles.sensitive.iter().enumerate() {
         if let Some(Randomization::Matrix { name, rows }) = &sensitive.randomization {
             let matrix = read_matrix(name, rows, decision.verdict.released).await?;
             permutations.push((
@@ -55,14 +55,14 @@ pub(super) async fn draw(
     ))
 }
 
-fn spill_space(job: &Job) -> SpillSpace {
-    SpillSpace::of(&job.source.rows.task_ctx())
+fn spill_space(input: &Input) -> SpillSpace {
+    SpillSpace::of(&input.source.rows.task_ctx())
 }
 
 /// Counts all randomly permuted columns in one scan of the released rows, and draws their
-/// permutations. Returns each permutation with the position of its column in `job.sensitive`.
+/// permutations. Returns each permutation with the position of its column in `job.roles.sensitive`.
 async fn survey(job: &Job, decision: &Decision, source: &Surveyed, measure: bool) -> Result<Vec<(usize, Permutation)>> {
-    let named = job.sensitive.iter().enumerate();
+    let named = job.roles.sensitive.iter().enumerate();
     let randomized: Vec<(usize, &str, &Randomization)> = named
         .filter_map(|(place, s)| Some((place, s.column.as_str(), s.randomization.as_ref()?)))
         .filter(|(_, _, r)| !matches!(r, Randomization::Matrix { .. }))
@@ -83,7 +83,7 @@ async fn survey(job: &Job, decision: &Decision, source: &Surveyed, measure: bool
     let recoding = Arc::new(recoding_of(job, decision, columns)?);
     let numbering = numbering(decision, &recoding).await?;
     let rows = plan::recoded(&source.rows, recoding).await?;
-    let (schema, spill_space) = (rows.schema(), spill_space(job));
+    let (schema, spill_space) = (rows.schema(), spill_space(&job.input));
     let tallies = randomized.iter().map(|(_, column, r)| {
         let by_class = measure || matches!(r, Randomization::Class);
         Ok((
@@ -95,7 +95,7 @@ async fn survey(job: &Job, decision: &Decision, source: &Surveyed, measure: bool
     scan(rows, &source.rows, &tallies, &numbering).await?;
     let tallies = Arc::into_inner(tallies).ok_or_else(|| Error::internal("a scan goes on after its end"))?;
 
-    let seed = job.seed;
+    let seed = job.goal.seed;
     let mut tasks = vec![];
     for ((place, _, randomization), (columns, tally)) in randomized.into_iter().zip(tallies) {
         let numbers = Source {
@@ -141,7 +141,7 @@ async fn draw_by_matrix(
 ) -> Result<Permutation> {
     // The other columns decide the order. Rows that are equal in them are ordered by the column
     // itself.
-    let is_other = |c: &Released| job.randomization(&c.name).is_none();
+    let is_other = |c: &Released| job.roles.randomization(&c.name).is_none();
     let mut columns: Vec<Released> = treatments(job, decision, source, &[])?
         .into_iter()
         .filter(is_other)
@@ -153,10 +153,10 @@ async fn draw_by_matrix(
     let recoding = Arc::new(recoding_of(job, decision, columns)?);
     let numbering = numbering(decision, &recoding).await?;
     let rows = plan::plan(&source.rows, recoding, first, &[]).await?;
-    let (schema, spill_space) = (rows.schema(), spill_space(job));
+    let (schema, spill_space) = (rows.schema(), spill_space(&job.input));
     let mut tally = Tally::new(column, &schema, &[], measure, &spill_space)?;
     let mut codes = vec![];
-    let context = Arc::new(job.source.rows.task_ctx());
+    let context = Arc::new(job.input.source.rows.task_ctx());
     for batch in collect(rows, context).await.map_err(Error::from_data)? {
         let batch = without_suppressed(batch)?;
         let values = batch.column(schema.index_of(column)?);

@@ -29,17 +29,18 @@ impl Limits {
     /// Reads the values of the sensitive attribute and places them in its hierarchy. Returns `None`
     /// if no row has a limit.
     pub(super) async fn of(job: &Job) -> Result<Option<Self>> {
-        let Some((constraint, limit)) = job.personal() else {
+        let Some((constraint, limit)) = job.guarantees.personal() else {
             return Ok(None);
         };
         let sensitive = job
+            .roles
             .sensitive
             .iter()
             .find(|s| Some(&s.column) == constraint.attribute.as_ref());
         let Some((column, hierarchy)) = sensitive.and_then(|s| Some((&s.column, s.hierarchy.as_ref()?))) else {
             return Err(Error::internal("a promise to each row without an attribute"));
         };
-        let values = gathered(select_columns(&job.source.rows, &[column])?.distinct()?).await?;
+        let values = gathered(select_columns(&job.input.source.rows, &[column])?.distinct()?).await?;
         let values = match values.column(0).data_type() {
             DataType::Dictionary(_, plain) => cast(values.column(0), plain)?,
             _ => Arc::clone(values.column(0)),
@@ -51,11 +52,11 @@ impl Limits {
         let nulls = match values.null_count() {
             0 => 0,
             _ => {
-                let rows = select_columns(&job.source.rows, &[column])?;
+                let rows = select_columns(&job.input.source.rows, &[column])?;
                 rows.filter(ident(column).is_null())?.count().await?
             }
         };
-        admit(&job.source.rows, limit).await?;
+        admit(&job.input.source.rows, limit).await?;
         let (hierarchy, name) = (Arc::clone(hierarchy), column.clone());
         let place = move || {
             let lookup = hierarchy
@@ -76,7 +77,12 @@ impl Limits {
             Ok((Tree::new(&lookup)?, lookup))
         };
         let (tree, lookup) = blocking("placing the values of a column", place).await?;
-        let least = job.constraints.iter().map(|c| c.model.min_class_size()).max();
+        let least = job
+            .guarantees
+            .constraints
+            .iter()
+            .map(|c| c.model.min_class_size())
+            .max();
         Ok(Some(Self {
             columns: Arc::new(Columns {
                 attribute: column.clone(),

@@ -6,8 +6,8 @@
 //! on values that are not released, whatever the cause.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::job::Job;
-use crate::operator::{Input, Operator, OperatorExec, Rows};
+use crate::job::Roles;
+use crate::operator::{InputPartitions, Operator, OperatorExec, Rows};
 use crate::operator::{Parcel, Travels};
 use crate::recode::ORDER_PREFIX;
 use arrow::array::{Array, ArrayRef, AsArray, DynComparator, Float64Array, RecordBatch, make_comparator};
@@ -43,30 +43,30 @@ pub(in crate::engine) type AscendingExec = OperatorExec<Ascending>;
 /// is out of order. The rows must be ordered by the columns `first`, then by the quasi-identifiers,
 /// then by the other released columns. Permuted columns are not compared.
 pub(super) fn in_order(
-    job: &Job,
+    roles: &Roles,
     plan: Arc<dyn ExecutionPlan>,
     first: &[String],
     hidden: &[String],
 ) -> Result<Arc<dyn ExecutionPlan>> {
-    let columns = compared(job, &plan.schema(), first, hidden)?;
+    let columns = compared(roles, &plan.schema(), first, hidden)?;
     Ok(Arc::new(AscendingExec::looking(plan, Ascending { columns })))
 }
 
 /// Returns the columns to compare in rows of this schema.
-fn compared(job: &Job, schema: &SchemaRef, first: &[String], hidden: &[String]) -> Result<Vec<Compared>> {
+fn compared(roles: &Roles, schema: &SchemaRef, first: &[String], hidden: &[String]) -> Result<Vec<Compared>> {
     let named = |name: &str, as_value: bool| {
         let column = schema.index_of(name)?;
         Ok(Compared { column, as_value })
     };
     let is_other = |f: &&FieldRef| {
-        let is_told = job.quasi_identifier(f.name()).is_some() && !f.data_type().is_floating();
+        let is_told = roles.quasi_identifier(f.name()).is_some() && !f.data_type().is_floating();
         !is_told
             && !hidden.contains(f.name())
-            && job.randomization(f.name()).is_none()
+            && roles.randomization(f.name()).is_none()
             && !f.name().starts_with(ORDER_PREFIX)
     };
     let first = first.iter().map(|name| named(name, false));
-    let quasi_identifiers = job.quasi_identifiers.iter().map(|q| named(&q.column, true));
+    let quasi_identifiers = roles.quasi_identifiers.iter().map(|q| named(&q.column, true));
     let others = schema.fields().iter().filter(is_other).map(|f| named(f.name(), false));
     first.chain(quasi_identifiers).chain(others).collect()
 }
@@ -74,8 +74,8 @@ fn compared(job: &Job, schema: &SchemaRef, first: &[String], hidden: &[String]) 
 impl Ascending {
     /// Returns the check that the files in each folder of a release are in order. `schema` is the
     /// schema of the files.
-    pub(in crate::engine) fn of_files(job: &Job, schema: &SchemaRef) -> Result<Self> {
-        let columns = compared(job, schema, &[], &[])?;
+    pub(in crate::engine) fn of_files(roles: &Roles, schema: &SchemaRef) -> Result<Self> {
+        let columns = compared(roles, schema, &[], &[])?;
         Ok(Self { columns })
     }
 
@@ -111,7 +111,7 @@ impl fmt::Display for Ascending {
 
 impl Operator for Ascending {
     const NAME: &'static str = "AscendingExec";
-    const INPUT: Input = Input::Ordered;
+    const INPUT: InputPartitions = InputPartitions::Ordered;
     const ONLY_LOOKS: bool = true;
 
     fn run(&self, input: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {

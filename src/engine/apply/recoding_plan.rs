@@ -3,17 +3,17 @@
 use super::surveyed::Surveyed;
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
-use crate::job::{Job, QuasiIdentifier};
+use crate::job::{Job, QuasiIdentifier, Roles};
 use crate::recode::{ColumnTreatment, Grouped, QuasiIdentifierRule, RecodingPlan, Released};
 use std::sync::Arc;
 
 /// Returns the recoding plan of every released column except the randomized ones, and of the
 /// columns of `extra`, which are only recounted.
 pub(super) fn recoding(job: &Job, decision: &Decision, source: &Surveyed, extra: &[String]) -> Result<RecodingPlan> {
-    let limit = job.personal().map(|(_, limit)| limit.to_string());
+    let limit = job.guarantees.personal().map(|(_, limit)| limit.to_string());
     let extra: Vec<String> = extra.iter().cloned().chain(limit).collect();
     let mut columns = treatments(job, decision, source, &extra)?;
-    columns.retain(|c| job.randomization(&c.name).is_none());
+    columns.retain(|c| job.roles.randomization(&c.name).is_none());
     recoding_of(job, decision, columns)
 }
 
@@ -21,20 +21,20 @@ pub(super) fn recoding(job: &Job, decision: &Decision, source: &Surveyed, extra:
 /// are treated as if they were not permuted.
 pub(super) fn treatments(job: &Job, decision: &Decision, source: &Surveyed, extra: &[String]) -> Result<Vec<Released>> {
     let mut columns = vec![];
-    for field in job.source.rows.schema().fields() {
+    for field in job.input.source.rows.schema().fields() {
         let name = field.name();
-        let treatment = if let Some(i) = job.quasi_identifier(name) {
+        let treatment = if let Some(i) = job.roles.quasi_identifier(name) {
             ColumnTreatment::Generalize(i)
         } else if let Some(items) = decision.items.iter().find(|i| i.recoding.column() == name) {
             ColumnTreatment::Items(Arc::clone(&items.recoding))
-        } else if let Some(of) = job.mask(name) {
+        } else if let Some(of) = job.roles.mask(name) {
             ColumnTreatment::Mask {
                 masking: Arc::new(source.masking(job, of)?),
-                is_protected: job.sensitive.iter().any(|s| s.column == *name),
+                is_protected: job.roles.sensitive.iter().any(|s| s.column == *name),
             }
-        } else if job.sensitive.iter().any(|s| s.column == *name) {
+        } else if job.roles.sensitive.iter().any(|s| s.column == *name) {
             ColumnTreatment::Protect
-        } else if job.releases(name) || extra.contains(name) {
+        } else if job.roles.releases(name) || extra.contains(name) {
             ColumnTreatment::Keep
         } else {
             continue;
@@ -50,13 +50,19 @@ pub(super) fn treatments(job: &Job, decision: &Decision, source: &Surveyed, extr
 /// Returns the recoding plan of `columns` with the kept classes of the decision. The job decides
 /// whether suppressed rows are written.
 pub(super) fn recoding_of(job: &Job, decision: &Decision, columns: Vec<Released>) -> Result<RecodingPlan> {
-    recoding_among(job, decision, &decision.verdict.kept, job.starred, columns)
+    recoding_among(
+        &job.roles,
+        decision,
+        &decision.verdict.kept,
+        job.guarantees.starred,
+        columns,
+    )
 }
 
 /// Returns the recoding plan of `columns`. Rows in classes that are `kept` get labels. The other
 /// rows are written if `starred`, and are left out if not.
 pub(in crate::engine) fn recoding_among(
-    job: &Job,
+    roles: &Roles,
     decision: &Decision,
     kept: &[bool],
     starred: bool,
@@ -67,9 +73,9 @@ pub(in crate::engine) fn recoding_among(
         on_unmapped: q.hierarchy.on_unmapped(),
         form: q.labels,
     };
-    let rules = job.quasi_identifiers.iter().map(rule).collect();
+    let rules = roles.quasi_identifiers.iter().map(rule).collect();
     let base = decision.evaluator.sets().base();
-    let is_of_class = job.quasi_identifiers.iter().any(|q| q.labels.is_of_class());
+    let is_of_class = roles.quasi_identifiers.iter().any(|q| q.labels.is_of_class());
     let ground = match is_of_class {
         true => Some(base.held()?.as_ref()),
         false => None,

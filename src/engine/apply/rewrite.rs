@@ -35,7 +35,7 @@ pub(in crate::engine) struct Rewrite {
 /// Reads what the rewriting scan needs besides the rows: personal limits, matrices, and the columns
 /// of drawn masks. Fails as that scan would.
 pub(in crate::engine) async fn foresee_rewrite(job: &Job, decision: &Decision) -> Result<()> {
-    let first: &[String] = job.target.as_ref().map_or(&[], |t| &t.partitioned_by);
+    let first: &[String] = job.output.target.as_ref().map_or(&[], |t| &t.partitioned_by);
     let source = Surveyed::of(job).await?;
     draw(job, decision, &source, first, false).await?;
     recoding(job, decision, &source, &[])?;
@@ -52,15 +52,21 @@ pub(in crate::engine) async fn rewrite(
     observer: &Arc<dyn Observer>,
 ) -> Result<Rewrite> {
     observer.begin(Phase::Write);
-    let first: &[String] = job.target.as_ref().map_or(&[], |t| &t.partitioned_by);
-    let measured = job.target.as_ref().map(|_| Measured::default());
-    let hidden: Vec<String> = job.entity.iter().filter(|e| !job.releases(e)).cloned().collect();
+    let first: &[String] = job.output.target.as_ref().map_or(&[], |t| &t.partitioned_by);
+    let measured = job.output.target.as_ref().map(|_| Measured::default());
+    let hidden: Vec<String> = job
+        .input
+        .entity
+        .iter()
+        .filter(|e| !job.roles.releases(e))
+        .cloned()
+        .collect();
     let source = Surveyed::of(job).await?;
     let permutations = draw(job, decision, &source, first, measured.is_some()).await?;
     let limits = Limits::of(job).await?;
     let recoding = Arc::new(recoding(job, decision, &source, &hidden)?);
 
-    let schema = job.source.rows.schema().as_arrow();
+    let schema = job.input.source.rows.schema().as_arrow();
     let told = {
         let (recoding, schema, classes) = (Arc::clone(&recoding), schema.clone(), Arc::clone(&decision.classes));
         let (kept, first, keys) = (decision.verdict.kept.clone(), first.to_vec(), !permutations.is_empty());
@@ -72,11 +78,11 @@ pub(in crate::engine) async fn rewrite(
     let ordered = match told {
         Some(classes) => classes.into_plan(),
         // The source has rows that were not drawn. Nothing but the classes may be read again.
-        None if job.sampling().is_some() => {
+        None if job.guarantees.sampling().is_some() => {
             return Err(Error::internal("a sample whose classes do not determine the release"));
         }
         None => {
-            let limit = job.personal().map(|(_, limit)| limit.to_string());
+            let limit = job.guarantees.personal().map(|(_, limit)| limit.to_string());
             let last: Vec<String> = hidden.iter().cloned().chain(limit).collect();
             plan::plan(&source.rows, Arc::clone(&recoding), first, &last).await?
         }
@@ -97,7 +103,7 @@ pub(in crate::engine) async fn rewrite(
         }
     };
     Ok(Rewrite {
-        plan: in_order(job, plan, first, &hidden)?,
+        plan: in_order(&job.roles, plan, first, &hidden)?,
         recoding,
         permutations,
         hidden,

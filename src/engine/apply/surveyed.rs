@@ -6,7 +6,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::gathered;
-use crate::job::{Job, MaskOf};
+use crate::job::{Input, Job, MaskOf};
 use crate::masks::{Masking, Reads, Survey, has_text};
 use crate::recode::ORDER_PREFIX;
 use crate::source::select_columns;
@@ -33,19 +33,19 @@ impl Surveyed {
     /// Reads the columns of drawn masks.
     pub(super) async fn of(job: &Job) -> Result<Self> {
         let mut own = Self {
-            rows: job.source.rows.clone(),
+            rows: job.input.source.rows.clone(),
             surveys: vec![],
             _held: None,
         };
-        let mut drawn: Vec<&MaskOf> = job.masks.iter().filter(|of| of.clause.kind.is_drawn()).collect();
+        let mut drawn: Vec<&MaskOf> = job.roles.masks.iter().filter(|of| of.clause.kind.is_drawn()).collect();
         // Masks that have their own ranks come first.
         drawn.sort_by_key(|of| of.clause.kind.reads != Reads::Ranks);
         if drawn.is_empty() {
             return Ok(own);
         }
-        let held = MemoryConsumer::new("anonsql masks").register(job.source.rows.task_ctx().memory_pool());
+        let held = MemoryConsumer::new("anonsql masks").register(job.input.source.rows.task_ctx().memory_pool());
         for (i, of) in drawn.into_iter().enumerate() {
-            let survey = survey(job, &of.column, i).await?;
+            let survey = survey(&job.input, &of.column, i).await?;
             let rows: u64 = survey.counts.iter().sum();
             let bytes = survey.values.get_array_memory_size() + 16 * survey.counts.len();
             let bytes = bytes.saturating_add(4 * usize::try_from(rows).unwrap_or(usize::MAX / 4));
@@ -94,12 +94,12 @@ impl Surveyed {
 
 /// Returns the identifiers whose values can be read as text.
 fn identifiers(job: &Job) -> Vec<String> {
-    let schema = job.source.rows.schema();
+    let schema = job.input.source.rows.schema();
     let has_text = |name: &&String| {
         let field = schema.field_with_unqualified_name(name);
         field.is_ok_and(|field| has_text("", field.data_type()).is_ok())
     };
-    job.identifiers.iter().filter(has_text).cloned().collect()
+    job.roles.identifiers.iter().filter(has_text).cloned().collect()
 }
 
 fn column(name: &str) -> Expr {
@@ -107,8 +107,8 @@ fn column(name: &str) -> Expr {
 }
 
 /// Returns the distinct values of a column of the source, each with its number of rows.
-async fn survey(job: &Job, name: &str, number: usize) -> Result<Survey> {
-    let values = select_columns(&job.source.rows, &[name])?;
+async fn survey(input: &Input, name: &str, number: usize) -> Result<Survey> {
+    let values = select_columns(&input.source.rows, &[name])?;
     let counted = values.aggregate(vec![column(name)], vec![count(lit(1)).alias("rows")])?;
     let counted = counted.sort(vec![column(name).sort(true, false)])?;
     let counted = gathered(counted).await?;
@@ -126,18 +126,22 @@ async fn survey(job: &Job, name: &str, number: usize) -> Result<Survey> {
 /// Returns the rank of a row by a column. Rows with equal values in this column are ranked by all
 /// other columns that the release depends on, so rows that can change places are released alike.
 fn rank(job: &Job, survey: &Survey) -> Result<Expr> {
-    let is_redacted = job.masks.iter().any(|of| of.clause.kind.reads == Reads::Identifiers);
-    let redacting = job.identifiers.iter().filter(|_| is_redacted).map(String::as_str);
-    let named = job.masks.iter().filter_map(|of| of.clause.entity());
+    let is_redacted = job
+        .roles
+        .masks
+        .iter()
+        .any(|of| of.clause.kind.reads == Reads::Identifiers);
+    let redacting = job.roles.identifiers.iter().filter(|_| is_redacted).map(String::as_str);
+    let named = job.roles.masks.iter().filter_map(|of| of.clause.entity());
     let deciding: Vec<&str> = named.chain(redacting).collect();
-    let limit = job.personal().map(|(_, limit)| limit);
-    let fields = job.source.rows.schema().fields().iter();
+    let limit = job.guarantees.personal().map(|(_, limit)| limit);
+    let fields = job.input.source.rows.schema().fields().iter();
     let others = fields.filter(|field| {
         let name = field.name().as_str();
-        let is_read = job.releases(name)
+        let is_read = job.roles.releases(name)
             || deciding.contains(&name)
             || limit == Some(name)
-            || job.entity.as_deref() == Some(name);
+            || job.input.entity.as_deref() == Some(name);
         is_read && name != survey.column && !matches!(field.data_type(), DataType::Map(..) | DataType::Union(..))
     });
     let order: Vec<SortExpr> = std::iter::once(survey.column.as_str())

@@ -12,7 +12,7 @@ use std::sync::Arc;
 async fn rows(job: &Job, decision: &Decision, columns: &[&str]) -> Vec<String> {
     let plan = rewrite(job, decision, &silent()).await.unwrap().plan;
     let schema = plan.schema();
-    let batches = collect(plan, job.source.state().task_ctx()).await.unwrap();
+    let batches = collect(plan, job.input.source.state().task_ctx()).await.unwrap();
     let batch = concat_batches(&schema, &batches).unwrap();
     let texts: Vec<_> = columns
         .iter()
@@ -58,10 +58,10 @@ async fn a_class_that_is_not_kept_does_not_leave() {
 #[tokio::test]
 async fn suppressed_rows_that_stay_have_neither_labels_nor_values() {
     let mut job = job();
-    job.starred = true;
-    job.suppression = SuppressionLimit::Rows(2);
-    job.constraints.truncate(1);
-    job.constraints[0] = constraint("k_anonymity", 3, None);
+    job.guarantees.starred = true;
+    job.guarantees.suppression = SuppressionLimit::Rows(2);
+    job.guarantees.constraints.truncate(1);
+    job.guarantees.constraints[0] = constraint("k_anonymity", 3, None);
     let job = Arc::new(job);
     let decision = decided(&job).await;
     let rows = rows(&job, &decision, &["age", "zip", "illness"]).await;
@@ -72,9 +72,9 @@ async fn suppressed_rows_that_stay_have_neither_labels_nor_values() {
 #[tokio::test]
 async fn the_entity_is_recounted_and_hidden() {
     let mut job = job();
-    job.entity = Some("illness".into());
-    job.sensitive.clear();
-    job.constraints.truncate(1);
+    job.input.entity = Some("illness".into());
+    job.roles.sensitive.clear();
+    job.guarantees.constraints.truncate(1);
     let job = Arc::new(job);
     let decision = decided(&job).await;
     let rewrite = rewrite(&job, &decision, &silent()).await.unwrap();
@@ -90,10 +90,10 @@ async fn a_recoding_plan_is_the_same_elsewhere() {
     use crate::recode::RecodingPlan;
     for starred in [false, true] {
         let mut job = job();
-        job.starred = starred;
-        job.suppression = SuppressionLimit::Rows(2);
-        job.constraints.truncate(1);
-        job.constraints[0] = constraint("k_anonymity", 3, None);
+        job.guarantees.starred = starred;
+        job.guarantees.suppression = SuppressionLimit::Rows(2);
+        job.guarantees.constraints.truncate(1);
+        job.guarantees.constraints[0] = constraint("k_anonymity", 3, None);
         let job = Arc::new(job);
         let decision = decided(&job).await;
         let own = rewrite(&job, &decision, &silent()).await.unwrap().recoding;
@@ -101,8 +101,8 @@ async fn a_recoding_plan_is_the_same_elsewhere() {
         let sent = RecodingPlan::unpack(Parcel::from_bytes(&bytes).unwrap(), |_| Ok(vec![])).unwrap();
         let mut made = vec![];
         for recoding in [own, Arc::new(sent)] {
-            let plan = recoded(&job.source.rows, recoding).await.unwrap();
-            made.push(collect(plan, job.source.state().task_ctx()).await.unwrap());
+            let plan = recoded(&job.input.source.rows, recoding).await.unwrap();
+            made.push(collect(plan, job.input.source.state().task_ctx()).await.unwrap());
         }
         assert!(made[0].iter().any(|batch| batch.num_rows() > 0));
         assert_eq!(made[0], made[1]);

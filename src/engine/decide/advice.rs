@@ -8,7 +8,7 @@ use crate::catalogue::Call;
 use crate::error::{ErrorKind, Result};
 use crate::frequency::BaseSet;
 use crate::hierarchy::{Lookup, OnUnmapped};
-use crate::job::{Choice, Job, QuasiIdentifier, may_divide};
+use crate::job::{Choice, Job, QuasiIdentifier, Roles, may_divide};
 use crate::partition;
 use crate::search::{Budget, Context};
 use std::sync::Arc;
@@ -31,15 +31,15 @@ const FAR_LESS: f64 = 0.5;
 /// Returns advice on a search that could lose far less than the search that lost `value` by the
 /// job's metric.
 pub fn advice(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Option<String>> {
-    match job.choice {
-        Choice::Partition(_) => Ok(coarser(job, evaluator)),
+    match job.goal.choice {
+        Choice::Partition(_) => Ok(coarser(&job.roles, evaluator)),
         _ => local(job, evaluator, value),
     }
 }
 
 /// Returns the advice to divide more combinations, if levels were raised because there are too many
 /// combinations.
-fn coarser(job: &Job, evaluator: &Evaluator) -> Option<String> {
+fn coarser(roles: &Roles, evaluator: &Evaluator) -> Option<String> {
     let bottom = evaluator.lattice.bottom();
     let lookups = evaluator.sets().base().key_schema.lookups();
     // If ON UNMAPPED TOP makes values `*`, the column has no level 0, however many such values
@@ -48,7 +48,7 @@ fn coarser(job: &Job, evaluator: &Evaluator) -> Option<String> {
         let is_raised = q.hierarchy.on_unmapped() == OnUnmapped::Top && lookup.unmapped_values() > 0;
         q.levels.map_or(0, |(low, _)| low).max(u8::from(is_raised))
     };
-    let is_raised = job
+    let is_raised = roles
         .quasi_identifiers
         .iter()
         .zip(lookups)
@@ -58,7 +58,7 @@ fn coarser(job: &Job, evaluator: &Evaluator) -> Option<String> {
         format!(
             "the table has more combinations of quasi-identifier values than are compared one by one, so those of the levels \
              {} were divided: with SET anonsql.divided_combinations to a larger number and more memory this can lose less",
-            describe(job, bottom)
+            describe(roles, bottom)
         )
     })
 }
@@ -71,11 +71,16 @@ fn local(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Option<Str
     let BaseSet::Held(set) = &evaluator.sets().base().set else {
         return Ok(None);
     };
-    let is_searched = matches!(job.choice, Choice::Search { .. });
-    let cells = set.len().saturating_mul(job.quasi_identifiers.len());
+    let is_searched = matches!(job.goal.choice, Choice::Search { .. });
+    let cells = set.len().saturating_mul(job.roles.quasi_identifiers.len());
     let small = set.len() <= MOST && cells <= CELLS;
     let small = small || set.len() as u64 * ROWS_EACH <= evaluator.sets().base().rows;
-    if !is_searched || !small || job.metric.higher_is_better() || value < LOSS || job.personal().is_some() {
+    if !is_searched
+        || !small
+        || job.goal.metric.higher_is_better()
+        || value < LOSS
+        || job.guarantees.personal().is_some()
+    {
         return Ok(None);
     }
     let call = Call::bare(TRIED);
@@ -87,7 +92,7 @@ fn local(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Option<Str
         Err(e) if e.kind() == ErrorKind::Resources => return Ok(None),
         reserved => reserved?,
     };
-    let mut context = Context::new(job.seed, Budget::default());
+    let mut context = Context::new(job.goal.seed, Budget::default());
     let table = Groups::new(job, evaluator, partitioner.as_ref())?;
     let found = partition::divided(partitioner.as_ref(), &table, &mut context)?;
     let partition = partition::widened(found.partition, &table)?;
@@ -96,7 +101,7 @@ fn local(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Option<Str
     if !verdict.anonymous || local >= FAR_LESS * value {
         return Ok(None);
     }
-    let metric = &job.metric_name;
+    let metric = &job.goal.metric_name;
     Ok(Some(format!(
         "local recoding loses at most {} by {metric} where this loses {}: write RECODING LOCAL",
         rounded(local),
@@ -118,7 +123,7 @@ mod tests {
 
     fn searched(job: &mut Job) {
         let call = Call::bare("flash");
-        job.choice = Choice::Search {
+        job.goal.choice = Choice::Search {
             search: search::build(&call).unwrap(),
             call,
         };
@@ -127,7 +132,7 @@ mod tests {
     #[tokio::test]
     async fn only_a_search_that_loses_much_is_advised() {
         let mut job = job();
-        let evaluator = Evaluator::new(&job, scanned(&job).await, &job.metrics()).unwrap();
+        let evaluator = Evaluator::new(&job, scanned(&job).await, &job.goal.metrics()).unwrap();
         let evaluator = Arc::new(evaluator);
         assert_eq!(advice(&job, &evaluator, 10.0).unwrap(), None, "the node was given");
         searched(&mut job);
@@ -137,7 +142,7 @@ mod tests {
             "{advised}"
         );
         assert_eq!(advice(&job, &evaluator, 0.09).unwrap(), None, "a small loss");
-        job.node_limit = Some(7);
+        job.goal.node_limit = Some(7);
         assert_eq!(
             advice(&job, &evaluator, 10.0).unwrap(),
             None,

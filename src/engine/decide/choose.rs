@@ -20,10 +20,10 @@ pub async fn decide(job: &Arc<Job>, evaluator: &Arc<Evaluator>, observer: &Arc<d
     // A search computes for a long time. It runs on a blocking thread, so that the workers of the
     // runtime stay free.
     let search = move || {
-        let decision = match &job.choice {
-            Choice::Node(levels) => given(&job, &evaluator, levels),
+        let decision = match &job.goal.choice {
+            Choice::Node(levels) => given(&job.roles, &evaluator, levels),
             Choice::Replay(replay) => replayed(&job, &evaluator, replay, &observer),
-            Choice::Search { call, search } => match stayed(&job, &evaluator)? {
+            Choice::Search { call, search } => match stayed(&job.output, &evaluator)? {
                 Some(decision) => Ok(decision),
                 None => searched(&job, &evaluator, (call, search.as_ref()), &observer),
             },

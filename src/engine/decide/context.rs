@@ -1,17 +1,17 @@
 //! The budget of a search or of local recoding, and its context.
 
 use crate::error::Result;
-use crate::job::Job;
+use crate::job::Goal;
 use crate::observe::Observer;
 use crate::search::{Budget, Context, Progress, Stop};
 use std::sync::Arc;
 use std::time::Instant;
 
 /// Returns the budget of a job that begins now.
-pub(super) fn budget(job: &Job, observer: &dyn Observer) -> Budget {
+pub(super) fn budget(goal: &Goal, observer: &dyn Observer) -> Budget {
     Budget {
-        deadline: job.time_limit.map(|limit| Instant::now() + limit),
-        max_nodes: job.node_limit,
+        deadline: goal.time_limit.map(|limit| Instant::now() + limit),
+        max_nodes: goal.node_limit,
         interrupt: observer.interrupt(),
     }
 }
@@ -27,10 +27,10 @@ pub(super) fn reason(stop: Stop) -> Result<&'static str> {
 }
 
 /// Returns the context of a new run within a budget.
-pub(super) fn context(job: &Job, budget: Budget, observer: &Arc<dyn Observer>) -> Context {
-    let (told, higher_is_better) = (Arc::clone(observer), job.metric.higher_is_better());
+pub(super) fn context(goal: &Goal, budget: Budget, observer: &Arc<dyn Observer>) -> Context {
+    let (told, higher_is_better) = (Arc::clone(observer), goal.metric.higher_is_better());
     let value = move |cost: f64| if higher_is_better { -cost } else { cost };
-    Context::new(job.seed, budget).on_progress(move |p| {
+    Context::new(goal.seed, budget).on_progress(move |p| {
         told.searched(Progress {
             best: p.best.map(value),
             bound: p.bound.map(value),

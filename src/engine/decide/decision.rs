@@ -5,7 +5,7 @@ use super::groups::Combinations;
 use crate::drift::ReplaySummary;
 use crate::folder::{ItemSetSummary, Tried};
 use crate::frequency::FrequencySet;
-use crate::job::Job;
+use crate::job::{Goal, Guarantees, Job, Roles};
 use crate::lattice::Node;
 use crate::recode::ItemRecoding;
 use std::sync::Arc;
@@ -98,21 +98,21 @@ impl Decision {
     }
 
     /// Returns the number of suppressed rows that are written with `*` labels.
-    pub fn starred_rows(&self, job: &Job) -> u64 {
-        if job.starred { self.verdict.suppressed } else { 0 }
+    pub fn starred_rows(&self, guarantees: &Guarantees) -> u64 {
+        if guarantees.starred { self.verdict.suppressed } else { 0 }
     }
 
     /// Returns true if suppressed rows are written and must be marked for the recount. Such rows
     /// look like a class that is `*` in every quasi-identifier, and have entities of their own.
     pub fn marks_suppressed(&self, job: &Job) -> bool {
-        job.entity.is_some() && self.starred_rows(job) > 0
+        job.input.entity.is_some() && self.starred_rows(&job.guarantees) > 0
     }
 
     /// Returns the proof about the chosen node in words.
-    pub fn proof(&self, job: &Job) -> String {
+    pub fn proof(&self, goal: &Goal) -> String {
         let text = match self.proof {
             Proof::Optimal => "proven optimal".into(),
-            Proof::Bound(bound) => format!("no node has a better {} than {bound}", job.metric_name),
+            Proof::Bound(bound) => format!("no node has a better {} than {bound}", goal.metric_name),
             Proof::None => "no proof".into(),
             Proof::Given => "given".into(),
         };
@@ -124,11 +124,11 @@ impl Decision {
 
     /// Returns the choice in words: the level of each column for a node, or the number of labels of
     /// each column for a partition.
-    pub fn describe(&self, job: &Job) -> String {
+    pub fn describe(&self, roles: &Roles) -> String {
         let Some(partition) = &self.verdict.partition else {
-            return describe(job, self.classes.node());
+            return describe(roles, self.classes.node());
         };
-        let columns = job.quasi_identifiers.iter().enumerate();
+        let columns = roles.quasi_identifiers.iter().enumerate();
         let labels = columns.map(|(i, q)| match partition.labels(i).len() {
             1 => format!("{} 1 label", q.column),
             n => format!("{} {n} labels", q.column),
@@ -138,8 +138,8 @@ impl Decision {
 }
 
 /// Returns the level of each column at a node as text: `age 2, zip 1`.
-pub fn describe(job: &Job, node: &Node) -> String {
-    let levels = job.quasi_identifiers.iter().zip(node.levels());
+pub fn describe(roles: &Roles, node: &Node) -> String {
+    let levels = roles.quasi_identifiers.iter().zip(node.levels());
     levels
         .map(|(q, level)| format!("{} {level}", q.column))
         .collect::<Vec<_>>()

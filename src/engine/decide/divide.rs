@@ -45,7 +45,7 @@ const SECOND_FORM: usize = 1 << 18;
 pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn Observer>) -> Result<Decision> {
     // One function: each candidate uses the results of the candidates before it.
     observer.begin(Phase::Search);
-    let budget = budget(job, observer.as_ref());
+    let budget = budget(&job.goal, observer.as_ref());
     let coarser = coarser(job, evaluator)?;
     let evaluator = coarser.as_ref().unwrap_or(evaluator);
     let is_large = evaluator.sets().base().combinations() as usize > SECOND_FORM;
@@ -72,7 +72,7 @@ pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn 
                 stopped = stopped.or(reason);
                 told.skipped = found.is_none().then(|| reason.unwrap_or_default().into());
                 if let Some(found) = found {
-                    let sign = if job.metric.higher_is_better() { -1.0 } else { 1.0 };
+                    let sign = if job.goal.metric.higher_is_better() { -1.0 } else { 1.0 };
                     divided_by.push((candidate, sign * found.cost));
                     told.value = Some(sign * found.cost);
                     best = Some(match best {
@@ -97,7 +97,7 @@ pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn 
     };
     let base = evaluator.sets().base();
     check_partition(&base.key_schema, base.held()?, partition)?;
-    let is_choice = matches!(&job.choice, Choice::Partition(all) if all.len() > 1);
+    let is_choice = matches!(&job.goal.choice, Choice::Partition(all) if all.len() > 1);
     Ok(Decision {
         search: Some(best.candidate.call.to_string()),
         tried: if is_choice { tried } else { vec![] },
@@ -134,12 +134,12 @@ fn is_same(job: &Job, evaluator: &Evaluator, form: &Candidate, other: &Candidate
 /// divided, and the combinations of coarser levels suffice. Personal limits, and labels that are
 /// computed from the values of a class, need all values.
 fn coarser(job: &Job, evaluator: &Evaluator) -> Result<Option<Arc<Evaluator>>> {
-    if job.personal().is_some() || job.quasi_identifiers.iter().any(|q| q.labels.is_of_class()) {
+    if job.guarantees.personal().is_some() || job.roles.quasi_identifiers.iter().any(|q| q.labels.is_of_class()) {
         return Ok(None);
     }
-    let (state, _) = job.source.rows.clone().into_parts();
+    let (state, _) = job.input.source.rows.clone().into_parts();
     let most = Settings::of(state.config_options()).divided_combinations;
-    let weights: Vec<f64> = job.quasi_identifiers.iter().map(|q| q.weight).collect();
+    let weights: Vec<f64> = job.roles.quasi_identifiers.iter().map(|q| q.weight).collect();
     let top = evaluator.lattice().top();
     let sets = evaluator.sets().coarsened(top, &weights, most)?;
     Ok(sets.map(|sets| {
@@ -171,7 +171,7 @@ fn divide<'a>(
     dispensable: bool,
 ) -> Result<(Option<Division<'a>>, Option<&'static str>)> {
     let partitioner = candidate.partitioner.as_ref();
-    let mut context = context(job, budget.clone(), observer);
+    let mut context = context(&job.goal, budget.clone(), observer);
     if let (true, Err(stop)) = (dispensable, context.check(0)) {
         check_cancelled()?;
         return Ok((None, Some(reason(stop)?)));
@@ -187,7 +187,9 @@ fn divide<'a>(
     if !verdict.anonymous {
         let is_bound = |(_, column): &(usize, &Column)| column.top < column.lookup.top();
         let bound = table.columns().iter().enumerate().filter(is_bound);
-        let bound: Vec<&str> = bound.map(|(i, _)| job.quasi_identifiers[i].column.as_str()).collect();
+        let bound: Vec<&str> = bound
+            .map(|(i, _)| job.roles.quasi_identifiers[i].column.as_str())
+            .collect();
         let error = Error::infeasible(format!(
             "no partition satisfies {}: {} rows would have to be suppressed, and {} may be; the models are too strict \
              for this table{}",
@@ -199,7 +201,7 @@ fn divide<'a>(
                 false => format!(", whose rows LEVELS keeps apart by {}", bound.join(", ")),
             }
         ));
-        return Err(error.with_detail(NearestMiss::new(job, evaluator, None, verdict.suppressed)));
+        return Err(error.with_detail(NearestMiss::new(&job.roles, evaluator, None, verdict.suppressed)));
     }
     // The working memory of the algorithm is free again while other algorithms run.
     memory.resize(partition.bytes() + classes.bytes());
@@ -208,7 +210,11 @@ fn divide<'a>(
         candidate,
         classes,
         verdict,
-        cost: if job.metric.higher_is_better() { -value } else { value },
+        cost: if job.goal.metric.higher_is_better() {
+            -value
+        } else {
+            value
+        },
         memory,
     };
     Ok((Some(division), stopped))

@@ -6,7 +6,7 @@ use crate::engine::scan::{attribute_request, class_label_request, fill, measured
 use crate::error::{Error, Result};
 use crate::frequency::{Base, Demand, DetailRequest, FrequencySet, FrequencySets, NodeAnswer};
 use crate::hierarchy::Lookup;
-use crate::job::{Constraint, Job};
+use crate::job::{Constraint, Guarantees, Job, Roles};
 use crate::lattice::{Lattice, Node};
 use crate::metric::{self, Measure, Metric, View};
 use crate::model::{self, Class, Monotonicity, Overall, Predicate, Span};
@@ -115,16 +115,18 @@ impl Evaluator {
         let Scanned { sets, lattice, drift } = scanned;
         let base = Arc::clone(sets.base());
         let rules = job
+            .guarantees
             .constraints
             .iter()
             .map(|c| check_cancelled().and_then(|()| Self::rule(job, &base, c)))
             .collect::<Result<_>>()?;
-        let limit = job.suppression.rows(base.rows);
+        let limit = job.guarantees.suppression.rows(base.rows);
         let objectives = metrics
             .iter()
             .map(|m| check_cancelled().and_then(|()| objective(job, &base, *m)))
             .collect::<Result<_>>()?;
         let entity = job
+            .input
             .entity
             .as_ref()
             .and_then(|e| position(&base, &DetailRequest::Distinct(e.clone())));
@@ -136,7 +138,7 @@ impl Evaluator {
             entity,
             limit,
             demand: Demand {
-                least: least_rows(job),
+                least: least_rows(&job.guarantees),
                 limit,
             },
             drift: drift.into(),
@@ -145,13 +147,13 @@ impl Evaluator {
 
     fn rule(job: &Job, base: &Base, constraint: &Constraint) -> Result<Rule> {
         let detail = match (&constraint.attribute, constraint.model.reads().attribute) {
-            (Some(attribute), true) => position(base, &attribute_request(job, attribute)),
+            (Some(attribute), true) => position(base, &attribute_request(&job.input, attribute)),
             _ => None,
         };
         let hierarchy = match (&constraint.attribute, detail) {
             (Some(attribute), Some(detail)) if constraint.model.reads().hierarchy => {
                 let asked = || constraint.call.to_string();
-                Some(Self::attribute_hierarchy(job, base, (attribute, detail), asked)?)
+                Some(Self::attribute_hierarchy(&job.roles, base, (attribute, detail), asked)?)
             }
             _ => None,
         };
@@ -160,7 +162,7 @@ impl Evaluator {
             attribute: detail,
             hierarchy: hierarchy.as_ref(),
         };
-        let width = job.quasi_identifiers.len();
+        let width = job.roles.quasi_identifiers.len();
         let mut subsets = vec![];
         if !constraint.is_of_classes() {
             let among = |subset: Vec<usize>| (0..width).map(|i| subset.contains(&i)).collect();
@@ -168,7 +170,7 @@ impl Evaluator {
         }
         Ok(Rule {
             predicate: constraint.model.prepare(&subject)?,
-            monotonicity: match job.entity {
+            monotonicity: match job.input.entity {
                 Some(_) => constraint.model.monotonicity_per_entity(),
                 None => constraint.model.monotonicity(),
             },
@@ -184,12 +186,12 @@ impl Evaluator {
     /// model or objective that needs the hierarchy, for the error if the attribute has no
     /// hierarchy. Fails if ON UNMAPPED ERROR or NULLS ERROR rules out the column.
     pub(super) fn attribute_hierarchy(
-        job: &Job,
+        roles: &Roles,
         base: &Base,
         (attribute, detail): (&str, usize),
         asked: impl FnOnce() -> String,
     ) -> Result<Lookup> {
-        let sensitive = job.sensitive.iter().find(|s| s.column == attribute);
+        let sensitive = roles.sensitive.iter().find(|s| s.column == attribute);
         let Some(hierarchy) = sensitive.and_then(|s| s.hierarchy.as_ref()) else {
             return Err(Error::usage(format!(
                 "{} needs a hierarchy of the sensitive attribute: SENSITIVE ({attribute} USING hierarchy)",
@@ -440,21 +442,21 @@ impl Evaluator {
 }
 
 /// Returns the smallest number of rows that a class needs to satisfy the models.
-fn least_rows(job: &Job) -> u64 {
-    let full = job.constraints.iter().filter(|c| c.is_of_classes());
+fn least_rows(guarantees: &Guarantees) -> u64 {
+    let full = guarantees.constraints.iter().filter(|c| c.is_of_classes());
     full.map(|c| c.model.min_class_size()).max().unwrap_or(1)
 }
 
 /// Prepares a metric for the table.
 fn objective(job: &Job, base: &Base, metric: &dyn Metric) -> Result<Objective> {
-    let weights: Vec<f64> = job.quasi_identifiers.iter().map(|q| q.weight).collect();
+    let weights: Vec<f64> = job.roles.quasi_identifiers.iter().map(|q| q.weight).collect();
     let subject = metric::Subject {
         base,
         weights: &weights,
-        k: least_rows(job),
-        suppression_limit: job.suppression.rows(base.rows),
-        label: class_label_request(job).and_then(|request| position(base, &request)),
-        attribute: measured_attribute(job).and_then(|request| position(base, &request)),
+        k: least_rows(&job.guarantees),
+        suppression_limit: job.guarantees.suppression.rows(base.rows),
+        label: class_label_request(&job.roles).and_then(|request| position(base, &request)),
+        attribute: measured_attribute(&job.roles).and_then(|request| position(base, &request)),
     };
     Ok(Objective {
         measure: metric.prepare(&subject)?,

@@ -23,7 +23,7 @@ use super::search::{by_costs, run};
 use crate::engine::scan::{Scanned, attribute_request, detail_requests, position, scan};
 use crate::error::{Error, Result};
 use crate::frequency::{Base, DetailRequest, FrequencySet};
-use crate::job::{Choice, Job};
+use crate::job::{Choice, Input, Job};
 use crate::lattice::{Lattice, Node};
 use crate::metric::Metric;
 use crate::model::{self, Class};
@@ -109,7 +109,7 @@ pub async fn front_oracle(job: &Job, objectives: &[Objective], observer: &dyn Ob
 async fn counted(job: &Job, objectives: &[Objective], observer: &dyn Observer) -> Result<Scanned> {
     let metrics = metrics(objectives);
     let mut details = detail_requests(job, &metrics);
-    for request in own_details(job, objectives) {
+    for request in own_details(&job.input, objectives) {
         if !details.contains(&request) {
             details.push(request);
         }
@@ -129,14 +129,14 @@ fn search(
     observer: &Arc<dyn Observer>,
 ) -> Result<Front> {
     let chosen = search::for_front(oracle.lattice().size())?;
-    let search = match &job.choice {
+    let search = match &job.goal.choice {
         Choice::Search { search, .. } if named => search.as_ref(),
         _ => chosen.as_ref(),
     };
     observer.begin(Phase::Search);
     let told = Arc::clone(observer);
     // The best value of the first objective alone does not describe a front.
-    let mut context: Context = context(job, budget(job, observer.as_ref()), observer)
+    let mut context: Context = context(&job.goal, budget(&job.goal, observer.as_ref()), observer)
         .on_progress(move |p| {
             told.searched(Progress {
                 best: None,
@@ -187,15 +187,15 @@ impl Objective {
 }
 
 /// Returns the details that the classes must contain for the objectives that are properties.
-fn own_details(job: &Job, objectives: &[Objective]) -> Vec<DetailRequest> {
+fn own_details(input: &Input, objectives: &[Objective]) -> Vec<DetailRequest> {
     let attributes = objectives.iter().filter_map(|o| o.property()?.attribute());
-    attributes.map(|attribute| request(job, &attribute)).collect()
+    attributes.map(|attribute| request(input, &attribute)).collect()
 }
 
-fn request(job: &Job, attribute: &Attribute) -> DetailRequest {
+fn request(input: &Input, attribute: &Attribute) -> DetailRequest {
     match attribute.by_rows {
         true => DetailRequest::Values(attribute.column.to_string()),
-        false => attribute_request(job, attribute.column),
+        false => attribute_request(input, attribute.column),
     }
 }
 
@@ -218,11 +218,11 @@ enum Measurement {
 impl Measurement {
     fn of_property(job: &Job, base: &Base, property: &dyn Property) -> Result<Self> {
         let attribute = property.attribute();
-        let detail = attribute.and_then(|attribute| position(base, &request(job, &attribute)));
+        let detail = attribute.and_then(|attribute| position(base, &request(&job.input, &attribute)));
         let hierarchy = match (attribute, detail) {
             (Some(_), None) => return Err(Error::internal("a property reads an attribute that is not counted")),
             (Some(attribute), Some(detail)) => attribute.needs_hierarchy.map(|asked| {
-                Evaluator::attribute_hierarchy(job, base, (attribute.column, detail), || asked.to_string())
+                Evaluator::attribute_hierarchy(&job.roles, base, (attribute.column, detail), || asked.to_string())
             }),
             (None, _) => None,
         };

@@ -4,39 +4,39 @@ use super::decision::{Decision, Proof, describe};
 use super::evaluator::Evaluator;
 use super::infeasible::NearestMiss;
 use crate::error::{Error, Result};
-use crate::job::Job;
+use crate::job::Roles;
 use crate::lattice::Node;
 use crate::search::Oracle;
 use std::sync::Arc;
 
 /// Returns the node with these levels. Fails with `ErrorKind::Usage` if LEVELS rules out the node.
-pub fn of_lattice(job: &Job, evaluator: &Evaluator, levels: &[u8]) -> Result<Node> {
+pub fn of_lattice(roles: &Roles, evaluator: &Evaluator, levels: &[u8]) -> Result<Node> {
     let node = Node::new(levels.to_vec());
     match evaluator.lattice().contains(&node) {
         true => Ok(node),
         false => Err(Error::usage(format!(
             "the node {} is not in the lattice from {} to {}",
-            describe(job, &node),
-            describe(job, evaluator.lattice().bottom()),
-            describe(job, evaluator.lattice().top())
+            describe(roles, &node),
+            describe(roles, evaluator.lattice().bottom()),
+            describe(roles, evaluator.lattice().top())
         ))),
     }
 }
 
 /// Checks the node that the statement gives. Fails with `ErrorKind::Infeasible` if the node does
 /// not satisfy the models.
-pub(super) fn given(job: &Job, evaluator: &Arc<Evaluator>, levels: &[u8]) -> Result<Decision> {
-    let node = of_lattice(job, evaluator, levels)?;
+pub(super) fn given(roles: &Roles, evaluator: &Arc<Evaluator>, levels: &[u8]) -> Result<Decision> {
+    let node = of_lattice(roles, evaluator, levels)?;
     let Some((classes, verdict)) = evaluator.judge_if_demanded(&node)?.counted() else {
         return Err(Error::infeasible(format!(
             "the node {} does not satisfy the models: more than {} rows would have to be suppressed, which is what may be",
-            describe(job, &node),
+            describe(roles, &node),
             evaluator.suppression_limit()
         )));
     };
     if !verdict.anonymous {
-        let nearest = NearestMiss::new(job, evaluator, Some(&node), verdict.suppressed);
-        let node = describe(job, &node);
+        let nearest = NearestMiss::new(roles, evaluator, Some(&node), verdict.suppressed);
+        let node = describe(roles, &node);
         let (suppressed, limit) = (verdict.suppressed, evaluator.suppression_limit());
         let error = Error::infeasible(match suppressed > limit {
             true => format!(

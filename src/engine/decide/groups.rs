@@ -29,8 +29,9 @@ const GROUPING_BYTES: usize = 96;
 pub(super) fn reserve(job: &Job, evaluator: &Evaluator, partitioner: &dyn Partitioner) -> Result<MemoryReservation> {
     let combinations = evaluator.sets.base().held()?.len();
     let subsets: usize = evaluator.rules.iter().map(|rule| rule.subsets.len()).sum();
-    let bytes = partitioner.bytes(combinations, job.quasi_identifiers.len()) + combinations * subsets * GROUPING_BYTES;
-    let (state, _) = job.source.rows.clone().into_parts();
+    let bytes =
+        partitioner.bytes(combinations, job.roles.quasi_identifiers.len()) + combinations * subsets * GROUPING_BYTES;
+    let (state, _) = job.input.source.rows.clone().into_parts();
     let memory = MemoryConsumer::new("anonsql partition").register(state.task_ctx().memory_pool());
     memory.try_resize(bytes).map_err(|_| {
         Error::new(
@@ -80,7 +81,12 @@ impl<'a> Groups<'a> {
     /// Creates the table of a job for an algorithm.
     pub(super) fn new(job: &Job, evaluator: &'a Evaluator, partitioner: &dyn Partitioner) -> Result<Self> {
         let (base, lattice) = (evaluator.sets.base(), evaluator.lattice());
-        let columns = job.quasi_identifiers.iter().zip(base.key_schema.lookups()).enumerate();
+        let columns = job
+            .roles
+            .quasi_identifiers
+            .iter()
+            .zip(base.key_schema.lookups())
+            .enumerate();
         let columns = columns.map(|(i, (q, lookup))| Column {
             lookup: lookup.clone(),
             bottom: lattice.bottom().level(i),
@@ -88,7 +94,7 @@ impl<'a> Groups<'a> {
             weight: q.weight,
             numbers: q.numbers(partitioner.asks_for_ranges()),
         });
-        let constraints = job.constraints.iter().filter(|c| c.is_of_classes());
+        let constraints = job.guarantees.constraints.iter().filter(|c| c.is_of_classes());
         let least = constraints.map(|c| c.model.min_class_size()).max();
         let rows_suffice = |rule: &Rule| evaluator.entity.is_none() && rule.predicate.least_size().is_some();
         let rules = || evaluator.rules.iter().filter(|rule| rule.is_of_classes());
@@ -103,10 +109,10 @@ impl<'a> Groups<'a> {
                 .max(1),
             rows_suffice: rules().all(rows_suffice),
             groupings: groupings(job, evaluator)?,
-            class_label: class_label_request(job)
+            class_label: class_label_request(&job.roles)
                 .filter(|_| partitioner.reads_class_label())
                 .and_then(|request| position(base, &request)),
-            rows_have_limits: job.personal().is_some(),
+            rows_have_limits: job.guarantees.personal().is_some(),
             scratch: RefCell::default(),
         })
     }
@@ -125,7 +131,7 @@ impl<'a> Groups<'a> {
 /// rows.
 fn groupings(job: &Job, evaluator: &Evaluator) -> Result<Vec<Grouping>> {
     let mut groupings = vec![];
-    for (constraint, rule) in job.constraints.iter().zip(evaluator.rules.iter()) {
+    for (constraint, rule) in job.guarantees.constraints.iter().zip(evaluator.rules.iter()) {
         if rule.is_of_classes() {
             continue;
         }
@@ -134,7 +140,7 @@ fn groupings(job: &Job, evaluator: &Evaluator) -> Result<Vec<Grouping>> {
             return Err(Error::usage(format!(
                 "cells are suppressed for groups of some quasi-identifiers by their rows alone, and {} reads more; use a \
                  search over the lattice, such as SEARCH USING auto",
-                constraint.describe(&job.quasi_identifiers)
+                constraint.describe(&job.roles.quasi_identifiers)
             )));
         };
         groupings.extend(rule.subsets.iter().map(|is_in| Grouping {

@@ -3,7 +3,7 @@
 use super::decision::describe;
 use super::evaluator::Evaluator;
 use crate::error::{Error, ErrorKind, Result};
-use crate::job::Job;
+use crate::job::{Job, Roles};
 use crate::lattice::Node;
 use crate::search::Oracle;
 use std::collections::BTreeMap;
@@ -42,9 +42,9 @@ pub struct NearestMiss {
 
 impl NearestMiss {
     /// Returns the miss of a node, or of a partition if `node` is `None`.
-    pub(super) fn new(job: &Job, evaluator: &Evaluator, node: Option<&Node>, suppressed: u64) -> Self {
+    pub(super) fn new(roles: &Roles, evaluator: &Evaluator, node: Option<&Node>, suppressed: u64) -> Self {
         let levels = node.iter().flat_map(|node| node.levels());
-        let levels = job.quasi_identifiers.iter().zip(levels);
+        let levels = roles.quasi_identifiers.iter().zip(levels);
         Self {
             node: levels.map(|(q, level)| (q.column.clone(), *level)).collect(),
             rows: evaluator.rows(),
@@ -57,7 +57,11 @@ impl NearestMiss {
 
 /// Returns the requested models as the statement writes them.
 pub(super) fn models(job: &Job) -> String {
-    let models = job.constraints.iter().map(|c| c.describe(&job.quasi_identifiers));
+    let models = job
+        .guarantees
+        .constraints
+        .iter()
+        .map(|c| c.describe(&job.roles.quasi_identifiers));
     models.collect::<Vec<String>>().join(" AND ")
 }
 
@@ -83,7 +87,7 @@ pub(super) fn infeasible(job: &Job, evaluator: &Evaluator) -> Result<Error> {
         "no node satisfies {} with at most {} of {rows} rows suppressed; the nearest miss, {}, would suppress {} rows",
         models(job),
         evaluator.suppression_limit(),
-        describe(job, top),
+        describe(&job.roles, top),
         at_top.suppressed
     );
     // If LEVELS caps a column below the top of its hierarchy, lifting the cap may help. The error
@@ -97,17 +101,22 @@ pub(super) fn infeasible(job: &Job, evaluator: &Evaluator) -> Result<Error> {
             }
         }
     }
-    let mut nearest = NearestMiss::new(job, evaluator, Some(top), at_top.suppressed);
+    let mut nearest = NearestMiss::new(&job.roles, evaluator, Some(top), at_top.suppressed);
     match best {
         Some((suppressed, i)) => {
             let top = evaluator.sets().base().key_schema.lookups()[i].top();
-            nearest.lifted = Some((job.quasi_identifiers[i].column.clone(), top, suppressed));
+            nearest.lifted = Some((job.roles.quasi_identifiers[i].column.clone(), top, suppressed));
             text += &format!(
                 "; LEVELS keeps {} below its top: at level {top}, {suppressed} rows would be suppressed",
-                job.quasi_identifiers[i].column
+                job.roles.quasi_identifiers[i].column
             );
         }
-        None if job.constraints.iter().any(|c| c.model.min_class_size() > rows) => {
+        None if job
+            .guarantees
+            .constraints
+            .iter()
+            .any(|c| c.model.min_class_size() > rows) =>
+        {
             text += &format!("; the table has only {rows} rows");
         }
         None => text += "; every quasi-identifier is at its top already, so the models are too strict for this table",

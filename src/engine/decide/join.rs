@@ -35,11 +35,17 @@ use std::sync::Arc;
 /// infeasible if more rows would have to wait than the suppression limit allows, or if the batch
 /// would break a promise of the rows in the existing release.
 pub(in crate::engine) async fn join(job: &Arc<Job>, decision: Decision) -> Result<Decision> {
-    let Some(target) = job.target.as_ref().filter(|target| target.existing == Existing::Append) else {
+    let Some(target) = job
+        .output
+        .target
+        .as_ref()
+        .filter(|target| target.existing == Existing::Append)
+    else {
         return Ok(decision);
     };
     let compares = |c: &&Constraint| c.model.reads().whole && c.is_of_classes();
     let attributes: Vec<String> = job
+        .guarantees
         .constraints
         .iter()
         .filter(compares)
@@ -67,7 +73,7 @@ fn joined(job: &Job, decision: Decision, standing: &HashMap<String, Standing>) -
     let evaluator = Arc::clone(&decision.evaluator);
     let compares = |c: &&Constraint| c.model.reads().whole && c.is_of_classes();
     let mut rules = vec![];
-    for constraint in job.constraints.iter().filter(compares) {
+    for constraint in job.guarantees.constraints.iter().filter(compares) {
         let attribute = constraint.attribute.as_ref();
         if let Some(standing) = attribute.and_then(|a| standing.get(a)) {
             rules.push(Rule::new(job, &evaluator, &decision.classes, constraint, standing)?);
@@ -86,7 +92,7 @@ fn joined(job: &Job, decision: Decision, standing: &HashMap<String, Standing>) -
             fails.into_iter().for_each(|class| may_join[class] = false);
             continue;
         }
-        let node = describe(job, decision.classes.node());
+        let node = describe(&job.roles, decision.classes.node());
         if broken > 0 && verdict.classes > 0 {
             return Err(Error::infeasible(format!(
                 "at the node {node} the rows of the batch would change what is usual, and {broken} classes of the release \
@@ -138,7 +144,7 @@ impl<'a> Rule<'a> {
         let base = evaluator.sets().base().as_ref();
         let lost = || Error::internal("a sensitive attribute was not counted");
         let column = constraint.attribute.as_ref().ok_or_else(lost)?;
-        let detail = position(base, &attribute_request(job, column)).ok_or_else(lost)?;
+        let detail = position(base, &attribute_request(&job.input, column)).ok_or_else(lost)?;
         let own = &base.attributes[detail];
         let values = Numbered::of(&own.values, &standing.values)?;
         let attribute = Attribute {
@@ -149,7 +155,7 @@ impl<'a> Rule<'a> {
         };
         let hierarchy = match constraint.model.reads().hierarchy {
             true => {
-                let sensitive = job.sensitive.iter().find(|s| s.column == *column);
+                let sensitive = job.roles.sensitive.iter().find(|s| s.column == *column);
                 let hierarchy = sensitive.and_then(|s| s.hierarchy.as_ref()).ok_or_else(lost)?;
                 Some(hierarchy.bind(Arc::clone(&values.all))?)
             }

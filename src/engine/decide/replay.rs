@@ -8,7 +8,7 @@ use super::search::searched;
 use crate::drift::{Drift, DriftKind, ReplaySummary, refusal};
 use crate::error::{ErrorKind, Result};
 use crate::frequency::FrequencySet;
-use crate::job::{Job, Replay};
+use crate::job::{Job, Replay, Roles};
 use crate::lattice::Node;
 use crate::observe::Observer;
 use crate::search::Oracle;
@@ -34,7 +34,7 @@ pub(super) fn replayed(
         drift,
     };
     if let Some(levels) = &replay.levels {
-        let node = of_lattice(job, evaluator, levels)?;
+        let node = of_lattice(&job.roles, evaluator, levels)?;
         let judged = evaluator.judge_if_demanded(&node)?;
         if let Judged::Counted(classes, verdict) = &judged
             && verdict.anonymous
@@ -55,7 +55,7 @@ pub(super) fn replayed(
             Judged::Counted(classes, verdict) => failures(job, evaluator, &node, (&classes, &verdict)),
             Judged::Exceeds(at_least) => match evaluator.judge(&node) {
                 Ok((classes, verdict)) => failures(job, evaluator, &node, (&classes, &verdict)),
-                Err(e) if e.kind() == ErrorKind::Resources => vec![uncounted(job, evaluator, &node, at_least)],
+                Err(e) if e.kind() == ErrorKind::Resources => vec![uncounted(&job.roles, evaluator, &node, at_least)],
                 Err(e) => return Err(e),
             },
         };
@@ -93,7 +93,7 @@ fn fallen(
     };
     let text = format!(
         "{fallen} of {all} classes ({rows} rows) at the node {} do not satisfy {}{fate}",
-        describe(job, node),
+        describe(&job.roles, node),
         models(job)
     );
     (fallen > 0).then(|| Drift {
@@ -123,7 +123,7 @@ fn failures(
     if !is_over {
         let text = format!(
             "at the node {} each class satisfies {}, but not the table as a whole",
-            describe(job, node),
+            describe(&job.roles, node),
             models(job)
         );
         failed.push(Drift::new(DriftKind::Classes, vec![], text));
@@ -132,11 +132,11 @@ fn failures(
 }
 
 /// Returns why a node does not satisfy the models, for a node whose classes do not fit in memory.
-fn uncounted(job: &Job, evaluator: &Evaluator, node: &Node, at_least: u64) -> Drift {
+fn uncounted(roles: &Roles, evaluator: &Evaluator, node: &Node, at_least: u64) -> Drift {
     let limit = evaluator.suppression_limit();
     let text = format!(
         "at the node {} at least {at_least} rows would have to be suppressed, and {limit} may be",
-        describe(job, node)
+        describe(roles, node)
     );
     over(text, at_least, limit)
 }
@@ -163,8 +163,8 @@ mod tests {
     /// alone, they form six classes of one row.
     async fn decided(levels: Option<Vec<u8>>, on_drift: OnDrift, limit: u64) -> Result<Decision> {
         let mut job = job();
-        job.suppression = SuppressionLimit::Rows(limit);
-        job.choice = Choice::Replay(Box::new(Replay {
+        job.guarantees.suppression = SuppressionLimit::Rows(limit);
+        job.goal.choice = Choice::Replay(Box::new(Replay {
             levels,
             on_drift,
             instead: match on_drift {
@@ -181,7 +181,7 @@ mod tests {
             come: vec![],
             gone: vec![],
         }));
-        let evaluator = Arc::new(Evaluator::new(&job, scanned(&job).await, &job.metrics())?);
+        let evaluator = Arc::new(Evaluator::new(&job, scanned(&job).await, &job.goal.metrics())?);
         decide(&Arc::new(job), &evaluator, &silent()).await
     }
 

@@ -6,7 +6,7 @@ use super::evaluator::Evaluator;
 use super::infeasible::{found_nothing, infeasible};
 use crate::catalogue::Call;
 use crate::error::Result;
-use crate::job::Job;
+use crate::job::{Goal, Job};
 use crate::lattice::Node;
 use crate::metric::Metric;
 use crate::observe::{Observer, Phase};
@@ -23,8 +23,8 @@ pub(super) fn searched(
     observer: &Arc<dyn Observer>,
 ) -> Result<Decision> {
     observer.begin(Phase::Search);
-    let mut context = context(job, budget(job, observer.as_ref()), observer);
-    let weighs = job.report.is_some() && !job.terms.is_empty();
+    let mut context = context(&job.goal, budget(&job.goal, observer.as_ref()), observer);
+    let weighs = job.output.report.is_some() && !job.goal.terms.is_empty();
     if weighs {
         context = context.with_front(vec![]);
     }
@@ -41,7 +41,11 @@ pub(super) fn searched(
     let proof = if cost <= bound {
         Proof::Optimal
     } else if bound.is_finite() {
-        Proof::Bound(if job.metric.higher_is_better() { -bound } else { bound })
+        Proof::Bound(if job.goal.metric.higher_is_better() {
+            -bound
+        } else {
+            bound
+        })
     } else {
         Proof::None
     };
@@ -49,14 +53,14 @@ pub(super) fn searched(
         search: Some(call.to_string()),
         nodes: context.assessed(),
         stopped,
-        alternatives: weighs.then(|| alternatives(job, &context)).flatten(),
+        alternatives: weighs.then(|| alternatives(&job.goal, &context)).flatten(),
         ..Decision::chosen(evaluator, evaluator.judge(&node)?, proof)
     })
 }
 
 /// Returns the front that the search kept. The weighted sum itself is left out, because it adds
 /// nothing to its terms.
-fn alternatives(job: &Job, context: &Context) -> Option<Alternatives> {
+fn alternatives(goal: &Goal, context: &Context) -> Option<Alternatives> {
     let mut members = context.archive().to_vec();
     for (_, found) in &mut members {
         found.costs.remove(0);
@@ -70,7 +74,7 @@ fn alternatives(job: &Job, context: &Context) -> Option<Alternatives> {
         knee: knee(&members)?,
         nodes: members
             .into_iter()
-            .map(|(node, found)| (node, found.costs.into_iter().zip(&job.terms).map(value).collect()))
+            .map(|(node, found)| (node, found.costs.into_iter().zip(&goal.terms).map(value).collect()))
             .collect(),
     })
 }

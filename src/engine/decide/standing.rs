@@ -44,10 +44,10 @@ impl Default for Standing {
 
 /// Reads the classes of the release that `target` grows, with the values of `attribute`.
 pub(super) async fn standing(job: &Job, target: &Target, attribute: &str) -> Result<Standing> {
-    let names = job.quasi_identifiers.iter().map(|q| q.column.as_str());
+    let names = job.roles.quasi_identifiers.iter().map(|q| q.column.as_str());
     let names: Vec<&str> = names.chain([attribute]).collect();
     let keys = names.iter().map(|name| ident(*name)).collect();
-    let rows = rows_that_stand(&SessionContext::new_with_state(job.source.state()), target).await?;
+    let rows = rows_that_stand(&SessionContext::new_with_state(job.input.source.state()), target).await?;
     let counted = rows.aggregate(keys, vec![count(lit(1))])?;
     let mut stream = counted.execute_stream().await.map_err(Error::from_data)?;
     // The strings may have a different string type than in the plan.

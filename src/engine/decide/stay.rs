@@ -3,15 +3,15 @@
 use super::decision::{Decision, Proof};
 use super::evaluator::Evaluator;
 use crate::error::Result;
-use crate::job::Job;
+use crate::job::Output;
 use crate::search::Oracle;
 use std::sync::Arc;
 
 /// Returns the decision for the levels of the release to which the rows are added. These are the
 /// lowest levels that a search may choose. Returns `None` if there is no such release, or if these
 /// levels do not satisfy the models.
-pub(super) fn stayed(job: &Job, evaluator: &Arc<Evaluator>) -> Result<Option<Decision>> {
-    if job.grows().is_none() {
+pub(super) fn stayed(output: &Output, evaluator: &Arc<Evaluator>) -> Result<Option<Decision>> {
+    if output.grows().is_none() {
         return Ok(None);
     }
     let judged = evaluator.judge_if_demanded(evaluator.lattice().bottom())?.counted();

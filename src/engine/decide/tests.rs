@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 async fn decided(job: Job) -> Result<Decision> {
     let scanned = scanned(&job).await;
-    let evaluator = Arc::new(Evaluator::new(&job, scanned, &job.metrics())?);
+    let evaluator = Arc::new(Evaluator::new(&job, scanned, &job.goal.metrics())?);
     decide(&Arc::new(job), &evaluator, &silent()).await
 }
 
@@ -19,7 +19,7 @@ async fn refused(job: Job) -> String {
 
 fn searched(name: &str, mut job: Job) -> Job {
     let call = Call::bare(name);
-    job.choice = Choice::Search {
+    job.goal.choice = Choice::Search {
         search: search::build(&call).unwrap(),
         call,
     };
@@ -45,7 +45,7 @@ async fn a_given_node_is_judged_and_measured() {
 #[tokio::test]
 async fn a_given_node_that_fails_says_how_far() {
     let mut job = job();
-    job.choice = Choice::Node(vec![0, 1]);
+    job.goal.choice = Choice::Node(vec![0, 1]);
     let error = refused(job).await;
     assert!(
         error.contains("the node age 0, zip 1 does not satisfy the models"),
@@ -56,9 +56,9 @@ async fn a_given_node_that_fails_says_how_far() {
 #[tokio::test]
 async fn what_is_suppressed_is_within_the_limit() {
     let mut job = job();
-    job.choice = Choice::Node(vec![1, 0]);
+    job.goal.choice = Choice::Node(vec![1, 0]);
     // By decade and zip code, each of the two people in their fifties is alone.
-    job.suppression = SuppressionLimit::Rows(2);
+    job.guarantees.suppression = SuppressionLimit::Rows(2);
     let decision = decided(job).await.unwrap();
     assert_eq!((decision.verdict.classes, decision.verdict.suppressed), (2, 2));
 }
@@ -67,7 +67,7 @@ async fn what_is_suppressed_is_within_the_limit() {
 async fn searches_find_the_best_of_all_nodes() {
     let scanned = scanned(&job()).await;
     let nodes: Vec<_> = scanned.lattice.iter().collect();
-    let evaluator = Evaluator::new(&job(), scanned, &job().metrics()).unwrap();
+    let evaluator = Evaluator::new(&job(), scanned, &job().goal.metrics()).unwrap();
     let found = evaluator.assess(&nodes).unwrap();
     let best = found.iter().filter(|a| a.anonymous).map(|a| a.costs[0]);
     let best = best.reduce(f64::min).unwrap();
@@ -84,7 +84,7 @@ async fn searches_find_the_best_of_all_nodes() {
 #[tokio::test]
 async fn no_node_is_an_error_with_the_nearest_miss() {
     let mut job = searched("auto", job());
-    job.quasi_identifiers[0].levels = Some((0, 0));
+    job.roles.quasi_identifiers[0].levels = Some((0, 0));
     let error = refused(job).await;
     let miss = "would suppress 6 rows; LEVELS keeps age below its top: at level ";
     assert!(error.contains(miss), "{error}");

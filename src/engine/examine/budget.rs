@@ -3,7 +3,7 @@
 
 use crate::error::Result;
 use crate::folder::Budget;
-use crate::job::Job;
+use crate::job::Output;
 use crate::model::Sampling;
 
 /// How a release was made, for the manifest.
@@ -12,7 +12,7 @@ const MECHANISM: &str = "every row drawn by itself with probability beta, genera
                          rows of one person, and other releases of the same people, add up";
 
 /// Returns the budget of the release of a job, and a note if it replaces another release.
-pub(super) fn budget(job: &Job, sampling: &Sampling) -> Result<(Budget, Option<String>)> {
+pub(super) fn budget(output: &Output, sampling: &Sampling) -> Result<(Budget, Option<String>)> {
     let mut budget = Budget {
         epsilon: sampling.epsilon,
         delta: sampling.delta,
@@ -23,7 +23,7 @@ pub(super) fn budget(job: &Job, sampling: &Sampling) -> Result<(Budget, Option<S
         epsilon_of_all: sampling.epsilon,
         delta_of_all: sampling.delta,
     };
-    let replaced = match job.target.as_ref().filter(|target| target.replaces()) {
+    let replaced = match output.target.as_ref().filter(|target| target.replaces()) {
         Some(target) => target.manifest()?,
         None => None,
     };

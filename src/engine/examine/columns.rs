@@ -27,12 +27,12 @@ const TEXTS: usize = 500;
 /// Returns the examined columns of a job.
 pub(super) async fn examined(job: &Job, progress: &Arc<AtomicU64>) -> Result<Vec<Examined>> {
     let mut columns = vec![];
-    for field in job.source.rows.schema().fields() {
+    for field in job.input.source.rows.schema().fields() {
         if let Some(fate) = fate(job, field.name()) {
             columns.push((field.name().clone(), Kind::of(field.data_type()), fate));
         }
     }
-    let follows = !job.standards.is_empty();
+    let follows = !job.guarantees.standards.is_empty();
     let is_counted = |kind: Kind, fate: Fate| match kind {
         Kind::Nested | Kind::Binary => false,
         Kind::Number if follows => true,
@@ -73,9 +73,9 @@ pub(super) fn is_padded(values: &ArrayRef) -> Result<bool> {
 
 /// Returns the warnings that follow from the names of the columns alone, without reading anything.
 pub fn named_warnings(job: &Job) -> Vec<String> {
-    let fields = job.source.rows.schema().fields().iter();
+    let fields = job.input.source.rows.schema().fields().iter();
     let warning = |field: &Arc<Field>| {
-        let accepted = job.accepted.contains(field.name());
+        let accepted = job.guarantees.accepted.contains(field.name());
         let fate = fate(job, field.name()).filter(|_| !accepted)?;
         warning::by_name(field.name(), Kind::of(field.data_type()), fate)
     };
@@ -84,19 +84,19 @@ pub fn named_warnings(job: &Job) -> Vec<String> {
 
 /// Returns how a column that is to be examined is released; `None` for any other column.
 fn fate(job: &Job, name: &str) -> Option<Fate> {
-    if let Some(of) = job.mask(name) {
+    if let Some(of) = job.roles.mask(name) {
         return Some(Fate::Masked(of.clause.kind));
     }
-    if job.identifiers.iter().any(|i| i == name) {
-        return (job.entity.is_none() && may_be_entity(name)).then_some(Fate::Dropped);
+    if job.roles.identifiers.iter().any(|i| i == name) {
+        return (job.input.entity.is_none() && may_be_entity(name)).then_some(Fate::Dropped);
     }
-    if job.sensitive.iter().any(|s| s.column == name) {
+    if job.roles.sensitive.iter().any(|s| s.column == name) {
         return Some(Fate::Sensitive);
     }
-    if job.class_label.as_deref() == Some(name) {
+    if job.roles.class_label.as_deref() == Some(name) {
         return Some(Fate::ClassLabel);
     }
-    job.keep.iter().any(|k| k == name).then_some(Fate::Kept)
+    job.roles.keep.iter().any(|k| k == name).then_some(Fate::Kept)
 }
 
 fn facts(name: &str, kind: Kind, tally: Option<Tally>) -> Facts {
@@ -156,12 +156,15 @@ async fn count(job: &Job, columns: &[(&str, Kind)], progress: &Arc<AtomicU64>) -
         return Ok(vec![]);
     }
     let capacity = (MOST / columns.len()).min(MOST_OF_ONE);
-    let tallies = columns
-        .iter()
-        .map(|(_, kind)| (*kind, Mutex::new(Tally::new(capacity, !job.standards.is_empty()))));
+    let tallies = columns.iter().map(|(_, kind)| {
+        (
+            *kind,
+            Mutex::new(Tally::new(capacity, !job.guarantees.standards.is_empty())),
+        )
+    });
     let tallies: Arc<Vec<(Kind, Mutex<Tally>)>> = Arc::new(tallies.collect());
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-    let rows = select_columns(&job.source.rows, &names)?;
+    let rows = select_columns(&job.input.source.rows, &names)?;
     let context = Arc::new(rows.task_ctx());
     let plan = reading(SOURCE, async { Ok(rows.create_physical_plan().await?) }).await?;
     let streams = execute_stream_partitioned(source_plan(plan).await?, context).map_err(Error::from_data)?;

@@ -45,7 +45,7 @@ pub(super) async fn links(
     columns: Vec<String>,
     progress: &Arc<AtomicU64>,
 ) -> Result<Links> {
-    let entity = job.entity.clone();
+    let entity = job.input.entity.clone();
     let hidden = entity.iter().filter(|e| !columns.contains(e));
     let read = columns.iter().chain(hidden).map(|name| Released {
         name: name.clone(),
@@ -53,14 +53,15 @@ pub(super) async fn links(
     });
     // The order key determines the class of a row. Suppressed rows are left out.
     let recoding = Arc::new(recoding_among(
-        job,
+        &job.roles,
         decision,
         &decision.verdict.kept,
         false,
         read.collect(),
     )?);
-    let rows = plan::recoded(&job.source.rows, recoding).await?;
-    let streams = execute_stream_partitioned(rows, Arc::new(job.source.rows.task_ctx())).map_err(Error::from_data)?;
+    let rows = plan::recoded(&job.input.source.rows, recoding).await?;
+    let streams =
+        execute_stream_partitioned(rows, Arc::new(job.input.source.rows.task_ctx())).map_err(Error::from_data)?;
     let sketch = Arc::new(Mutex::new(Sketch::new(MOST)));
     let mut tasks = JoinSet::new();
     for mut stream in streams {

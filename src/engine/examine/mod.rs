@@ -46,7 +46,7 @@ pub(super) async fn examine(job: &Arc<Job>, decision: &Decision, observer: &Arc<
         let own = Arc::clone(job);
         blocking("looking at the target", move || check_replaced(&own)).await?;
     }
-    if let Some(refusal) = warning::refusal(&findings.warnings).filter(|_| job.strict) {
+    if let Some(refusal) = warning::refusal(&findings.warnings).filter(|_| job.guarantees.strict) {
         return Err(refusal);
     }
     warning::open(&findings.warnings).for_each(|w| observer.warned(w));
@@ -58,7 +58,7 @@ pub(super) async fn examine(job: &Arc<Job>, decision: &Decision, observer: &Arc<
 /// Fails with `ErrorKind::Data` if the source has no rows and the release would replace a release
 /// with rows. The usual reason is a failed delivery, and the last release is then the better one.
 fn check_replaced(job: &Job) -> Result<()> {
-    let Some(target) = job.target.as_ref().filter(|target| target.replaces()) else {
+    let Some(target) = job.output.target.as_ref().filter(|target| target.replaces()) else {
         return Ok(());
     };
     // A target that is not a release is refused when it is to be replaced.
@@ -66,7 +66,7 @@ fn check_replaced(job: &Job) -> Result<()> {
         Some(last) if last.rows_out > 0 => Err(Error::data(format!(
             "{}, and OVERWRITE would replace the {} rows in {} by none; check what was delivered, or \
              write to another folder if no rows are what you mean to release",
-            match job.sampling() {
+            match job.guarantees.sampling() {
                 Some(_) => "no class has enough drawn rows",
                 None => "the source has no rows",
             },
@@ -88,10 +88,10 @@ fn without_entity(base: &Base, entity: &str) -> Option<(String, u64)> {
 /// Examines the source of a job.
 pub async fn findings(job: &Arc<Job>, decision: &Decision, observer: &Arc<dyn Observer>) -> Result<Findings> {
     let progress = observer.begin(Phase::Measure);
-    if let Some(sampling) = job.sampling().cloned() {
+    if let Some(sampling) = job.guarantees.sampling().cloned() {
         // The source is not read again, so no warning reveals anything about its rows.
         let own = Arc::clone(job);
-        let budget = move || budget::budget(&own, &sampling);
+        let budget = move || budget::budget(&own.output, &sampling);
         let (budget, advice) = blocking("looking at the target", budget).await?;
         return Ok(Findings {
             advice,
@@ -103,12 +103,16 @@ pub async fn findings(job: &Arc<Job>, decision: &Decision, observer: &Arc<dyn Ob
     let mut evidence = Evidence {
         rows: base.rows,
         columns: columns::examined(job, &progress).await?,
-        has_entity: job.entity.is_some(),
-        without_entity: job.entity.as_deref().and_then(|entity| without_entity(base, entity)),
+        has_entity: job.input.entity.is_some(),
+        without_entity: job
+            .input
+            .entity
+            .as_deref()
+            .and_then(|entity| without_entity(base, entity)),
         ..Evidence::default()
     };
     standards::check(job, decision, &evidence.columns)?;
-    for (q, lookup) in job.quasi_identifiers.iter().zip(base.key_schema.lookups()) {
+    for (q, lookup) in job.roles.quasi_identifiers.iter().zip(base.key_schema.lookups()) {
         if lookup.values().len() == 1 {
             evidence.constant.push(q.column.clone());
         }
@@ -124,7 +128,7 @@ pub async fn findings(job: &Arc<Job>, decision: &Decision, observer: &Arc<dyn Ob
     let (own, evaluator, value) = (Arc::clone(job), Arc::clone(&decision.evaluator), decision.value);
     let advice = blocking("trying local recoding", move || advice(&own, &evaluator, value)).await?;
     Ok(Findings {
-        warnings: warning::warnings(&evidence, &job.accepted),
+        warnings: warning::warnings(&evidence, &job.guarantees.accepted),
         advice,
         budget: None,
     })

@@ -18,7 +18,7 @@ const TEXTS: usize = 500;
 /// Fails if a standard of the request does not allow the values of a column. `examined` are the
 /// columns that are released as they are or masked.
 pub(super) fn check(job: &Job, decision: &Decision, examined: &[Examined]) -> Result<()> {
-    if job.standards.is_empty() {
+    if job.guarantees.standards.is_empty() {
         return Ok(());
     }
     let base = decision.evaluator.sets().base();
@@ -33,7 +33,7 @@ pub(super) fn check(job: &Job, decision: &Decision, examined: &[Examined]) -> Re
         Some(Looked { facts, treated })
     });
     let mut looked: Vec<Looked> = of_values.collect();
-    for (i, q) in job.quasi_identifiers.iter().enumerate() {
+    for (i, q) in job.roles.quasi_identifiers.iter().enumerate() {
         let lookup = base.key_schema.lookup(i);
         let level = match (is_given, &decision.verdict.partition) {
             // The level is that of the chosen node, because a search may have replaced the node of
@@ -63,7 +63,7 @@ pub(super) fn check(job: &Job, decision: &Decision, examined: &[Examined]) -> Re
             treated: Treated::Generalized(labelled),
         });
     }
-    for standard in &job.standards {
+    for standard in &job.guarantees.standards {
         standard.refuse(&standard.forbidden(&looked)?)?;
     }
     Ok(())

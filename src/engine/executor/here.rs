@@ -3,7 +3,7 @@
 use super::interface::{Executor, Recounting, ToWrite, Wrote};
 use crate::engine::write::{Writers, Written};
 use crate::error::{Error, Result};
-use crate::job::Job;
+use crate::job::Roles;
 use crate::observe::Observer;
 use crate::recount::Elsewhere;
 use datafusion::execution::SendableRecordBatchStream;
@@ -46,7 +46,7 @@ impl Recounting for Here {
         &'a self,
         _: &'a SessionContext,
         _: &'a str,
-        _: &'a Job,
+        _: &'a Roles,
         written: &'a Written,
     ) -> BoxFuture<'a, Result<()>> {
         let checked = match written.writers {

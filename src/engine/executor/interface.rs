@@ -5,7 +5,7 @@ use crate::engine::decide::Decision;
 use crate::engine::write::{FileColumns, Spool, Staging, Written, WrittenFile};
 use crate::error::Result;
 use crate::folder::Footer;
-use crate::job::{Job, Target};
+use crate::job::{Job, Roles, Target};
 use crate::observe::Observer;
 use crate::recount::Elsewhere;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
@@ -60,7 +60,7 @@ pub(in crate::engine) trait Recounting: Send + Sync {
         &'a self,
         session: &'a SessionContext,
         table: &'a str,
-        job: &'a Job,
+        roles: &'a Roles,
         written: &'a Written,
     ) -> BoxFuture<'a, Result<()>>;
 }

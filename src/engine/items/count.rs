@@ -38,16 +38,16 @@ pub(super) struct Counted {
 /// Counts all columns of sets in one scan. Fails with `ErrorKind::Resources` if the sets do not fit
 /// the memory limit.
 pub(super) async fn count(job: &Job, decision: &Decision) -> Result<Vec<Counted>> {
-    let columns = job.item_sets.iter().map(|s| Released {
+    let columns = job.roles.item_sets.iter().map(|s| Released {
         name: s.column.clone(),
         treatment: ColumnTreatment::Keep,
     });
     // Suppressed rows are left out, even if they are written in the release.
-    let recoding = recoding_among(job, decision, &decision.verdict.kept, false, columns.collect())?;
-    let rows = plan::recoded(&job.source.rows, Arc::new(recoding)).await?;
-    let context = Arc::new(job.source.rows.task_ctx());
+    let recoding = recoding_among(&job.roles, decision, &decision.verdict.kept, false, columns.collect())?;
+    let rows = plan::recoded(&job.input.source.rows, Arc::new(recoding)).await?;
+    let context = Arc::new(job.input.source.rows.task_ctx());
     let schema = rows.schema();
-    let tallies = job.item_sets.iter().map(|s| {
+    let tallies = job.roles.item_sets.iter().map(|s| {
         let item = item_type(schema.field_with_name(&s.column)?.data_type())?;
         Ok(Mutex::new(Tally {
             column: s.column.clone(),

@@ -7,6 +7,7 @@ use crate::folder::ItemSetSummary;
 use crate::hierarchy::{Cover, Coverage, Lookup, OnUnmapped};
 use crate::items::{Chosen, Cut, ItemBound, ItemTree, Request, choose};
 use crate::job::{ItemSet, Job};
+use crate::model::About;
 use crate::recode::ItemRecoding;
 use arrow::array::StringArray;
 use std::collections::BTreeMap;
@@ -106,10 +107,16 @@ fn levels(set: &ItemSet, lookup: &Lookup, coverage: &Coverage) -> Result<(u8, u8
 
 /// Returns the promises about a column, each with its model as it was written.
 fn bounds(job: &Job, column: &String) -> (Vec<ItemBound>, Vec<String>) {
-    let models = job.constraints.iter().filter(|c| c.attribute.as_ref() == Some(column));
-    models
-        .filter_map(|c| Some((c.model.item_bound()?, c.describe(&job.quasi_identifiers))))
-        .unzip()
+    let models = job
+        .guarantees
+        .constraints
+        .iter()
+        .filter(|c| c.attribute.as_ref() == Some(column));
+    let bounds = models.filter_map(|c| match c.model.about() {
+        About::Items(bound) => Some((bound, c.describe(&job.roles.quasi_identifiers))),
+        About::Classes | About::Rows { .. } | About::Sample(_) => None,
+    });
+    bounds.unzip()
 }
 
 /// The labels of the items of a column.

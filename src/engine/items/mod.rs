@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// Returns the decision with the recoding of every column of sets of items.
 pub(super) async fn with_items(job: &Arc<Job>, decision: Decision, observer: &Arc<dyn Observer>) -> Result<Decision> {
-    if job.item_sets.is_empty() {
+    if job.roles.item_sets.is_empty() {
         return Ok(decision);
     }
     observer.begin(Phase::Measure);
@@ -26,7 +26,7 @@ pub(super) async fn with_items(job: &Arc<Job>, decision: Decision, observer: &Ar
     let removable = decision.evaluator.suppression_limit();
     let own = Arc::clone(job);
     let cuts = move || {
-        let sets = own.item_sets.iter().zip(counted);
+        let sets = own.roles.item_sets.iter().zip(counted);
         sets.map(|(set, counted)| cut::cut(&own, set, counted, removable))
             .collect()
     };

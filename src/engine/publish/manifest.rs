@@ -35,11 +35,12 @@ pub(super) fn manifest(
         format: FORMAT,
         version: env!("CARGO_PKG_VERSION").into(),
         sha256: String::new(),
-        statement: job.statement.clone(),
-        statement_sha256: job.statement_sha256.clone(),
-        policy: job.policy.clone(),
-        seed: job.seed,
+        statement: job.output.statement.clone(),
+        statement_sha256: job.output.statement_sha256.clone(),
+        policy: job.output.policy.clone(),
+        seed: job.goal.seed,
         node: job
+            .roles
             .quasi_identifiers
             .iter()
             .map(|q| q.column.clone())
@@ -48,23 +49,29 @@ pub(super) fn manifest(
         partition: partition.map(|partition| PartitionSummary {
             groups: partition.len() as u64,
             labels: job
+                .roles
                 .quasi_identifiers
                 .iter()
                 .enumerate()
                 .map(|(i, q)| (q.column.clone(), partition.labels(i).len() as u64))
                 .collect(),
         }),
-        source: match job.sampling() {
+        source: match job.guarantees.sampling() {
             // The types of a text file are those that its values allow.
             Some(_) => vec![],
-            None => job.source.typed_columns(),
+            None => job.input.source.typed_columns(),
         },
         replay: release.replay.clone(),
         columns: columns(job, &written.schema)?,
-        following: job.standards.iter().map(|standard| standard.info.name.into()).collect(),
+        following: job
+            .guarantees
+            .standards
+            .iter()
+            .map(|standard| standard.info.name.into())
+            .collect(),
         partitioned_by: target.partitioned_by.clone(),
         footer: written.footer.clone(),
-        entity: job.entity.clone(),
+        entity: job.input.entity.clone(),
         randomized: release.randomized.clone(),
         personal: release.personal.clone(),
         items: release.items.clone(),
@@ -72,7 +79,7 @@ pub(super) fn manifest(
         rows_in: release.rows_in,
         rows_out: release.rows_out,
         rows_suppressed: release.rows_suppressed,
-        suppressed_rows: if job.starred {
+        suppressed_rows: if job.guarantees.starred {
             SuppressedRows::Starred
         } else {
             SuppressedRows::Dropped
@@ -93,7 +100,13 @@ pub(super) fn manifest(
         run,
         output,
         batches: vec![],
-        report: job.report.as_ref().map(|r| target.name_of(r)).transpose()?.flatten(),
+        report: job
+            .output
+            .report
+            .as_ref()
+            .map(|r| target.name_of(r))
+            .transpose()?
+            .flatten(),
         signature: None,
     })
 }
@@ -104,7 +117,7 @@ fn metrics(job: &Job, decision: &Decision, written: &Written, release: &Release)
     let Some(value) = release.value else {
         return Ok(BTreeMap::new());
     };
-    let mut metrics = BTreeMap::from([(job.metric_name.clone(), value)]);
+    let mut metrics = BTreeMap::from([(job.goal.metric_name.clone(), value)]);
     let (settled, is_divided) = (&written.settled, decision.verdict.partition.is_some());
     for entry in metric::METRICS.iter().filter(|e| e.info.params.is_empty()) {
         let other: Box<dyn Metric> = metric::build(&crate::catalogue::Call::bare(entry.info.name))?;
@@ -121,30 +134,34 @@ fn metrics(job: &Job, decision: &Decision, written: &Written, release: &Release)
 
 /// Returns the released columns with the types of the released rows.
 fn columns(job: &Job, schema: &Schema) -> Result<Vec<ReleasedColumn>> {
-    let key = hierarchy_key(&job.statement_sha256, job.seed);
-    let fields = schema.fields().iter().filter(|f| job.releases(f.name()));
+    let key = hierarchy_key(&job.output.statement_sha256, job.goal.seed);
+    let fields = schema.fields().iter().filter(|f| job.roles.releases(f.name()));
     let column = |field: &Field| {
         let name = field.name();
         let summary = |hierarchy: &Hierarchy| HierarchySummary::of(hierarchy, &key);
-        let sensitive = job.sensitive.iter().find(|s| s.column == *name);
-        let items = job.item_set(name).map(|i| &job.item_sets[i].hierarchy);
-        let (role, hierarchy) = match (job.quasi_identifier(name), sensitive) {
+        let sensitive = job.roles.sensitive.iter().find(|s| s.column == *name);
+        let items = job.roles.item_set(name).map(|i| &job.roles.item_sets[i].hierarchy);
+        let (role, hierarchy) = match (job.roles.quasi_identifier(name), sensitive) {
             _ if items.is_some() => (Role::ItemSet, items.map(|h| summary(h)).transpose()?),
             (Some(i), _) => (
                 Role::QuasiIdentifier,
-                Some(summary(&job.quasi_identifiers[i].hierarchy)?),
+                Some(summary(&job.roles.quasi_identifiers[i].hierarchy)?),
             ),
             (None, Some(s)) => (Role::Sensitive, s.hierarchy.as_deref().map(summary).transpose()?),
-            (None, None) if job.identifiers.contains(name) => (Role::Identifier, None),
-            (None, None) if job.class_label.as_ref() == Some(name) => (Role::Class, None),
+            (None, None) if job.roles.identifiers.contains(name) => (Role::Identifier, None),
+            (None, None) if job.roles.class_label.as_ref() == Some(name) => (Role::Class, None),
             (None, None) => (Role::Keep, None),
         };
-        let form = job.quasi_identifier(name).map(|i| job.quasi_identifiers[i].labels);
+        let form = job
+            .roles
+            .quasi_identifier(name)
+            .map(|i| job.roles.quasi_identifiers[i].labels);
         Ok(ReleasedColumn {
             labels: form
                 .filter(|form| *form != LabelForm::Text)
                 .map(|form| form.to_string()),
             mask: job
+                .roles
                 .mask(name)
                 .map(|of| of.clause.without_secret().to_string())
                 .filter(|mask| mask != DEFAULT_MASK),

@@ -70,7 +70,7 @@ impl Inputs {
     /// Starts to compute the sizes and checksums of the files that a job reads.
     pub(in crate::engine) fn of(job: &Job) -> Self {
         // The size and the checksum of a file depend on every row in it.
-        let source = Some(&job.source).filter(|_| job.sampling().is_none());
+        let source = Some(&job.input.source).filter(|_| job.guarantees.sampling().is_none());
         let files = source.map(|source| source.files.clone()).unwrap_or_default();
         let objects = source.into_iter().flat_map(|source| source.pins.objects());
         let objects = objects.map(|(name, meta)| FileSummary::of_object(name, meta));
@@ -102,13 +102,13 @@ pub(in crate::engine) async fn publish(
     )
     .await;
     let (stage, (published, report)) = or_removed(stage, completed).await?;
-    let ((stage, report), ()) = or_removed((stage, report), job.check_unchanged().await).await?;
+    let ((stage, report), ()) = or_removed((stage, report), job.input.check_unchanged().await).await?;
     let (published, text, change) = published;
     let suppressed = published.release.rows_suppressed;
     let rest = put_rest((job, target), decision, &text, suppressed).await;
     let ((stage, report), rest) = or_removed((stage, report), rest).await?;
-    let ((stage, report), ()) = or_removed((stage, report), job.check_unchanged().await).await?;
-    let state = job.source.state();
+    let ((stage, report), ()) = or_removed((stage, report), job.input.check_unchanged().await).await?;
+    let state = job.input.source.state();
     let then = move || {
         // The next reader of the target would get the session's cached statistics and listings of
         // the replaced files.
@@ -185,7 +185,7 @@ pub(in crate::engine) async fn publish_rows(
     let release = Release::new(job, (decision, findings), written, recounted)?;
     let report = report(job, decision, written, recounted, (&release, None), observer).await?;
     observer.begin(Phase::Publish);
-    let report = or_removed(report, job.check_unchanged().await).await?.0;
+    let report = or_removed(report, job.input.check_unchanged().await).await?.0;
     let rows = written
         .rows
         .as_ref()
@@ -208,7 +208,7 @@ async fn report(
     (release, staged): (&Release, Option<Staged<'_>>),
     observer: &Arc<dyn Observer>,
 ) -> Result<Option<StagedReport>> {
-    let Some(file) = &job.report else {
+    let Some(file) = &job.output.report else {
         return Ok(None);
     };
     observer.begin(Phase::Report);

@@ -6,7 +6,7 @@ use crate::engine::verify::Recounted;
 use crate::engine::write::Written;
 use crate::error::{Error, Result};
 use crate::folder::{ItemSetSummary, PersonalSummary, RandomizedColumn};
-use crate::job::Job;
+use crate::job::{Goal, Guarantees, Job, Roles};
 use crate::observe::Release;
 use crate::recode::randomize::Permutation;
 use crate::search::Oracle;
@@ -22,7 +22,7 @@ impl Release {
     ) -> Result<Self> {
         let verdict = &written.settled.verdict;
         // For a sample, the release omits all figures that are not about the drawn rows.
-        let is_told = job.sampling().is_none();
+        let is_told = job.guarantees.sampling().is_none();
         Ok(Self {
             rows_in: is_told.then(|| decision.evaluator.rows()),
             rows_out: recounted.rows,
@@ -31,14 +31,14 @@ impl Release {
             reached_k: recounted.reached_k,
             search: decision.search.clone(),
             tried: decision.tried.clone(),
-            node: decision.describe(job),
-            metric: job.metric_name.clone(),
-            value: is_told.then(|| value(job, decision, written)).transpose()?,
-            proof: decision.proof(job),
+            node: decision.describe(&job.roles),
+            metric: job.goal.metric_name.clone(),
+            value: is_told.then(|| value(&job.goal, decision, written)).transpose()?,
+            proof: decision.proof(&job.goal),
             nodes: decision.nodes,
             checks: recounted.checks.clone(),
-            randomized: randomized(job, written),
-            personal: personal(job, written),
+            randomized: randomized(&job.roles, written),
+            personal: personal(&job.guarantees, written),
             items: items(decision),
             warnings: findings.warnings,
             advice: findings.advice,
@@ -54,16 +54,16 @@ impl Release {
         let verdict = &decision.verdict;
         Self {
             rows_in: Some(decision.evaluator.rows()),
-            rows_out: verdict.released + decision.starred_rows(job),
+            rows_out: verdict.released + decision.starred_rows(&job.guarantees),
             rows_suppressed: Some(verdict.suppressed),
             classes: verdict.classes,
             reached_k: decision.evaluator.smallest_class(&decision.classes, verdict),
             search: decision.search.clone(),
             tried: decision.tried.clone(),
-            node: decision.describe(job),
-            metric: job.metric_name.clone(),
+            node: decision.describe(&job.roles),
+            metric: job.goal.metric_name.clone(),
             value: Some(decision.value),
-            proof: decision.proof(job),
+            proof: decision.proof(&job.goal),
             nodes: decision.nodes,
             checks: vec![],
             randomized: vec![],
@@ -80,22 +80,22 @@ impl Release {
 
 /// Returns the value of the job's metric on the released rows. Fails if it is unknown because rows
 /// were suppressed for their own limits.
-fn value(job: &Job, decision: &Decision, written: &Written) -> Result<f64> {
-    let values = written.settled.measure(decision, &[job.metric.as_ref()]);
+fn value(goal: &Goal, decision: &Decision, written: &Written) -> Result<f64> {
+    let values = written.settled.measure(decision, &[goal.metric.as_ref()]);
     values.into_iter().next().flatten().ok_or_else(|| {
         Error::usage(format!(
             "{} is not known of what is left after rows were suppressed for their own limits; MINIMIZING glm is",
-            job.metric_name
+            goal.metric_name
         ))
     })
 }
 
 /// Returns the manifest's summary of the randomized columns, which are measured if there is a
 /// target.
-fn randomized(job: &Job, written: &Written) -> Vec<RandomizedColumn> {
+fn randomized(roles: &Roles, written: &Written) -> Vec<RandomizedColumn> {
     let one = |(permutation, after): (&Arc<Permutation>, &f64)| RandomizedColumn {
         column: permutation.column.clone(),
-        within: job
+        within: roles
             .randomization(&permutation.column)
             .map(ToString::to_string)
             .unwrap_or_default(),
@@ -112,8 +112,8 @@ fn items(decision: &Decision) -> Vec<ItemSetSummary> {
 }
 
 /// Returns the manifest's summary of the personal limits, if the rows have them.
-fn personal(job: &Job, written: &Written) -> Option<PersonalSummary> {
-    let (constraint, _) = job.personal()?;
+fn personal(guarantees: &Guarantees, written: &Written) -> Option<PersonalSummary> {
+    let (constraint, _) = guarantees.personal()?;
     let outcome = written.outcome.clone().unwrap_or_default();
     Some(PersonalSummary {
         column: constraint.attribute.clone()?,

@@ -15,7 +15,7 @@ use std::sync::Arc;
 async fn recounted(folder: &Path) -> (Arc<Job>, Decision, Written, Recounted, Staging) {
     let mut job = job();
     let target = target(&folder.join("out"));
-    job.target = Some(target.clone());
+    job.output.target = Some(target.clone());
     let job = Arc::new(job);
     let decision = decided(&job).await;
     let rewrite = rewrite(&job, &decision, &silent()).await.unwrap();
@@ -35,7 +35,7 @@ async fn a_release_says_what_was_recounted_and_not_what_was_decided() {
     let (job, decision, written, mut recounted, stage) = recounted(scratch.path()).await;
     recounted.reached_k = Some(41);
     let inputs = Inputs::of(&job);
-    let target = job.target.as_ref().unwrap();
+    let target = job.output.target.as_ref().unwrap();
     let published = publish(
         (&job, target),
         (&decision, Findings::default()),
@@ -64,7 +64,7 @@ async fn a_release_says_what_was_recounted_and_not_what_was_decided() {
 async fn what_came_to_stand_in_the_target_meanwhile_stays() {
     let scratch = tempfile::tempdir().unwrap();
     let (job, decision, written, recounted, stage) = recounted(scratch.path()).await;
-    let target = job.target.as_ref().unwrap();
+    let target = job.output.target.as_ref().unwrap();
     std::fs::create_dir(&target.path).unwrap();
     std::fs::write(target.path.join("theirs.txt"), "theirs").unwrap();
     let inputs = Inputs::of(&job);
@@ -86,9 +86,9 @@ async fn what_came_to_stand_in_the_target_meanwhile_stays() {
 async fn rows_are_handed_out_without_what_is_only_recounted() {
     use datafusion::catalog::TableProvider;
     let mut job = job();
-    job.entity = Some("illness".into());
-    job.sensitive.clear();
-    job.constraints.truncate(1);
+    job.input.entity = Some("illness".into());
+    job.roles.sensitive.clear();
+    job.guarantees.constraints.truncate(1);
     let job = Arc::new(job);
     let decision = decided(&job).await;
     let rewrite = rewrite(&job, &decision, &silent()).await.unwrap();

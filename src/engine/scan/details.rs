@@ -2,7 +2,7 @@
 //! class labels.
 
 use crate::frequency::{Attribute, Base, DetailRequest};
-use crate::job::{Constraint, Job};
+use crate::job::{Constraint, Input, Job, Roles};
 use crate::metric::Metric;
 
 /// Returns the details that the classes of a job need for the job's models and for measuring
@@ -14,47 +14,47 @@ pub fn detail_requests(job: &Job, metrics: &[&dyn Metric]) -> Vec<DetailRequest>
             requests.push(request);
         }
     };
-    if let Some(entity) = &job.entity {
+    if let Some(entity) = &job.input.entity {
         add(DetailRequest::Distinct(entity.clone()));
     }
-    for constraint in &job.constraints {
-        add_attribute(job, constraint, &mut add);
+    for constraint in &job.guarantees.constraints {
+        add_attribute(&job.input, constraint, &mut add);
     }
     let divides = job.candidates().iter().any(|c| c.partitioner.reads_class_label());
     if divides || metrics.iter().any(|m| m.reads().class_label) {
-        class_label_request(job).into_iter().for_each(&mut add);
+        class_label_request(&job.roles).into_iter().for_each(&mut add);
     }
     if metrics.iter().any(|m| m.reads().attribute) {
-        measured_attribute(job).into_iter().for_each(add);
+        measured_attribute(&job.roles).into_iter().for_each(add);
     }
     requests
 }
 
 /// Returns the detail of the class label, counted by rows.
-pub(in crate::engine) fn class_label_request(job: &Job) -> Option<DetailRequest> {
-    Some(DetailRequest::Values(job.class_label.clone()?))
+pub(in crate::engine) fn class_label_request(roles: &Roles) -> Option<DetailRequest> {
+    Some(DetailRequest::Values(roles.class_label.clone()?))
 }
 
 /// Returns the detail of the sensitive attribute that metrics read, counted by rows.
-pub(in crate::engine) fn measured_attribute(job: &Job) -> Option<DetailRequest> {
-    let first = job.sensitive.first()?;
+pub(in crate::engine) fn measured_attribute(roles: &Roles) -> Option<DetailRequest> {
+    let first = roles.sensitive.first()?;
     Some(DetailRequest::Values(first.column.clone()))
 }
 
-fn add_attribute(job: &Job, constraint: &Constraint, add: &mut impl FnMut(DetailRequest)) {
+fn add_attribute(input: &Input, constraint: &Constraint, add: &mut impl FnMut(DetailRequest)) {
     // A personal limit needs no detail of classes.
-    if constraint.model.limit_column().is_some() {
+    if constraint.is_personal() {
         return;
     }
     if let (true, Some(attribute)) = (constraint.model.reads().attribute, &constraint.attribute) {
-        add(attribute_request(job, attribute));
+        add(attribute_request(input, attribute));
     }
 }
 
 /// Returns the detail of a sensitive attribute: its rows by value, or its distinct entities by
 /// value if the job has an entity.
-pub(in crate::engine) fn attribute_request(job: &Job, attribute: &str) -> DetailRequest {
-    match &job.entity {
+pub(in crate::engine) fn attribute_request(input: &Input, attribute: &str) -> DetailRequest {
+    match &input.entity {
         Some(entity) => DetailRequest::Pairs {
             entity: entity.clone(),
             values: attribute.into(),

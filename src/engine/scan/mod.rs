@@ -16,7 +16,7 @@ use crate::drift::{Drift, refusal};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Base, BaseSet, Columns, DetailRequest, FrequencySets, Scan};
 use crate::hierarchy::{Bounds, Lookup, OnUnmapped};
-use crate::job::{Choice, Job, QuasiIdentifier, SourceTable};
+use crate::job::{Choice, Input, Job, QuasiIdentifier, SourceTable};
 use crate::lattice::{Lattice, Node};
 use crate::model::Sampling;
 use crate::observe::{Observer, Phase};
@@ -39,11 +39,11 @@ const CACHE_BYTES: usize = 512 << 20;
 
 /// Reads the source of a job once. The classes contain `details` beside their rows.
 pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer) -> Result<Scanned> {
-    let names: Vec<String> = job.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
-    let plan = select(&job.source.rows, &names, details)?;
+    let names: Vec<String> = job.roles.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
+    let plan = select(&job.input.source.rows, &names, details)?;
     check_typed(&plan)?;
     let columns = Columns::new(&Arc::new(plan.schema().as_arrow().clone()), &names, details)?;
-    let sampling = job.sampling().cloned();
+    let sampling = job.guarantees.sampling().cloned();
     let progress = match (observer.begin(Phase::Scan), &sampling) {
         (progress, None) => progress,
         // The number of rows that are read is not reported if it must stay unknown which rows are
@@ -51,17 +51,19 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
         (_, Some(_)) => Arc::default(),
     };
     let watched = (sampling.is_none().then_some(observer), &progress);
-    let (state, _) = job.source.rows.clone().into_parts();
+    let (state, _) = job.input.source.rows.clone().into_parts();
     let context = state.task_ctx();
     let spill_space = SpillSpace::of(&context);
     let sample = count(&columns, plan, &spill_space, watched).await?;
-    let population = match &job.population {
-        Some(population) => Some(count_population(job, population, &names, &columns, &spill_space, watched).await?),
+    let population = match &job.input.population {
+        Some(population) => {
+            Some(count_population(&job.input, population, &names, &columns, &spill_space, watched).await?)
+        }
         None => None,
     };
 
-    let (quasi_identifiers, chosen) = (job.quasi_identifiers.clone(), Chosen::of(&job.choice));
-    let is_replay = matches!(job.choice, Choice::Replay(_));
+    let (quasi_identifiers, chosen) = (job.roles.quasi_identifiers.clone(), Chosen::of(&job.goal.choice));
+    let is_replay = matches!(job.goal.choice, Choice::Replay(_));
     let merge = move || {
         merge(
             quasi_identifiers,
@@ -195,7 +197,7 @@ async fn count(
 }
 
 async fn count_population(
-    job: &Job,
+    input: &Input,
     population: &SourceTable,
     names: &[String],
     columns: &Columns,
@@ -221,7 +223,7 @@ async fn count_population(
     // columns.
     let columns = columns.without_details();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let typed = same_types(&job.source.rows, select_columns(&population.rows, &names)?, &names)?;
+    let typed = same_types(&input.source.rows, select_columns(&population.rows, &names)?, &names)?;
     count(&columns, typed, spill_space, watched).await
 }
 

@@ -14,8 +14,8 @@ async fn error(job: &Job) -> String {
 async fn rows_become_combinations_with_what_the_models_read() {
     let mut job = job();
     let twice = [PEOPLE.as_slice(), &PEOPLE[..2]].concat();
-    job.source = source(batch(&twice));
-    let details = detail_requests(&job, &job.metrics());
+    job.input.source = source(batch(&twice));
+    let details = detail_requests(&job, &job.goal.metrics());
     assert_eq!(details, [DetailRequest::Values("illness".into())]);
     let scanned = scan(&job, &details, &Silent).await.unwrap();
     let base = scanned.sets.base();
@@ -29,14 +29,14 @@ async fn rows_become_combinations_with_what_the_models_read() {
 #[tokio::test]
 async fn levels_that_a_hierarchy_does_not_have_are_refused() {
     let mut job = job();
-    job.quasi_identifiers[1].levels = Some((0, 3));
+    job.roles.quasi_identifiers[1].levels = Some((0, 3));
     assert!(error(&job).await.contains("column zip: LEVELS 0 TO 3"));
 }
 
 #[tokio::test]
 async fn a_value_that_no_hierarchy_knows_is_refused_without_being_told() {
     let mut job = job();
-    job.source = source(batch(&[(77, "a", "flu")]));
+    job.input.source = source(batch(&[(77, "a", "flu")]));
     let error = error(&job).await;
     assert!(error.contains("age") && !error.contains("77"), "{error}");
 }
@@ -51,14 +51,14 @@ async fn a_column_without_a_type_is_refused() {
         ("illness", Arc::clone(rows.column(2))),
     ];
     let rows = RecordBatch::try_from_iter_with_nullable(columns.map(|(name, values)| (name, values, true))).unwrap();
-    job.source = source(rows);
+    job.input.source = source(rows);
     assert!(error(&job).await.contains("column zip is NULL in every row"));
 }
 
 #[tokio::test]
 async fn a_population_without_the_table_is_refused() {
     let mut job = job();
-    job.population = Some(source(batch(&PEOPLE[1..])));
+    job.input.population = Some(source(batch(&PEOPLE[1..])));
     assert!(
         error(&job)
             .await

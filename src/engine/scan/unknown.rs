@@ -13,14 +13,14 @@ use std::sync::Arc;
 /// unknown value.
 pub(super) fn of_attributes(job: &Job, base: &Base) -> Result<Vec<Drift>> {
     let mut found: Vec<Drift> = vec![];
-    if !matches!(job.choice, Choice::Replay(_)) {
+    if !matches!(job.goal.choice, Choice::Replay(_)) {
         return Ok(found);
     }
-    let read = job.constraints.iter().filter(|c| c.model.reads().hierarchy);
+    let read = job.guarantees.constraints.iter().filter(|c| c.model.reads().hierarchy);
     for attribute in read.filter_map(|c| c.attribute.as_ref()) {
-        let sensitive = job.sensitive.iter().find(|s| s.column == *attribute);
+        let sensitive = job.roles.sensitive.iter().find(|s| s.column == *attribute);
         let hierarchy = sensitive.and_then(|s| s.hierarchy.as_ref());
-        let detail = position(base, &attribute_request(job, attribute));
+        let detail = position(base, &attribute_request(&job.input, attribute));
         let is_new = found.iter().all(|drift| !drift.columns.contains(attribute));
         if let (Some(hierarchy), Some(detail), true) = (hierarchy, detail, is_new) {
             let own = &base.attributes[detail];

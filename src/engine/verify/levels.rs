@@ -1,17 +1,17 @@
 //! The levels of a decided node, by which a recount interprets the released labels.
 
 use crate::engine::decide::Decision;
-use crate::job::Job;
+use crate::job::Roles;
 use crate::recount::Generalized;
 use std::sync::Arc;
 
 /// Returns the quasi-identifiers of a job with the levels of the decided node. A partition has no
 /// such levels.
-pub(super) fn generalized(job: &Job, decision: &Decision) -> Vec<Generalized> {
+pub(super) fn generalized(roles: &Roles, decision: &Decision) -> Vec<Generalized> {
     if decision.verdict.partition.is_some() {
         return vec![];
     }
-    let columns = job.quasi_identifiers.iter().zip(decision.classes.node().levels());
+    let columns = roles.quasi_identifiers.iter().zip(decision.classes.node().levels());
     let one = columns.map(|(q, level)| Generalized {
         column: q.column.clone(),
         hierarchy: Arc::clone(&q.hierarchy),

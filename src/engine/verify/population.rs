@@ -23,29 +23,33 @@ pub(super) async fn generalized_population(
     job: &Job,
     decision: &Decision,
 ) -> Result<Option<String>> {
-    let Some(population) = &job.population else {
+    let Some(population) = &job.input.population else {
         return Ok(None);
     };
-    let columns = job.quasi_identifiers.iter().enumerate();
+    let columns = job.roles.quasi_identifiers.iter().enumerate();
     let columns = columns.map(|(i, q)| Released {
         name: q.column.clone(),
         treatment: ColumnTreatment::Generalize(i),
     });
     let everything = vec![true; decision.classes.len()];
-    let recoding = recoding_among(job, decision, &everything, false, columns.collect())?;
-    let names: Vec<&str> = job.quasi_identifiers.iter().map(|q| q.column.as_str()).collect();
-    let rows = same_types(&job.source.rows, select_columns(&population.rows, &names)?, &names)?;
+    let recoding = recoding_among(&job.roles, decision, &everything, false, columns.collect())?;
+    let names: Vec<&str> = job.roles.quasi_identifiers.iter().map(|q| q.column.as_str()).collect();
+    let rows = same_types(
+        &job.input.source.rows,
+        select_columns(&population.rows, &names)?,
+        &names,
+    )?;
     let plan = plan(&rows, Arc::new(recoding), &[], &[]).await?;
     session.deregister_table(POPULATION)?;
-    let rows = session.read_table(Arc::new(table_over(plan, job.source.state())?))?;
+    let rows = session.read_table(Arc::new(table_over(plan, job.input.source.state())?))?;
     // If suppressed rows are written, every released quasi-identifier is text, except where labels
     // have another form.
-    let computed = job.computed_columns();
+    let computed = job.roles.computed_columns();
     let texts = names.iter().map(|name| match computed.iter().any(|c| c == name) {
         true => ident(*name),
         false => text_of(ident(*name)).alias(*name),
     });
-    let rows = match job.starred {
+    let rows = match job.guarantees.starred {
         true => rows.select(texts.collect::<Vec<_>>())?,
         false => rows,
     };

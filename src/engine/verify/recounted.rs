@@ -9,7 +9,8 @@ use crate::engine::executor::executor;
 use crate::engine::write::{ReleaseTable, Spool, Staging, Written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Check;
-use crate::job::{Constraint, Format, Job};
+use crate::job::{Constraint, Format, Guarantees, Job};
+use crate::model::About;
 use crate::observe::{Observer, Phase};
 use crate::recode::SUPPRESSED;
 use crate::recount::{
@@ -83,7 +84,7 @@ pub(in crate::engine) async fn recount(
 ) -> Result<Recounted> {
     match counted(job, decision, written, stage, observer).await {
         Err(e) if e.kind() == ErrorKind::Verification => {
-            job.check_unchanged().await?;
+            job.input.check_unchanged().await?;
             Err(e)
         }
         counted => counted,
@@ -97,12 +98,12 @@ async fn counted(
     stage: Option<&Staging>,
     observer: &Arc<dyn Observer>,
 ) -> Result<Recounted> {
-    let (state, progress) = (job.source.state(), observer.begin(Phase::Verify));
+    let (state, progress) = (job.input.source.state(), observer.begin(Phase::Verify));
     let recounting = executor(&state)?.recount(written).await?;
     let elsewhere = Arc::clone(&recounting).elsewhere(&progress);
     let session = session_with(&state, progress, elsewhere);
-    observer.expects(Phase::Verify, rows_to_read(job, decision));
-    let (_, source) = job.source.rows.clone().into_parts();
+    observer.expects(Phase::Verify, rows_to_read(&job.guarantees, decision));
+    let (_, source) = job.input.source.rows.clone().into_parts();
     session.register_table(WHOLE, Arc::new(ViewTable::new(source, None)))?;
     let recount = Recount {
         job,
@@ -111,19 +112,19 @@ async fn counted(
         session: &session,
     };
     let mut found = None;
-    if let (Some(target), Some(stage)) = (&job.target, stage) {
+    if let (Some(target), Some(stage)) = (&job.output.target, stage) {
         read_back(&session, RELEASED, (stage, &written.files), target, &written.schema).await?;
-        recounting.check_order(&session, RELEASED, job, written).await?;
+        recounting.check_order(&session, RELEASED, &job.roles, written).await?;
         let files = Rows::Files {
             format: target.format,
             tell: written.rows.is_none(),
         };
-        bounds_as_text(&session, RELEASED, &job.computed_columns()).await?;
+        bounds_as_text(&session, RELEASED, &job.roles.computed_columns()).await?;
         found = Some(recount.of(files).await?);
     }
     if let Some(rows) = &written.rows {
         register(&session, rows)?;
-        bounds_as_text(&session, REWRITTEN, &job.computed_columns()).await?;
+        bounds_as_text(&session, REWRITTEN, &job.roles.computed_columns()).await?;
         found = Some(recount.of(Rows::Kept).await?);
     }
     found.ok_or_else(|| Error::internal("nothing was written that could be recounted"))
@@ -131,11 +132,11 @@ async fn counted(
 
 /// Estimates how many rows a recount reads: the classes are counted twice, each promise beyond
 /// class sizes reads the released rows again, and some compare them with the whole table.
-fn rows_to_read(job: &Job, decision: &Decision) -> u64 {
-    let released = decision.verdict.released + decision.starred_rows(job);
+fn rows_to_read(guarantees: &Guarantees, decision: &Decision) -> u64 {
+    let released = decision.verdict.released + decision.starred_rows(guarantees);
     let reads = |c: &&Constraint| c.attribute.is_some() || !c.is_of_classes() || c.model.reads().population;
-    let promises = job.constraints.iter().filter(reads).count() as u64;
-    let whole = job.constraints.iter().filter(|c| c.model.reads().whole).count() as u64;
+    let promises = guarantees.constraints.iter().filter(reads).count() as u64;
+    let whole = guarantees.constraints.iter().filter(|c| c.model.reads().whole).count() as u64;
     (2 + promises) * released + whole * decision.evaluator.rows()
 }
 
@@ -163,7 +164,7 @@ impl Recount<'_> {
         let released = self.table(rows).await?;
         let (rows, reached_k) = released.count(self.session).await?;
         self.check_suppressed()?;
-        let expected = settled.verdict.released + self.decision.starred_rows(job);
+        let expected = settled.verdict.released + self.decision.starred_rows(&job.guarantees);
         if rows != expected {
             return Err(Error::new(
                 ErrorKind::Verification,
@@ -178,8 +179,10 @@ impl Recount<'_> {
         checks.iter_mut().for_each(|c| c.reached = c.reached.map(steady));
         let classes = settled.verdict.classes;
         // Rows without any item are in classes, but in no combination of items.
-        let is_missing =
-            |(promise, check): (&Promise, &Check)| check.reached.is_none() && promise.model.item_bound().is_none();
+        let is_missing = |(promise, check): (&Promise, &Check)| match promise.model.about() {
+            About::Classes | About::Rows { .. } | About::Sample(_) => check.reached.is_none(),
+            About::Items(_) => false,
+        };
         if classes > 0 && (reached_k.is_none() || promises.iter().zip(&checks).any(is_missing)) {
             return Err(Error::new(
                 ErrorKind::Verification,
@@ -188,12 +191,12 @@ impl Recount<'_> {
         }
         // The checks are in the order of the models.
         if let Some(check) = self.check_limits() {
-            let place = job.constraints.iter().position(|c| c.model.limit_column().is_some());
+            let place = job.guarantees.constraints.iter().position(|c| c.is_personal());
             // If the files do not contain what the models read, no checks come before this one.
             checks.insert(place.unwrap_or(checks.len()).min(checks.len()), check);
         }
         if tell {
-            let starred = self.decision.starred_rows(job);
+            let starred = self.decision.starred_rows(&job.guarantees);
             checks.extend(check_marginals(self.session, &self.written.permutations, &released.name, starred).await?);
         }
         checks.extend(check_codes(self.session, &released, job).await?);
@@ -217,21 +220,25 @@ impl Recount<'_> {
                 ..
             }
         );
-        let folders = job.target.as_ref().map_or(&[][..], |target| &target.partitioned_by);
-        let in_csv = job.quasi_identifiers.iter().map(|q| q.column.clone());
+        let folders = job
+            .output
+            .target
+            .as_ref()
+            .map_or(&[][..], |target| &target.partitioned_by);
+        let in_csv = job.roles.quasi_identifiers.iter().map(|q| q.column.clone());
         let empty_is_null = in_csv.filter(|c| is_csv && !folders.contains(c)).collect();
         Ok(ReleasedTable {
             name: if is_kept { REWRITTEN } else { RELEASED }.into(),
-            quasi_identifiers: job.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
-            sensitive: job.sensitive.iter().map(|s| s.column.clone()).collect(),
-            item_sets: job.item_sets.iter().map(|s| s.column.clone()).collect(),
-            entity: job.entity.clone().filter(|_| is_kept || !job.hides_entity()),
-            starred: decision.starred_rows(job),
-            null_labels: job.computed_columns(),
+            quasi_identifiers: job.roles.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
+            sensitive: job.roles.sensitive.iter().map(|s| s.column.clone()).collect(),
+            item_sets: job.roles.item_sets.iter().map(|s| s.column.clone()).collect(),
+            entity: job.input.entity.clone().filter(|_| is_kept || !job.hides_entity()),
+            starred: decision.starred_rows(&job.guarantees),
+            null_labels: job.roles.computed_columns(),
             suppressed: Some(SUPPRESSED.into()).filter(|_| is_kept && decision.marks_suppressed(job)),
             whole: Some(WHOLE.into()),
             population: generalized_population(self.session, job, decision).await?,
-            generalized: generalized(job, decision),
+            generalized: generalized(&job.roles, decision),
             empty_is_null,
             answers: Answers::default(),
         })
@@ -242,7 +249,7 @@ impl Recount<'_> {
     fn check_suppressed(&self) -> Result<()> {
         let (job, limit) = (self.job, self.decision.evaluator.suppression_limit());
         let suppressed = self.written.settled.verdict.suppressed;
-        let (Some((constraint, _)), Some(outcome)) = (job.personal(), &self.written.outcome) else {
+        let (Some((constraint, _)), Some(outcome)) = (job.guarantees.personal(), &self.written.outcome) else {
             return Ok(());
         };
         if suppressed <= limit {
@@ -251,19 +258,19 @@ impl Recount<'_> {
         Err(Error::infeasible(format!(
             "{} does not hold: the limits of {} rows are met by no generalization of their class; {suppressed} rows would \
              have to be suppressed, and {limit} may be",
-            constraint.describe(&job.quasi_identifiers),
+            constraint.describe(&job.roles.quasi_identifiers),
             outcome.unmet
         )))
     }
 
     /// Returns the check of the personal limits, which were counted while the rows were handed out.
     fn check_limits(&self) -> Option<Check> {
-        let (constraint, _) = self.job.personal()?;
+        let (constraint, _) = self.job.guarantees.personal()?;
         let above = self.written.outcome.as_ref().map(|o| o.above);
         Some(Check {
             check: format!(
                 "rows above their limit, {}",
-                constraint.describe(&self.job.quasi_identifiers)
+                constraint.describe(&self.job.roles.quasi_identifiers)
             ),
             required: 0.0,
             reached: above.map(|n| n as f64),

@@ -16,7 +16,7 @@ async fn written(job: &Arc<Job>, lie: impl FnOnce(RecordBatch) -> RecordBatch) -
     let decision = decided(job).await;
     let mut rewrite = rewrite(job, &decision, &silent()).await.unwrap();
     let schema = rewrite.plan.schema();
-    let rows = collect(Arc::clone(&rewrite.plan), job.source.state().task_ctx())
+    let rows = collect(Arc::clone(&rewrite.plan), job.input.source.state().task_ctx())
         .await
         .unwrap();
     let rows = lie(concat_batches(&schema, &rows).unwrap());

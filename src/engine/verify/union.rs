@@ -13,7 +13,7 @@ use crate::engine::standing::{parquet, rows_that_stand};
 use crate::engine::write::{Staging, Written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{Check, Manifest};
-use crate::job::{Existing, Job, Target};
+use crate::job::{Existing, Job, Roles, Target};
 use crate::observe::{Observer, Phase};
 use crate::recount::{ReleasedTable, check_codes, promises, steady};
 use arrow::datatypes::{DataType, Schema};
@@ -58,7 +58,13 @@ pub(in crate::engine) async fn recount_union(
     }
     observer.begin(Phase::Verify);
     let session = &recounted.session;
-    let alone = check(job, session, &table(job, RELEASED), "these rows alone would not hold").await?;
+    let alone = check(
+        job,
+        session,
+        &table(&job.roles, RELEASED),
+        "these rows alone would not hold",
+    )
+    .await?;
     let Some(standing) = target.grows.clone() else {
         return Ok(None);
     };
@@ -69,13 +75,13 @@ pub(in crate::engine) async fn recount_union(
         let rows = as_written(rows_that_stand(session, target).await?, &written.schema)?;
         session.register_table(STANDING, rows.into_view())?;
         let what = "the rows of the release that stands alone do not hold";
-        check(job, session, &table(job, STANDING), what).await?;
+        check(job, session, &table(&job.roles, STANDING), what).await?;
     }
     let places = stage.places_of_all(target, &written.files).await?;
     let rows = spelled_once(parquet(session, places, target).await?)?;
     let rows = as_written(rows, &written.schema)?;
     session.register_table(GROWN, rows.into_view())?;
-    let grown = table(job, GROWN);
+    let grown = table(&job.roles, GROWN);
     let (rows, reached_k) = grown.count(session).await?;
     let expected = standing.rows_out + recounted.rows;
     if rows != expected {
@@ -100,11 +106,11 @@ pub(in crate::engine) async fn recount_union(
 
 /// Describes released rows as a separate table, whose distributions are compared with the
 /// distributions of its own rows.
-fn table(job: &Job, name: &str) -> ReleasedTable {
+fn table(roles: &Roles, name: &str) -> ReleasedTable {
     ReleasedTable {
         name: name.into(),
-        quasi_identifiers: job.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
-        sensitive: job.sensitive.iter().map(|s| s.column.clone()).collect(),
+        quasi_identifiers: roles.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
+        sensitive: roles.sensitive.iter().map(|s| s.column.clone()).collect(),
         ..ReleasedTable::default()
     }
 }

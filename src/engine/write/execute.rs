@@ -11,7 +11,7 @@ use crate::engine::apply::plan::without_order_key;
 use crate::engine::decide::Decision;
 use crate::engine::executor::{Done, ToWrite, Wrote, executor};
 use crate::error::{Error, Result};
-use crate::job::{Format, Job, Target};
+use crate::job::{Format, Input, Job, Target};
 use crate::observe::{Observer, Phase};
 use crate::recode::SUPPRESSED;
 use crate::spill::SpillSpace;
@@ -35,9 +35,12 @@ pub(in crate::engine) async fn write_files(
     let beside = beside(job, decision, &rewrite);
     let columns = recounted_beside(job, decision, &rewrite, target);
     let schema_beside = columns.map(|columns| schema.project(&columns)).transpose()?;
-    let spool = schema_beside.map(|schema| spool(job, Arc::new(schema)));
+    let spool = schema_beside.map(|schema| spool(&job.input, Arc::new(schema)));
     let progress = observer.begin(Phase::Write);
-    observer.expects(Phase::Write, decision.verdict.released + decision.starred_rows(job));
+    observer.expects(
+        Phase::Write,
+        decision.verdict.released + decision.starred_rows(&job.guarantees),
+    );
     let footer = footer(job, target, decision);
     let columns = FileColumns {
         partitioned_by: target.partitioned_by.clone(),
@@ -56,7 +59,7 @@ pub(in crate::engine) async fn write_files(
         progress: Arc::clone(&progress),
         observer: observer.as_ref(),
     };
-    let spool = match executor(&job.source.state())?.write(release).await? {
+    let spool = match executor(&job.input.source.state())?.write(release).await? {
         Wrote::Declined(spool) => spool,
         Wrote::Done(Done {
             files,
@@ -72,9 +75,9 @@ pub(in crate::engine) async fn write_files(
             });
         }
     };
-    let rows = execute(job, &rewrite)?;
+    let rows = execute(&job.input, &rewrite)?;
     let in_files = footer.clone();
-    let (shelf, target) = (staging.shelf(job), target.clone());
+    let (shelf, target) = (staging.shelf(&job.input), target.clone());
     // Runs as a task on the runtime's threads, so that no more threads work at once than were
     // requested.
     let written = SpawnedTask::spawn(async move {
@@ -102,26 +105,29 @@ pub(in crate::engine) async fn keep_rows(
 ) -> Result<Written> {
     let beside = beside(job, decision, &rewrite);
     rewrite.plan = without_order_key(rewrite.plan, &beside)?;
-    let (rows, schema) = (execute(job, &rewrite)?, rewrite.plan.schema());
+    let (rows, schema) = (execute(&job.input, &rewrite)?, rewrite.plan.schema());
     let progress = observer.begin(Phase::Write);
-    observer.expects(Phase::Write, decision.verdict.released + decision.starred_rows(job));
+    observer.expects(
+        Phase::Write,
+        decision.verdict.released + decision.starred_rows(&job.guarantees),
+    );
     let told = |rows| {
         progress.fetch_add(rows, Ordering::Relaxed);
     };
-    let rows = spool(job, Arc::clone(&schema)).fill(rows, told).await?;
+    let rows = spool(&job.input, Arc::clone(&schema)).fill(rows, told).await?;
     Ok(Written {
         rows: Some(Arc::new(rows)),
         ..Written::new(decision, rewrite, schema, beside)
     })
 }
 
-fn execute(job: &Job, rewrite: &Rewrite) -> Result<SendableRecordBatchStream> {
-    let context = job.source.state().task_ctx();
+fn execute(input: &Input, rewrite: &Rewrite) -> Result<SendableRecordBatchStream> {
+    let context = input.source.state().task_ctx();
     execute_stream(Arc::clone(&rewrite.plan), context).map_err(Error::from_data)
 }
 
-fn spool(job: &Job, schema: SchemaRef) -> Spool {
-    Spool::open(schema, SpillSpace::of(&job.source.rows.task_ctx()))
+fn spool(input: &Input, schema: SchemaRef) -> Spool {
+    Spool::open(schema, SpillSpace::of(&input.source.rows.task_ctx()))
 }
 
 /// Returns the columns that are recounted but not released.
@@ -133,20 +139,20 @@ fn beside(job: &Job, decision: &Decision, rewrite: &Rewrite) -> Vec<String> {
 /// Returns the positions of the columns that are recounted in addition to the files in `target`.
 /// Returns `None` if the files contain everything that the recount needs.
 fn recounted_beside(job: &Job, decision: &Decision, rewrite: &Rewrite, target: &Target) -> Option<Vec<usize>> {
-    let reports = job.report.is_some() && target.format == Format::Csv;
+    let reports = job.output.report.is_some() && target.format == Format::Csv;
     if !(reports || files_do_not_tell(job, decision, target.format)) {
         return None;
     }
     let schema = rewrite.plan.schema();
     let is_recounted = |i: &usize| {
         let name = schema.field(*i).name();
-        let is_entity = job.entity.as_ref() == Some(name);
+        let is_entity = job.input.entity.as_ref() == Some(name);
         is_entity
             || name == SUPPRESSED && decision.marks_suppressed(job)
-            || job.quasi_identifier(name).is_some()
-            || job.sensitive.iter().any(|s| s.column == *name)
+            || job.roles.quasi_identifier(name).is_some()
+            || job.roles.sensitive.iter().any(|s| s.column == *name)
             // A report shows what the release reveals about the class label.
-            || job.report.is_some() && job.class_label.as_ref() == Some(name)
+            || job.output.report.is_some() && job.roles.class_label.as_ref() == Some(name)
     };
     Some((0..schema.fields().len()).filter(is_recounted).collect())
 }
@@ -155,9 +161,9 @@ fn recounted_beside(job: &Job, decision: &Decision, rewrite: &Rewrite, target: &
 /// suppressed rows, or their values are texts that cannot be compared with the values of the source
 /// or the population.
 fn files_do_not_tell(job: &Job, decision: &Decision, format: Format) -> bool {
-    let mut compared = job.constraints.iter().filter(|c| c.model.limit_column().is_none());
+    let mut compared = job.guarantees.constraints.iter().filter(|c| !c.is_personal());
     let reads_types = compared.any(|c| c.attribute.is_some())
-        || job.sensitive.iter().any(|s| s.randomization.is_some())
-        || job.population.is_some();
+        || job.roles.sensitive.iter().any(|s| s.randomization.is_some())
+        || job.input.population.is_some();
     job.hides_entity() || decision.marks_suppressed(job) || (format == Format::Csv && reads_types)
 }

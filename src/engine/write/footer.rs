@@ -10,20 +10,32 @@ pub(super) fn footer(job: &Job, target: &Target, decision: &Decision) -> Footer 
     if !target.footer {
         return Footer::default();
     }
-    let models = job.constraints.iter().map(|c| c.describe(&job.quasi_identifiers));
+    let models = job
+        .guarantees
+        .constraints
+        .iter()
+        .map(|c| c.describe(&job.roles.quasi_identifiers));
     let mut footer = Footer::from([
-        ("anonsql.statement_sha256".to_string(), job.statement_sha256.clone()),
+        (
+            "anonsql.statement_sha256".to_string(),
+            job.output.statement_sha256.clone(),
+        ),
         ("anonsql.models".to_string(), models.collect::<Vec<_>>().join(" AND ")),
     ]);
     // A footer must not reveal anything about a sample, and personal limits are applied only while
     // files are written.
-    let is_known = job.sampling().is_none() && job.personal().is_none();
+    let is_known = job.guarantees.sampling().is_none() && job.guarantees.personal().is_none();
     let smallest = decision.evaluator.smallest_class(&decision.classes, &decision.verdict);
     if let Some(k) = smallest.filter(|_| is_known) {
         footer.insert("anonsql.reached_k".to_string(), k.to_string());
     }
     let facts: Vec<&str> = footer.values().map(String::as_str).collect();
-    let release = sha256(&format!("{} {} {}", facts.join(" "), job.seed, decision.describe(job)));
+    let release = sha256(&format!(
+        "{} {} {}",
+        facts.join(" "),
+        job.goal.seed,
+        decision.describe(&job.roles)
+    ));
     footer.insert("anonsql.release".to_string(), release);
     footer
 }

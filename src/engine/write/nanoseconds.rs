@@ -7,7 +7,7 @@ use crate::engine::apply::{Rewrite, plan, recoding_among};
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
 use crate::hierarchy::{LabelForm, plain_type};
-use crate::job::{Format, Job, Target};
+use crate::job::{Format, Job, Roles, Target};
 use crate::observe::Observer;
 use crate::quoting::quote;
 use crate::recode::{ColumnTreatment, ORDER_PREFIX, Released};
@@ -47,9 +47,9 @@ pub(super) async fn nanoseconds(
         Format::Csv => return Ok(names.collect()),
         Format::Parquet => {}
     }
-    let read = match job.sampling() {
+    let read = match job.guarantees.sampling() {
         Some(_) => BTreeSet::new(),
-        None => names.clone().filter(|name| is_as_read(job, name)).collect(),
+        None => names.clone().filter(|name| is_as_read(&job.roles, name)).collect(),
     };
     let found = with_nanoseconds(job, decision, &read).await?;
     let kept = |field: &&&FieldRef| !read.contains(field.name()) || found.contains(field.name());
@@ -59,8 +59,8 @@ pub(super) async fn nanoseconds(
 }
 
 /// Returns true if the released values of a column are values of the source, or texts.
-fn is_as_read(job: &Job, column: &str) -> bool {
-    match job.quasi_identifiers.iter().find(|q| q.column == column) {
+fn is_as_read(roles: &Roles, column: &str) -> bool {
+    match roles.quasi_identifiers.iter().find(|q| q.column == column) {
         Some(q) => matches!(q.labels, LabelForm::Text | LabelForm::Mode),
         None => true,
     }
@@ -74,14 +74,20 @@ async fn with_nanoseconds(job: &Job, decision: &Decision, columns: &BTreeSet<Str
     }
     let read = columns.iter().map(|name| Released {
         name: name.clone(),
-        treatment: match job.sensitive.iter().any(|s| s.column == *name) {
+        treatment: match job.roles.sensitive.iter().any(|s| s.column == *name) {
             true => ColumnTreatment::Protect,
             false => ColumnTreatment::Keep,
         },
     });
-    let recoding = recoding_among(job, decision, &decision.verdict.kept, job.starred, read.collect())?;
-    let rows = plan::recoded(&job.source.rows, Arc::new(recoding)).await?;
-    let mut rows = execute_stream(rows, job.source.rows.task_ctx().into()).map_err(Error::from_data)?;
+    let recoding = recoding_among(
+        &job.roles,
+        decision,
+        &decision.verdict.kept,
+        job.guarantees.starred,
+        read.collect(),
+    )?;
+    let rows = plan::recoded(&job.input.source.rows, Arc::new(recoding)).await?;
+    let mut rows = execute_stream(rows, job.input.source.rows.task_ctx().into()).map_err(Error::from_data)?;
     while found.len() < columns.len()
         && let Some(batch) = rows.next().await
     {

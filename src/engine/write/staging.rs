@@ -5,7 +5,7 @@ use super::shelf::{Shelf, WrittenFile};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{FileSummary, MANIFEST, Manifest};
 use crate::formats::Change;
-use crate::job::{Existing, Format, Job, Target};
+use crate::job::{Existing, Format, Input, Job, Target};
 use crate::lake::{Keeper, Run, folder_of_run};
 use crate::location::folder_url;
 use crate::pool::blocking;
@@ -42,7 +42,7 @@ impl Staging {
             (None, _) => None,
             (Some(Some(stage)), _) => Some(Self::Folder(stage)),
             (Some(None), Some(stored)) => {
-                let keeper = Keeper::of(job.source.state().config());
+                let keeper = Keeper::of(job.input.source.state().config());
                 Some(Self::Store(Run::begin(&stored.prefix, stored.layout, &keeper).await?))
             }
             (Some(None), None) => return Err(Error::internal("a target without a stage")),
@@ -50,10 +50,10 @@ impl Staging {
     }
 
     /// Returns the place for the files.
-    pub(super) fn shelf(&self, job: &Job) -> Shelf {
+    pub(super) fn shelf(&self, input: &Input) -> Shelf {
         match self {
             Self::Folder(stage) => Shelf::Folder(stage.folder().to_path_buf()),
-            Self::Store(run) => Shelf::Store(run.outbox(), SpillSpace::of(&job.source.rows.task_ctx())),
+            Self::Store(run) => Shelf::Store(run.outbox(), SpillSpace::of(&input.source.rows.task_ctx())),
         }
     }
 

@@ -24,7 +24,7 @@ async fn written(folder: &Path, change: impl FnOnce(&mut Target)) -> (Staging, W
         ..target(&folder.join("out"))
     };
     change(&mut target);
-    job.constraints.truncate(1);
+    job.guarantees.constraints.truncate(1);
     let job = Arc::new(job);
     let (decision, rewrite) = rewritten(&job).await;
     let stage = Staging::Folder(Stage::open(&target.path).unwrap());

@@ -9,9 +9,9 @@ use super::standing::{Unlike, compared, divided, model_of, unfollowed, unlike_co
 use crate::error::{Error, Result};
 use crate::folder::{Check, Manifest, SuppressedRows};
 use crate::hierarchy::{LabelForm, plain_type};
-use crate::job::{Choice, Constraint, Format, Job, Target};
+use crate::job::{Choice, Constraint, Format, Job, Roles, Target};
 use crate::lake::Layout;
-use crate::model::PrivacyModel;
+use crate::model::{About, PrivacyModel};
 use arrow::datatypes::DataType;
 use std::cmp::Ordering;
 
@@ -20,8 +20,8 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
     if let Some(why) = refused(job, target) {
         return Err(Error::usage(format!("APPEND: {why}")));
     }
-    let rows = job.source.rows.schema();
-    for q in &job.quasi_identifiers {
+    let rows = job.input.source.rows.schema();
+    for q in &job.roles.quasi_identifiers {
         let field = rows.field_with_unqualified_name(&q.column).ok();
         if field.is_some_and(|f| q.hierarchy.rule().reads_whole_column(f.data_type())) {
             return Err(Error::usage(format!(
@@ -32,11 +32,11 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
             )));
         }
     }
-    for constraint in &job.constraints {
+    for constraint in &job.guarantees.constraints {
         if let Some(why) = not_counted(constraint.model.as_ref()) {
             return Err(Error::usage(format!(
                 "APPEND: {} {why}; release all rows anew, with OVERWRITE",
-                constraint.describe(&job.quasi_identifiers)
+                constraint.describe(&job.roles.quasi_identifiers)
             )));
         }
     }
@@ -48,19 +48,19 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
 
 /// Returns why a request with APPEND cannot add its rows to a release, and what to do instead.
 fn refused(job: &Job, target: &Target) -> Option<&'static str> {
-    let has_forms = job.quasi_identifiers.iter().any(|q| q.labels != LabelForm::Text);
+    let has_forms = job.roles.quasi_identifiers.iter().any(|q| q.labels != LabelForm::Text);
     Some(match () {
-        () if job.entity.is_some() => {
+        () if job.input.entity.is_some() => {
             "a person who comes again would have to be known again, and a release has nothing to know people by; leave ENTITY \
              out if nobody comes twice, or release all rows anew, with OVERWRITE"
         }
-        () if matches!(job.choice, Choice::Partition(_)) => {
+        () if matches!(job.goal.choice, Choice::Partition(_)) => {
             "local recoding has labels of its own in each batch, and their classes do not meet; use RECODING GLOBAL"
         }
-        () if !job.item_sets.is_empty() => {
+        () if !job.roles.item_sets.is_empty() => {
             "what becomes of an item is chosen for all rows at once; release all rows anew, with OVERWRITE"
         }
-        () if job.sensitive.iter().any(|s| s.randomization.is_some()) => {
+        () if job.roles.sensitive.iter().any(|s| s.randomization.is_some()) => {
             "RANDOMIZED permutes values among all rows at once, and those that stand are not permuted again; leave it out, or \
              release all rows anew, with OVERWRITE"
         }
@@ -68,12 +68,14 @@ fn refused(job: &Job, target: &Target) -> Option<&'static str> {
             "labels in another form than TEXT are computed from the rows of a batch, and differ from batch to batch; use LABELS \
              TEXT"
         }
-        () if job.starred => "rows that cannot be released wait, and are written nowhere; use SUPPRESSED ROWS DROPPED",
-        () if job.population.is_some() => {
+        () if job.guarantees.starred => {
+            "rows that cannot be released wait, and are written nowhere; use SUPPRESSED ROWS DROPPED"
+        }
+        () if job.input.population.is_some() => {
             "each batch would be counted in the whole POPULATION; release all rows anew, with OVERWRITE"
         }
         () if target.format == Format::Csv => "the values of CSV files have no types to compare; use STORED AS PARQUET",
-        () if job.report.is_some() => {
+        () if job.output.report.is_some() => {
             "a report is about the rows of one run; leave REPORT TO out, and ask RISK OF and UTILITY OF about the release"
         }
         () if target.stored.as_ref().is_some_and(|s| s.layout == Layout::Plain) => {
@@ -86,24 +88,31 @@ fn refused(job: &Job, target: &Target) -> Option<&'static str> {
 /// Returns why a model cannot be counted over the released labels of several batches.
 fn not_counted(model: &dyn PrivacyModel) -> Option<&'static str> {
     let reads = model.reads();
-    Some(match () {
-        () if model.sampling().is_some() => "is a promise about one draw, and another draw spends the budget again",
-        () if model.item_bound().is_some() => "is about sets of items, which are generalized for all rows at once",
-        () if model.limit_column().is_some() => "is a promise to each row, whose limit no release has",
-        () if reads.population => "counts in a population",
-        () if reads.sizes => "estimates from all class sizes at once",
-        () if reads.supersets => "compares a class with the rows around it, which each batch has others of",
-        () if reads.labels => "reads what each label stands for, which may change with the values of a batch",
-        () => return None,
+    Some(match model.about() {
+        About::Sample(_) => "is a promise about one draw, and another draw spends the budget again",
+        About::Items(_) => "is about sets of items, which are generalized for all rows at once",
+        About::Rows { .. } => "is a promise to each row, whose limit no release has",
+        About::Classes if reads.population => "counts in a population",
+        About::Classes if reads.sizes => "estimates from all class sizes at once",
+        About::Classes if reads.supersets => "compares a class with the rows around it, which each batch has others of",
+        About::Classes if reads.labels => {
+            "reads what each label stands for, which may change with the values of a batch"
+        }
+        About::Classes => return None,
     })
 }
 
 /// Refuses a batch of another kind than the release.
 fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
-    if let Some(unlike) = unfollowed(job, standing) {
+    if let Some(unlike) = unfollowed(&job.guarantees, standing) {
         return Err(Error::usage(format!("{unlike}; release all rows anew, with OVERWRITE")));
     }
-    let is_asked = |name: &String| job.standards.iter().any(|standard| standard.info.name == *name);
+    let is_asked = |name: &String| {
+        job.guarantees
+            .standards
+            .iter()
+            .any(|standard| standard.info.name == *name)
+    };
     if let Some(lost) = standing.following.iter().find(|name| !is_asked(name)) {
         return Err(Error::usage(format!(
             "the release that stands follows {lost}, and these rows would not; write FOLLOWING {lost}"
@@ -118,7 +127,7 @@ fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
     if standing.partition.is_some() {
         return other("is local recoding");
     }
-    if job.is_under_another_policy(standing.policy.as_ref()) {
+    if job.output.is_under_another_policy(standing.policy.as_ref()) {
         return other("was not made under this policy");
     }
     if standing.differential_privacy.is_some() {
@@ -152,14 +161,20 @@ fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
     }
     same_columns(job, standing)?;
     same_partitions(target, standing)?;
-    if let Some(unlike) = unlike_hierarchy(job, standing)? {
+    if let Some(unlike) = unlike_hierarchy(&job.roles, standing)? {
         return Err(Error::usage(format!(
             "{unlike}. Make the hierarchy as it was, or release all rows anew, with OVERWRITE"
         )));
     }
     same_levels(job, standing)?;
     for check in &standing.checks {
-        if !is_of_codes(job, check) && !job.constraints.iter().any(|c| is_as_strong(job, c, check)) {
+        if !is_of_codes(&job.roles, check)
+            && !job
+                .guarantees
+                .constraints
+                .iter()
+                .any(|c| is_as_strong(&job.roles, c, check))
+        {
             return Err(less(check));
         }
     }
@@ -221,14 +236,14 @@ fn same_partitions(target: &Target, standing: &Manifest) -> Result<()> {
 
 /// Refuses levels below those of the release, and levels whose labels have another type.
 fn same_levels(job: &Job, standing: &Manifest) -> Result<()> {
-    for (i, q) in job.quasi_identifiers.iter().enumerate() {
+    for (i, q) in job.roles.quasi_identifiers.iter().enumerate() {
         let Some(level) = standing.node.get(&q.column).copied() else {
             return Err(Error::data(format!(
                 "the manifest of the release has no level of {}",
                 q.column
             )));
         };
-        let Choice::Node(levels) = &job.choice else {
+        let Choice::Node(levels) = &job.goal.choice else {
             continue;
         };
         if levels[i] < level {
@@ -250,17 +265,17 @@ fn same_levels(job: &Job, standing: &Manifest) -> Result<()> {
 
 /// Returns true if the labels of a column above level 0 have the type of those at level 0.
 pub(crate) fn rises_from_zero(job: &Job, column: &str) -> bool {
-    let mut quasi_identifiers = job.quasi_identifiers.iter();
+    let mut quasi_identifiers = job.roles.quasi_identifiers.iter();
     if quasi_identifiers.any(|q| q.column == column && q.hierarchy.rule().codes().is_some()) {
         return true;
     }
-    let field = job.source.rows.schema().field_with_unqualified_name(column);
+    let field = job.input.source.rows.schema().field_with_unqualified_name(column);
     field.is_ok_and(|field| matches!(plain_type(field.data_type()), DataType::Utf8 | DataType::Utf8View))
 }
 
 /// Returns true if a check is about the codes of a hierarchy, which are the same for every batch.
-fn is_of_codes(job: &Job, check: &Check) -> bool {
-    let mut quasi_identifiers = job.quasi_identifiers.iter();
+fn is_of_codes(roles: &Roles, check: &Check) -> bool {
+    let mut quasi_identifiers = roles.quasi_identifiers.iter();
     quasi_identifiers.any(|q| {
         let codes = q.hierarchy.rule().codes();
         codes.is_some_and(|codes| codes.check_of(&q.column) == check.check)
@@ -268,9 +283,9 @@ fn is_of_codes(job: &Job, check: &Check) -> bool {
 }
 
 /// Returns true if a model promises at least what `check` requires.
-fn is_as_strong(job: &Job, constraint: &Constraint, check: &Check) -> bool {
+fn is_as_strong(roles: &Roles, constraint: &Constraint, check: &Check) -> bool {
     matches!(
-        compared(job, constraint, check),
+        compared(roles, constraint, check),
         Some(Ordering::Equal | Ordering::Greater)
     )
 }

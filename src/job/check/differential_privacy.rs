@@ -5,7 +5,7 @@ use super::Purpose;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, LabelForm, OnNull, OnUnmapped};
 use crate::job::{Constraint, Job, QuasiIdentifier, SuppressionLimit};
-use crate::model::SampleKey;
+use crate::model::{SampleKey, Sampling};
 use crate::secret::Secret;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan};
@@ -17,14 +17,15 @@ const GIVEN: &[&str] = &["values", "file"];
 /// Refuses a request for a differentially private release that would reveal more than its classes,
 /// or in which the class of a row would depend on more of the source than that row.
 pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
-    let Some(constraint) = job.constraints.iter().find(|c| c.model.sampling().is_some()) else {
+    let sample = job.guarantees.constraints.iter().find_map(|c| Some((c, c.sampling()?)));
+    let Some((constraint, sampling)) = sample else {
         return Ok(());
     };
     let name = constraint.call.name.as_str();
     let found = match purpose {
-        Purpose::Release => clauses(job, constraint)
+        Purpose::Release => clauses(job, constraint, sampling)
             .or_else(|| levels(job))
-            .or_else(|| job.quasi_identifiers.iter().find_map(|q| column(job, q))),
+            .or_else(|| job.roles.quasi_identifiers.iter().find_map(|q| column(job, q))),
         _ => Some(
             "this statement counts the source itself, and nothing protects what it prints; write it without this model, for \
              your own eyes, or ANONYMIZE"
@@ -32,38 +33,42 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
         ),
     };
     let found = match found {
-        None => match job.source.depends {
+        None => match job.input.source.depends {
             Some(why) => Some(why.into()),
-            None => rows(job.source.rows.logical_plan())?,
+            None => rows(job.input.source.rows.logical_plan())?,
         },
         found => found,
     };
     found.map_or(Ok(()), |why| Err(Error::usage(format!("{name}: {why}"))))
 }
 
-fn clauses(job: &Job, constraint: &Constraint) -> Option<String> {
-    let other = job.constraints.iter().find(|c| !std::ptr::eq(*c, constraint));
+fn clauses(job: &Job, constraint: &Constraint, sampling: &Sampling) -> Option<String> {
+    let other = job
+        .guarantees
+        .constraints
+        .iter()
+        .find(|c| !std::ptr::eq(*c, constraint));
     if let Some(other) = other {
         return Some(format!(
             "it stands alone in SATISFYING, because what it releases is a sample; leave {} out, or ANONYMIZE the release again",
             other.call
         ));
     }
-    let key = constraint.model.sampling().map(|s| &s.key);
-    if matches!(key, Some(SampleKey::Secret(place)) if Secret::at(place).is_none()) {
+    if matches!(&sampling.key, SampleKey::Secret(place) if Secret::at(place).is_none()) {
         return Some("secret is 'env:NAME' or 'file:PATH'; the secret itself never stands in a statement".into());
     }
     if !constraint.is_of_classes() {
         return Some("it is about whole rows; leave out what follows ON".into());
     }
-    let masked = job.masks.iter().map(|of| &of.column);
+    let masked = job.roles.masks.iter().map(|of| &of.column);
     let others = job
+        .roles
         .sensitive
         .iter()
         .map(|s| &s.column)
-        .chain(&job.class_label)
-        .chain(&job.keep)
-        .filter(|column| job.mask(column).is_none());
+        .chain(&job.roles.class_label)
+        .chain(&job.roles.keep)
+        .filter(|column| job.roles.mask(column).is_none());
     let raw: Vec<&str> = masked.chain(others).map(String::as_str).collect();
     if !raw.is_empty() {
         return Some(format!(
@@ -72,26 +77,26 @@ fn clauses(job: &Job, constraint: &Constraint) -> Option<String> {
             raw.join(", ")
         ));
     }
-    if let Some(entity) = &job.entity {
+    if let Some(entity) = &job.input.entity {
         return Some(format!(
             "it hides one row; make a table with one row for each {entity}, and leave ENTITY out"
         ));
     }
-    if job.suppression != SuppressionLimit::NONE || job.starred {
+    if job.guarantees.suppression != SuppressionLimit::NONE || job.guarantees.starred {
         return Some(
             "it suppresses the rows of every class that is too small, and neither how many nor whether they were too many may \
              be seen; leave SUPPRESSING and SUPPRESSED ROWS out"
                 .into(),
         );
     }
-    job.report
+    job.output.report
         .is_some()
         .then(|| "a report compares the release with its source, whose figures are not protected; leave REPORT TO out, and write RISK OF the release".into())
 }
 
 fn levels(job: &Job) -> Option<String> {
     job.given_levels().is_none().then(|| {
-        let node = job.quasi_identifiers.iter().map(|q| format!("{} 1", q.column));
+        let node = job.roles.quasi_identifiers.iter().map(|q| format!("{} 1", q.column));
         format!(
             "a level that is found by looking at the source tells of its rows; give every quasi-identifier its level, as in \
              AT NODE ({})",
@@ -113,7 +118,7 @@ fn column(job: &Job, q: &QuasiIdentifier) -> Option<String> {
             "column {column}: WEIGHT has no effect on given levels; leave it out"
         ));
     }
-    let rows = job.source.rows.schema();
+    let rows = job.input.source.rows.schema();
     let field = rows.field_with_unqualified_name(column).ok();
     if let Some(field) = field.filter(|f| f.data_type().is_floating()) {
         return Some(format!(
@@ -137,6 +142,7 @@ fn column(job: &Job, q: &QuasiIdentifier) -> Option<String> {
 /// upwards, and whether there is an unmapped value is not known before the rows are read.
 fn of_ground(job: &Job, q: &QuasiIdentifier) -> Option<&'static str> {
     let place = job
+        .roles
         .quasi_identifiers
         .iter()
         .position(|other| other.column == q.column)?;

@@ -1,14 +1,14 @@
 //! Refusals of requests about sets of items.
 
 use crate::error::{Error, Result};
-use crate::job::{Format, Job};
+use crate::job::{Format, Job, Output};
 
 /// Refuses a column of sets that no model judges, a request whose other quasi-identifiers no model
 /// judges, and clauses that a promise about sets cannot be combined with.
 pub(super) fn check(job: &Job) -> Result<()> {
-    for set in &job.item_sets {
+    for set in &job.roles.item_sets {
         let column = &set.column;
-        let mut about = job.constraints.iter().filter(|c| c.model.item_bound().is_some());
+        let mut about = job.guarantees.constraints.iter().filter(|c| c.is_about_items());
         if !about.any(|c| c.attribute.as_ref() == Some(column)) {
             return Err(Error::usage(format!(
                 "column {column} holds lists, which are in no class of the other models: SATISFYING ... AND km_anonymity(5, \
@@ -25,36 +25,36 @@ pub(super) fn check(job: &Job) -> Result<()> {
                 set.hierarchy.name()
             )));
         }
-        is_written(job, column)?;
+        is_written(&job.output, column)?;
     }
-    let Some(constraint) = job.constraints.iter().find(|c| c.model.item_bound().is_some()) else {
+    let Some(constraint) = job.guarantees.constraints.iter().find(|c| c.is_about_items()) else {
         return Ok(());
     };
-    let name = constraint.describe(&job.quasi_identifiers);
-    if job.constraints.iter().all(|c| c.model.item_bound().is_some()) {
+    let name = constraint.describe(&job.roles.quasi_identifiers);
+    if job.guarantees.constraints.iter().all(|c| c.is_about_items()) {
         return Err(Error::usage(format!(
             "{name} is about the lists alone, and the other quasi-identifiers would be released as they are; add a model of \
              their classes, such as k_anonymity(5)"
         )));
     }
-    if let Some(entity) = &job.entity {
+    if let Some(entity) = &job.input.entity {
         return Err(Error::usage(format!(
             "{name} counts rows, and a person with several rows of {entity} would be counted several times; put the items of \
              a person into one row first: FROM (SELECT {entity}, array_agg(item ORDER BY item) AS items, ... GROUP BY ...), without ENTITY"
         )));
     }
-    if let Some((personal, _)) = job.personal() {
+    if let Some((personal, _)) = job.guarantees.personal() {
         return Err(Error::usage(format!(
             "{} suppresses rows after {name} has counted them; use one of the two",
-            personal.describe(&job.quasi_identifiers)
+            personal.describe(&job.roles.quasi_identifiers)
         )));
     }
     Ok(())
 }
 
 /// Refuses a target that cannot contain lists.
-fn is_written(job: &Job, column: &str) -> Result<()> {
-    let Some(target) = &job.target else {
+fn is_written(output: &Output, column: &str) -> Result<()> {
+    let Some(target) = &output.target else {
         return Ok(());
     };
     if target.format == Format::Csv {

@@ -6,8 +6,9 @@ use crate::drift::OnDrift;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{self, Manifest, SuppressedRows};
 use crate::hierarchy::LabelForm;
-use crate::job::{Choice, Constraint, Existing, Format, Job, Target};
+use crate::job::{Choice, Constraint, Existing, Format, Job, Output, Target};
 use crate::lake::Layout;
+use crate::model::About;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use std::cmp::Ordering;
@@ -17,7 +18,12 @@ impl Job {
     /// Returns true if the target has a release that the statement keeps. If the target has
     /// anything else, fails with `ErrorKind::TargetExists`, and the error describes the target.
     pub(crate) fn keeps_target(&self) -> Result<bool> {
-        let Some(target) = self.target.as_ref().filter(|target| target.existing == Existing::Skip) else {
+        let Some(target) = self
+            .output
+            .target
+            .as_ref()
+            .filter(|target| target.existing == Existing::Skip)
+        else {
             return Ok(false);
         };
         let whole = match &target.stored {
@@ -43,15 +49,15 @@ impl Job {
 }
 
 /// Returns the difference if a release was not made under the policy of the statement.
-fn other_policy(job: &Job, manifest: &Manifest) -> Option<String> {
-    let is_other = job.is_under_another_policy(manifest.policy.as_ref());
+fn other_policy(output: &Output, manifest: &Manifest) -> Option<String> {
+    let is_other = output.is_under_another_policy(manifest.policy.as_ref());
     is_other.then(|| "it was not made under this policy".to_string())
 }
 
 /// Returns how the kind of a release differs from that of the statement, if it does.
 fn other_kind(job: &Job, target: &Target, manifest: &Manifest) -> Result<Option<String>> {
-    let unlike = other_policy(job, manifest)
-        .or_else(|| unfollowed(job, manifest))
+    let unlike = other_policy(&job.output, manifest)
+        .or_else(|| unfollowed(&job.guarantees, manifest))
         .or_else(|| other_files(target, manifest))
         .or_else(|| other_columns(job, manifest))
         .or_else(|| other_counts(job, manifest))
@@ -60,7 +66,7 @@ fn other_kind(job: &Job, target: &Target, manifest: &Manifest) -> Result<Option<
         return Ok(unlike);
     }
     // Levels of another hierarchy mean something else.
-    Ok(match unlike_hierarchy(job, manifest)? {
+    Ok(match unlike_hierarchy(&job.roles, manifest)? {
         Some(unlike) => Some(unlike),
         None => other_levels(job, manifest).or_else(|| missing(job, manifest)),
     })
@@ -111,15 +117,16 @@ fn other_counts(job: &Job, manifest: &Manifest) -> Option<String> {
         Some(column) => format!("ENTITY ({column})"),
         None => "rows".into(),
     };
-    if job.entity != manifest.entity {
+    if job.input.entity != manifest.entity {
         return Some(format!(
             "it counts {}, and the statement counts {}",
             counted(&manifest.entity),
-            counted(&job.entity)
+            counted(&job.input.entity)
         ));
     }
     // A release that also counts in a population, and keeps the other promises, promises more.
-    let is_other = job.population.is_some() && population(&job.statement) != population(&manifest.statement);
+    let is_other =
+        job.input.population.is_some() && population(&job.output.statement) != population(&manifest.statement);
     is_other.then(|| match population(&manifest.statement) {
         Some(_) => "it counts in another POPULATION".into(),
         None => "it counts in no POPULATION".into(),
@@ -153,12 +160,12 @@ fn population(statement: &str) -> Option<Vec<Token>> {
 /// Returns how the values of a release differ from those that the statement would release: in
 /// suppressed rows, permuted columns, recoding or the form of labels.
 fn other_values(job: &Job, manifest: &Manifest) -> Option<String> {
-    match (job.starred, manifest.suppressed_rows) {
+    match (job.guarantees.starred, manifest.suppressed_rows) {
         (true, SuppressedRows::Dropped) => return Some("its suppressed rows are DROPPED".into()),
         (false, SuppressedRows::Starred) => return Some("its suppressed rows are STARRED".into()),
         _ => {}
     }
-    let sensitive = job.sensitive.iter();
+    let sensitive = job.roles.sensitive.iter();
     let asked: BTreeMap<&str, String> = sensitive
         .filter_map(|s| Some((s.column.as_str(), s.randomization.as_ref()?.to_string())))
         .collect();
@@ -172,13 +179,16 @@ fn other_values(job: &Job, manifest: &Manifest) -> Option<String> {
         let how = has.get(column).map_or("not RANDOMIZED", String::as_str);
         return Some(format!("column {column:?} is {how} in it"));
     }
-    match (matches!(job.choice, Choice::Partition(_)), manifest.partition.is_some()) {
+    match (
+        matches!(job.goal.choice, Choice::Partition(_)),
+        manifest.partition.is_some(),
+    ) {
         (true, false) => return Some("it is RECODING GLOBAL".into()),
         (false, true) => return Some("it is RECODING LOCAL".into()),
         _ => {}
     }
     let form = |column: &str| manifest.form_of(column).unwrap_or(LabelForm::Text);
-    let mut columns = job.quasi_identifiers.iter();
+    let mut columns = job.roles.quasi_identifiers.iter();
     let other = columns.find(|q| form(&q.column) != q.labels)?;
     Some(format!(
         "column {:?} has LABELS {} in it",
@@ -190,7 +200,7 @@ fn other_values(job: &Job, manifest: &Manifest) -> Option<String> {
 /// Returns which levels of a release are outside of those that the statement allows. Local recoding
 /// has no levels to compare.
 fn other_levels(job: &Job, manifest: &Manifest) -> Option<String> {
-    let given = match &job.choice {
+    let given = match &job.goal.choice {
         Choice::Node(levels) => Some(levels),
         Choice::Replay(replay) if replay.on_drift != OnDrift::Search => replay.levels.as_ref(),
         Choice::Replay(_) => return None,
@@ -200,7 +210,7 @@ fn other_levels(job: &Job, manifest: &Manifest) -> Option<String> {
         true => format!("level {low}"),
         false => format!("levels {low} to {high}"),
     };
-    job.quasi_identifiers.iter().enumerate().find_map(|(i, q)| {
+    job.roles.quasi_identifiers.iter().enumerate().find_map(|(i, q)| {
         let given = given.and_then(|levels| levels.get(i)).map(|level| (*level, *level));
         let (low, high) = given.or(q.levels)?;
         let has = manifest.levels_of(&q.column)?;
@@ -219,27 +229,33 @@ fn other_levels(job: &Job, manifest: &Manifest) -> Option<String> {
 /// Returns a promise of the statement that a release does not make.
 fn missing(job: &Job, manifest: &Manifest) -> Option<String> {
     let is_held = |c: &&Constraint| {
-        let own = c.describe(&job.quasi_identifiers);
+        let own = c.describe(&job.roles.quasi_identifiers);
         let is_checked = |held: fn(&str, &str) -> bool| manifest.checks.iter().any(|check| held(&check.check, &own));
-        match (c.model.sampling(), &manifest.differential_privacy) {
-            (Some(own), Some(budget)) if budget.epsilon <= own.epsilon && budget.delta <= own.delta => true,
+        match c.model.about() {
+            About::Sample(own) => {
+                let spent = manifest.differential_privacy.as_ref();
+                spent.is_some_and(|spent| spent.epsilon <= own.epsilon && spent.delta <= own.delta)
+                    || is_checked(|check, own| check == own)
+            }
             // The text of a check of personal limits ends with the model.
-            _ if c.model.limit_column().is_some() => is_checked(|check, own| check.ends_with(own)),
-            (Some(_), _) => is_checked(|check, own| check == own),
-            (None, _) => {
-                let held = |check| matches!(compared(job, c, check), Some(Ordering::Equal | Ordering::Less));
+            About::Rows { .. } => is_checked(|check, own| check.ends_with(own)),
+            About::Classes | About::Items(_) => {
+                let held = |check| matches!(compared(&job.roles, c, check), Some(Ordering::Equal | Ordering::Less));
                 manifest.checks.iter().any(held)
             }
         }
     };
-    match (job.sampling().is_some(), manifest.differential_privacy.is_some()) {
+    match (
+        job.guarantees.sampling().is_some(),
+        manifest.differential_privacy.is_some(),
+    ) {
         (true, false) => return Some("it is not differentially private".into()),
         (false, true) => return Some("it is differentially private".into()),
         _ => {}
     }
-    let missing = job.constraints.iter().find(|c| !is_held(c))?;
+    let missing = job.guarantees.constraints.iter().find(|c| !is_held(c))?;
     Some(format!(
         "it does not promise {}",
-        missing.describe(&job.quasi_identifiers)
+        missing.describe(&job.roles.quasi_identifiers)
     ))
 }

@@ -2,13 +2,18 @@
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{LabelForm, has_order, plain_type};
-use crate::job::{Format, Job, QuasiIdentifier};
+use crate::job::{Format, Job, Output, QuasiIdentifier};
 
 /// Refuses forms that cannot be computed for their column, or cannot be written to the target.
 pub(super) fn check(job: &Job) -> Result<()> {
-    for q in job.quasi_identifiers.iter().filter(|q| q.labels != LabelForm::Text) {
+    for q in job
+        .roles
+        .quasi_identifiers
+        .iter()
+        .filter(|q| q.labels != LabelForm::Text)
+    {
         is_computable(job, q)?;
-        is_writable(job, q)?;
+        is_writable(&job.output, q)?;
     }
     Ok(())
 }
@@ -17,7 +22,7 @@ fn is_computable(job: &Job, q: &QuasiIdentifier) -> Result<()> {
     let QuasiIdentifier {
         column, labels: form, ..
     } = q;
-    let field = job.source.rows.schema().field_with_unqualified_name(column)?;
+    let field = job.input.source.rows.schema().field_with_unqualified_name(column)?;
     let data_type = plain_type(field.data_type());
     if form.needs_order() && !has_order(data_type) {
         return Err(Error::usage(format!(
@@ -25,14 +30,14 @@ fn is_computable(job: &Job, q: &QuasiIdentifier) -> Result<()> {
              {data_type}; write LABELS MODE or LABELS TEXT, or cast the column in a query"
         )));
     }
-    if let Some(c) = job.constraints.iter().find(|c| c.model.reads().labels) {
+    if let Some(c) = job.guarantees.constraints.iter().find(|c| c.model.reads().labels) {
         return Err(Error::usage(format!(
             "column {column}: {} counts the values under each label of a hierarchy's level, and LABELS {form} does not \
              release those labels; write LABELS TEXT",
             c.call
         )));
     }
-    if let Some(c) = job.constraints.iter().find(|c| c.model.reads().supersets) {
+    if let Some(c) = job.guarantees.constraints.iter().find(|c| c.model.reads().supersets) {
         return Err(Error::usage(format!(
             "column {column}: {} is recounted by the more general labels of each released label, and LABELS {form} does \
              not release those labels; write LABELS TEXT",
@@ -51,11 +56,11 @@ fn is_computable(job: &Job, q: &QuasiIdentifier) -> Result<()> {
     }
     // A value that is computed from the class distinguishes classes with the same label in the
     // column.
-    if let Some(c) = job.constraints.iter().find(|c| !c.is_of_classes()) {
+    if let Some(c) = job.guarantees.constraints.iter().find(|c| !c.is_of_classes()) {
         return Err(Error::usage(format!(
             "column {column}: {} is about groups of classes, and LABELS {form} tells the classes of a group apart; write \
              LABELS TEXT, BOUNDS or MIDPOINT",
-            c.describe(&job.quasi_identifiers)
+            c.describe(&job.roles.quasi_identifiers)
         )));
     }
     if let Some((low, high)) = q.levels.filter(|(low, _)| *low > 0) {
@@ -64,7 +69,7 @@ fn is_computable(job: &Job, q: &QuasiIdentifier) -> Result<()> {
              {low}; write LEVELS 0 TO {high}, or LABELS MIDPOINT, which follows from the label"
         )));
     }
-    match job.constraints.iter().find(|c| c.model.reads().population) {
+    match job.guarantees.constraints.iter().find(|c| c.model.reads().population) {
         Some(c) => Err(Error::usage(format!(
             "column {column}: {} counts the rows of a population that have the same labels, and LABELS {form} does not \
              label the rows of a population; write LABELS TEXT, BOUNDS or MIDPOINT",
@@ -74,8 +79,8 @@ fn is_computable(job: &Job, q: &QuasiIdentifier) -> Result<()> {
     }
 }
 
-fn is_writable(job: &Job, q: &QuasiIdentifier) -> Result<()> {
-    let (Some(target), LabelForm::Bounds, column) = (&job.target, q.labels, &q.column) else {
+fn is_writable(output: &Output, q: &QuasiIdentifier) -> Result<()> {
+    let (Some(target), LabelForm::Bounds, column) = (&output.target, q.labels, &q.column) else {
         return Ok(());
     };
     if target.format == Format::Csv {

@@ -10,10 +10,10 @@ use crate::quoting::ident;
 /// exist or is released unchanged, and an entity that is counted by masks which people may share.
 /// Before a release, reads every secret.
 pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
-    let columns = job.source.columns();
+    let columns = job.input.source.columns();
     let shared = |of: &&MaskOf| !of.clause.kind.tells_apart;
-    if let Some(entity) = &job.entity
-        && let Some(of) = job.mask(entity).filter(shared)
+    if let Some(entity) = &job.input.entity
+        && let Some(of) = job.roles.mask(entity).filter(shared)
     {
         return Err(Error::usage(format!(
             "ENTITY ({}): two people may share {}, and would be counted as one; release it as HASH WITH SECRET 'env:NAME', or \
@@ -22,9 +22,9 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
             of.clause.kind.noun
         )));
     }
-    for of in &job.masks {
+    for of in &job.roles.masks {
         let column = &of.column;
-        let field = job.source.rows.schema().field_with_unqualified_name(column)?;
+        let field = job.input.source.rows.schema().field_with_unqualified_name(column)?;
         let named = |e: Error| e.context(format!("column {}", ident(column)));
         of.mask.data_type(field.data_type()).map_err(named)?;
         is_of_no_promise(job, column, of).map_err(named)?;
@@ -34,13 +34,13 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
         if !columns.contains(&entity) {
             return Err(named(Error::unknown("column", entity, columns.iter().copied())));
         }
-        let field = job.source.rows.schema().field_with_unqualified_name(entity)?;
+        let field = job.input.source.rows.schema().field_with_unqualified_name(entity)?;
         has_text(of.clause.kind.clause.start, field.data_type())
             .map_err(|e| e.context(format!("column {}", ident(entity))))?;
         is_by_person(job, column, entity, of.clause.kind.clause.start).map_err(named)?;
     }
     if purpose == Purpose::Release {
-        for of in &job.masks {
+        for of in &job.roles.masks {
             of.with_secret()
                 .map_err(|e| e.context(format!("column {}", ident(&of.column))))?;
         }
@@ -53,23 +53,29 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
 /// of the rows that are already released were drawn from other rows.
 fn is_of_no_promise(job: &Job, column: &str, of: &MaskOf) -> Result<()> {
     let start = of.clause.kind.clause.start;
-    if let Some(constraint) = job.constraints.iter().find(|c| c.attribute.as_deref() == Some(column)) {
+    if let Some(constraint) = job
+        .guarantees
+        .constraints
+        .iter()
+        .find(|c| c.attribute.as_deref() == Some(column))
+    {
         return Err(Error::usage(format!(
             "{} is a promise about the values of {}, and {start} releases others; leave out the promise or the mask",
-            constraint.describe(&job.quasi_identifiers),
+            constraint.describe(&job.roles.quasi_identifiers),
             ident(column)
         )));
     }
-    let is_first = job.sensitive.first().is_some_and(|s| s.column == column);
-    if job.metrics().iter().any(|metric| metric.reads().attribute) && is_first {
+    let is_first = job.roles.sensitive.first().is_some_and(|s| s.column == column);
+    if job.goal.metrics().iter().any(|metric| metric.reads().attribute) && is_first {
         return Err(Error::usage(format!(
             "{} measures the values of {} in each class, and {start} releases others; minimize another metric, or leave out \
              the mask",
-            job.metric_name,
+            job.goal.metric_name,
             ident(column)
         )));
     }
     let adds = job
+        .output
         .target
         .as_ref()
         .is_some_and(|target| target.existing == Existing::Append);
@@ -91,12 +97,12 @@ fn is_by_person(job: &Job, column: &str, entity: &str, start: &str) -> Result<()
             "{start} the column itself leaves no interval as it was; write {start} the column of the person"
         )));
     }
-    let is_identifier = job.identifiers.iter().any(|i| i == entity);
-    let is_entity_alone = job.entity.as_deref() == Some(entity) && !job.releases(entity);
+    let is_identifier = job.roles.identifiers.iter().any(|i| i == entity);
+    let is_entity_alone = job.input.entity.as_deref() == Some(entity) && !job.roles.releases(entity);
     if is_identifier || is_entity_alone {
         return Ok(());
     }
-    let is_kept = job.keep.iter().any(|kept| kept == entity);
+    let is_kept = job.roles.keep.iter().any(|kept| kept == entity);
     let entity = ident(entity);
     Err(Error::usage(match is_kept {
         true => format!(

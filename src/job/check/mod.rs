@@ -36,7 +36,7 @@ impl Job {
     /// the first such problem that is found.
     pub fn check(&self, purpose: Purpose) -> Result<()> {
         roles::check(self)?;
-        check_counted(self.source.rows.schema(), self.counted())?;
+        check_counted(self.input.source.rows.schema(), self.counted())?;
         masks::check(self, purpose)?;
         items::check(self)?;
         differential_privacy::check(self, purpose)?;
@@ -52,8 +52,12 @@ impl Job {
         if !matches!(purpose, Purpose::Release | Purpose::Explore) {
             return Ok(());
         }
-        self.report.as_ref().map_or(Ok(()), |file| report::check(self, file))?;
-        self.target
+        self.output
+            .report
+            .as_ref()
+            .map_or(Ok(()), |file| report::check(self, file))?;
+        self.output
+            .target
             .as_ref()
             .map_or(Ok(()), |folder| target::check(self, folder))
     }
@@ -63,12 +67,12 @@ impl Job {
     /// Returns the columns whose values are distinguished: those that form classes, those that
     /// models count, and those that masks are computed from.
     fn counted(&self) -> impl Iterator<Item = &String> {
-        let quasi_identifiers = self.quasi_identifiers.iter().map(|q| &q.column);
-        let sets = self.item_sets.iter().map(|s| &s.column);
-        let sensitive = self.sensitive.iter().map(|s| &s.column);
-        let masked = self.masks.iter().map(|of| &of.column);
+        let quasi_identifiers = self.roles.quasi_identifiers.iter().map(|q| &q.column);
+        let sets = self.roles.item_sets.iter().map(|s| &s.column);
+        let sensitive = self.roles.sensitive.iter().map(|s| &s.column);
+        let masked = self.roles.masks.iter().map(|of| &of.column);
         let counted = quasi_identifiers.chain(sets).chain(sensitive).chain(masked);
-        counted.chain(&self.class_label).chain(&self.entity)
+        counted.chain(&self.roles.class_label).chain(&self.input.entity)
     }
 }
 

@@ -7,8 +7,11 @@ use crate::job::{Constraint, Job};
 /// Refuses a population that no model counts in, a model without its population, a release without
 /// a model, and weights without effect.
 pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
-    check_population(&job.constraints, job.population.is_some())?;
-    if let (Some(c), Some(_)) = (job.constraints.iter().find(|c| c.model.reads().labels), &job.population) {
+    check_population(&job.guarantees.constraints, job.input.population.is_some())?;
+    if let (Some(c), Some(_)) = (
+        job.guarantees.constraints.iter().find(|c| c.model.reads().labels),
+        &job.input.population,
+    ) {
         return Err(Error::usage(format!(
             "{} counts the values of the table under each label, and a population has values of its own; leave out \
              POPULATION and the models that count in it",
@@ -16,10 +19,10 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
         )));
     }
     let reads_supersets = |c: &&Constraint| c.model.reads().supersets && !c.is_of_classes();
-    if let Some(c) = job.constraints.iter().find(reads_supersets) {
+    if let Some(c) = job.guarantees.constraints.iter().find(reads_supersets) {
         return Err(Error::usage(format!(
             "{} is about whole equivalence classes and those that contain them; leave out the quasi-identifiers after ON",
-            c.describe(&job.quasi_identifiers)
+            c.describe(&job.roles.quasi_identifiers)
         )));
     }
     if purpose == Purpose::Front {
@@ -27,15 +30,15 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
         // of the front.
         return Ok(());
     }
-    if job.constraints.is_empty() {
+    if job.guarantees.constraints.is_empty() {
         return Err(Error::usage(
             "SATISFYING names no privacy model; example: SATISFYING k_anonymity(5)",
         ));
     }
-    if !job.metric.reads().weights && job.quasi_identifiers.iter().any(|q| q.weight != 1.0) {
+    if !job.goal.metric.reads().weights && job.roles.quasi_identifiers.iter().any(|q| q.weight != 1.0) {
         return Err(Error::usage(format!(
             "WEIGHT has no effect on {}, which does not count columns",
-            job.metric_name
+            job.goal.metric_name
         )));
     }
     Ok(())

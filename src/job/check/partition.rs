@@ -3,11 +3,12 @@
 use crate::error::{Error, Result};
 use crate::hierarchy::{has_order, plain_type};
 use crate::job::{Candidate, Choice, Constraint, Job, QuasiIdentifier};
+use crate::model::About;
 use crate::partition::Partitioner;
 
 /// Refuses requests that none of the chosen partitioning algorithms can meet.
 pub(super) fn check(job: &Job) -> Result<()> {
-    let Choice::Partition(candidates) = &job.choice else {
+    let Choice::Partition(candidates) = &job.goal.choice else {
         return Ok(());
     };
     let name = match &candidates[..] {
@@ -28,19 +29,19 @@ impl Job {
     /// Returns the local recoding algorithms that can meet the request and serve its metric; none
     /// if the request chooses a node.
     pub fn candidates(&self) -> Vec<&Candidate> {
-        let Choice::Partition(candidates) = &self.choice else {
+        let Choice::Partition(candidates) = &self.goal.choice else {
             return vec![];
         };
         // If there are several algorithms, an algorithm that reads the class label serves only
         // metrics that read it.
         let serves = |c: &&Candidate| {
-            candidates.len() == 1 || !c.partitioner.reads_class_label() || self.metric.reads().class_label
+            candidates.len() == 1 || !c.partitioner.reads_class_label() || self.goal.metric.reads().class_label
         };
         let meets = |c: &&Candidate| may_divide(self, &c.call.name, c.partitioner.as_ref());
         // Suppressed cells serve models about groups of some columns. Labels serve all other models
         // better.
         let is_for = |c: &&Candidate| {
-            let asked = self.constraints.iter().any(|c| !c.is_of_classes());
+            let asked = self.guarantees.constraints.iter().any(|c| !c.is_of_classes());
             candidates.len() == 1 || asked || !c.partitioner.judges_groupings()
         };
         candidates.iter().filter(is_for).filter(serves).filter(meets).collect()
@@ -51,42 +52,42 @@ impl Job {
 /// in the statement.
 fn divided_by(job: &Job, name: &str, partitioner: &dyn Partitioner) -> Result<()> {
     let instead = "use a search over the lattice, such as SEARCH USING auto";
-    if let Some(c) = job.constraints.iter().find(|c| !c.is_of_classes()) {
+    if let Some(c) = job.guarantees.constraints.iter().find(|c| !c.is_of_classes()) {
         if !partitioner.judges_groupings() {
             return Err(Error::usage(format!(
                 "{name} judges whole equivalence classes, and {} is about the groups of some quasi-identifiers; write \
                  SEARCH USING local_suppression, which suppresses single cells for them, or {instead}",
-                c.describe(&job.quasi_identifiers)
+                c.describe(&job.roles.quasi_identifiers)
             )));
         }
         counts_rows(job, name, c)?;
     }
-    if let Some(c) = job.constraints.iter().find(|c| c.model.reads().population) {
+    if let Some(c) = job.guarantees.constraints.iter().find(|c| c.model.reads().population) {
         return Err(Error::usage(format!(
             "{} counts in a population table, whose rows are in no group of {name}; {instead}",
             c.call
         )));
     }
-    if let Some(c) = job.constraints.iter().find(|c| c.model.reads().labels) {
+    if let Some(c) = job.guarantees.constraints.iter().find(|c| c.model.reads().labels) {
         return Err(Error::usage(format!(
             "{} reads what the labels of a hierarchy's level stand for, which {name} mixes; {instead}",
             c.call
         )));
     }
-    if let Some(c) = job.constraints.iter().find(|c| c.model.reads().supersets) {
+    if let Some(c) = job.guarantees.constraints.iter().find(|c| c.model.reads().supersets) {
         return Err(Error::usage(format!(
             "{} looks for classes of more general nodes that contain a class, which a group of {name} does not have; \
              {instead}",
             c.call
         )));
     }
-    if job.metric.reads().levels {
+    if job.goal.metric.reads().levels {
         return Err(Error::usage(format!(
             "{} counts levels, which the groups of {name} do not have; MINIMIZING glm measures any release",
-            job.metric_name
+            job.goal.metric_name
         )));
     }
-    if job.node_limit.is_some() {
+    if job.goal.node_limit.is_some() {
         return Err(Error::usage(format!(
             "node_limit is a number of nodes of the lattice, and {name} assesses none; time_limit ends it early"
         )));
@@ -94,8 +95,8 @@ fn divided_by(job: &Job, name: &str, partitioner: &dyn Partitioner) -> Result<()
     // A column that LEVELS keeps at one level has no distances within a group.
     let has_distances =
         |q: &&QuasiIdentifier| partitioner.needs_order() && q.levels.is_none_or(|(low, high)| low < high);
-    for q in job.quasi_identifiers.iter().filter(has_distances) {
-        let field = job.source.rows.schema().field_with_unqualified_name(&q.column)?;
+    for q in job.roles.quasi_identifiers.iter().filter(has_distances) {
+        let field = job.input.source.rows.schema().field_with_unqualified_name(&q.column)?;
         if !has_order(field.data_type()) {
             return Err(Error::usage(format!(
                 "column {}: {name} computes distances of numbers, dates and timestamps, and the column has the type {}; \
@@ -106,7 +107,7 @@ fn divided_by(job: &Job, name: &str, partitioner: &dyn Partitioner) -> Result<()
             )));
         }
     }
-    if partitioner.reads_class_label() && job.class_label.is_none() {
+    if partitioner.reads_class_label() && job.roles.class_label.is_none() {
         return Err(Error::usage(format!(
             "{name} is guided by a class label: name its column with CLASS (column)"
         )));
@@ -117,9 +118,9 @@ fn divided_by(job: &Job, name: &str, partitioner: &dyn Partitioner) -> Result<()
 /// Refuses models that read more than the rows of groups. `scoped` is the model about the groups of
 /// some quasi-identifiers.
 fn counts_rows(job: &Job, name: &str, scoped: &Constraint) -> Result<()> {
-    let scoped = scoped.describe(&job.quasi_identifiers);
+    let scoped = scoped.describe(&job.roles.quasi_identifiers);
     let instead = "use a search over the lattice, such as SEARCH USING auto";
-    if let Some(entity) = &job.entity {
+    if let Some(entity) = &job.input.entity {
         return Err(Error::usage(format!(
             "{name} counts the rows of the groups of some quasi-identifiers, and with ENTITY ({entity}) {scoped} counts \
              distinct {entity}; {instead}"
@@ -127,13 +128,17 @@ fn counts_rows(job: &Job, name: &str, scoped: &Constraint) -> Result<()> {
     }
     let reads_more = |c: &&Constraint| {
         let reads = c.model.reads();
-        reads.attribute && c.model.item_bound().is_none() || reads.sizes || c.model.limit_column().is_some()
+        match c.model.about() {
+            About::Classes | About::Sample(_) => reads.attribute || reads.sizes,
+            About::Items(_) => reads.sizes,
+            About::Rows { .. } => true,
+        }
     };
-    match job.constraints.iter().find(reads_more) {
+    match job.guarantees.constraints.iter().find(reads_more) {
         Some(c) => Err(Error::usage(format!(
             "{name} judges the groups of some quasi-identifiers, as in {scoped}, by their rows alone, and {} reads more; \
              {instead}",
-            c.describe(&job.quasi_identifiers)
+            c.describe(&job.roles.quasi_identifiers)
         ))),
         None => Ok(()),
     }

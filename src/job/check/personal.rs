@@ -5,25 +5,20 @@ use crate::job::Job;
 
 /// Refuses requests that cannot be combined with personal limits.
 pub(super) fn check(job: &Job) -> Result<()> {
-    let Some((constraint, limit)) = job.personal() else {
+    let Some((constraint, limit)) = job.guarantees.personal() else {
         return Ok(());
     };
-    let name = constraint.describe(&job.quasi_identifiers);
+    let name = constraint.describe(&job.roles.quasi_identifiers);
     let refuse = |text: &str| Err(Error::usage(format!("{name} {text}")));
-    let field = job.source.rows.schema().field_with_unqualified_name(limit)?;
+    let field = job.input.source.rows.schema().field_with_unqualified_name(limit)?;
     if !field.data_type().is_numeric() {
         return refuse(&format!("reads limits from {limit}, which holds no numbers"));
     }
-    if job
-        .constraints
-        .iter()
-        .filter(|c| c.model.limit_column().is_some())
-        .count()
-        > 1
-    {
+    if job.guarantees.constraints.iter().filter(|c| c.is_personal()).count() > 1 {
         return refuse("is promised for one sensitive attribute at a time; leave out the other personal_privacy");
     }
     let attribute = job
+        .roles
         .sensitive
         .iter()
         .find(|s| Some(&s.column) == constraint.attribute.as_ref());
@@ -33,31 +28,34 @@ pub(super) fn check(job: &Job) -> Result<()> {
     if !constraint.is_of_classes() {
         return refuse("is about the rows of whole classes; leave out the list of columns");
     }
-    if job.sensitive.iter().any(|s| s.randomization.is_some()) {
+    if job.roles.sensitive.iter().any(|s| s.randomization.is_some()) {
         return refuse("cannot stand beside RANDOMIZED; use one of the two");
     }
-    if job.entity.is_some() {
+    if job.input.entity.is_some() {
         return refuse("is a promise to each row, not to each entity; leave out ENTITY");
     }
-    if job.starred {
+    if job.guarantees.starred {
         return refuse("suppresses rows when they are written, and they are then DROPPED; leave out STARRED");
     }
-    let partitioned_by = job.target.iter().flat_map(|t| &t.partitioned_by);
-    if let Some(column) = partitioned_by.into_iter().find(|c| job.quasi_identifier(c).is_none()) {
+    let partitioned_by = job.output.target.iter().flat_map(|t| &t.partitioned_by);
+    if let Some(column) = partitioned_by
+        .into_iter()
+        .find(|c| job.roles.quasi_identifier(c).is_none())
+    {
         return refuse(&format!(
             "looks at the rows of a class together, which PARTITIONED BY {column} would tear apart; partition by \
              quasi-identifiers"
         ));
     }
-    let other = job.constraints.iter().find(|c| {
+    let other = job.guarantees.constraints.iter().find(|c| {
         let reads = c.model.reads();
-        c.model.limit_column().is_none() && (reads.attribute || reads.population || !c.is_of_classes())
+        !c.is_personal() && (reads.attribute || reads.population || !c.is_of_classes())
     });
     match other {
         Some(other) => refuse(&format!(
             "generalizes and suppresses after the classes are chosen, which {} may not survive; it stands beside models of \
              class size, such as k_anonymity",
-            other.describe(&job.quasi_identifiers)
+            other.describe(&job.roles.quasi_identifiers)
         )),
         None => Ok(()),
     }

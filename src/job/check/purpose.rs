@@ -27,23 +27,23 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
         Purpose::Explore => "EXPLORE",
         Purpose::Front => "PARETO FRONT OF",
     };
-    if let Some(constraint) = job.constraints.iter().find(|c| c.model.item_bound().is_some()) {
+    if let Some(constraint) = job.guarantees.constraints.iter().find(|c| c.is_about_items()) {
         return Err(Error::usage(format!(
             "{statement} judges nodes by their classes, and {} is about items; leave it and the column out there, and ANONYMIZE \
              ... AT NODE keeps it",
-            constraint.describe(&job.quasi_identifiers)
+            constraint.describe(&job.roles.quasi_identifiers)
         )));
     }
     // Personal limits are enforced as rows are output, and these statements output no rows.
-    if let Some((constraint, _)) = job.personal() {
+    if let Some((constraint, _)) = job.guarantees.personal() {
         return Err(Error::usage(format!(
             "{statement} judges nodes by their classes, and {} is about single rows; leave it out there, and ANONYMIZE ... AT \
              NODE checks it",
-            constraint.describe(&job.quasi_identifiers)
+            constraint.describe(&job.roles.quasi_identifiers)
         )));
     }
-    let name = job.choice.name().unwrap_or_default();
-    match (&job.choice, purpose) {
+    let name = job.goal.choice.name().unwrap_or_default();
+    match (&job.goal.choice, purpose) {
         (Choice::Partition(_), Purpose::Lattice | Purpose::Explore) => Err(Error::usage(format!(
             "{statement} lists nodes, which {name} does not look at; leave it out",
         ))),

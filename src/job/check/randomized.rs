@@ -6,11 +6,12 @@ use crate::job::{Job, Randomization};
 
 /// Refuses permutations that are impossible or would break a promise.
 pub(super) fn check(job: &Job) -> Result<()> {
-    for sensitive in &job.sensitive {
+    for sensitive in &job.roles.sensitive {
         let (column, Some(randomization)) = (&sensitive.column, &sensitive.randomization) else {
             continue;
         };
         let data_type = job
+            .input
             .source
             .rows
             .schema()
@@ -22,12 +23,16 @@ pub(super) fn check(job: &Job) -> Result<()> {
             )));
         }
         let stays_in_class = matches!(randomization, Randomization::Class);
-        let constraint = job.constraints.iter().find(|c| c.attribute.as_deref() == Some(column));
-        if let Some(constraint) = constraint.filter(|_| !stays_in_class || job.entity.is_some()) {
+        let constraint = job
+            .guarantees
+            .constraints
+            .iter()
+            .find(|c| c.attribute.as_deref() == Some(column));
+        if let Some(constraint) = constraint.filter(|_| !stays_in_class || job.input.entity.is_some()) {
             return Err(Error::usage(format!(
                 "{} is a promise about the values of {column} in each class, and permuting them {} breaks it; {}, or leave \
                  out the promise or RANDOMIZED",
-                constraint.describe(&job.quasi_identifiers),
+                constraint.describe(&job.roles.quasi_identifiers),
                 if stays_in_class {
                     "between entities"
                 } else {
@@ -40,12 +45,13 @@ pub(super) fn check(job: &Job) -> Result<()> {
                 },
             )));
         }
-        let is_measured = job.metric.reads().attribute && job.sensitive.first().is_some_and(|s| s.column == *column);
+        let is_measured =
+            job.goal.metric.reads().attribute && job.roles.sensitive.first().is_some_and(|s| s.column == *column);
         if is_measured && !stays_in_class {
             return Err(Error::usage(format!(
                 "{} measures {column} in each class, and permuting it across classes changes that; permute WITHIN CLASS, \
                  or minimize another metric",
-                job.metric_name
+                job.goal.metric_name
             )));
         }
         if let Randomization::Columns(columns) = randomization {
@@ -59,22 +65,24 @@ pub(super) fn check(job: &Job) -> Result<()> {
 /// randomized nor masked.
 fn check_groups(job: &Job, column: &str, within: &[String]) -> Result<()> {
     let is_randomized = |name: &str| {
-        job.sensitive
+        job.roles
+            .sensitive
             .iter()
             .any(|s| s.column == name && s.randomization.is_some())
     };
-    let fields = job.source.rows.schema().fields();
+    let fields = job.input.source.rows.schema().fields();
     let known = || {
         let names = fields.iter().map(|f| f.name().as_str());
-        names.filter(|n| job.releases(n) && !is_randomized(n) && job.mask(n).is_none())
+        names.filter(|n| job.roles.releases(n) && !is_randomized(n) && job.roles.mask(n).is_none())
     };
-    check_counted(job.source.rows.schema(), within.iter())?;
+    check_counted(job.input.source.rows.schema(), within.iter())?;
     for name in within {
         if !known().any(|n| n == name) {
             return Err(Error::unknown("released column to permute within", name, known())
                 .context(format!("{column} RANDOMIZED WITHIN ({})", within.join(", "))));
         }
         if job
+            .input
             .source
             .rows
             .schema()

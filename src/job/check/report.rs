@@ -12,8 +12,8 @@ use std::path::Path;
 
 /// Refuses a path where the report of a job cannot be written, or would be taken for data.
 pub(super) fn check(job: &Job, report: &ReportFile) -> Result<()> {
-    let read: Vec<&SourceTable> = [&job.source].into_iter().chain(&job.population).collect();
-    check_report(report, job.target.as_ref(), &read)
+    let read: Vec<&SourceTable> = [&job.input.source].into_iter().chain(&job.input.population).collect();
+    check_report(report, job.output.target.as_ref(), &read)
 }
 
 /// Refuses an object of a release, of the log of a table, or of a source of the statement.

@@ -6,27 +6,37 @@ use crate::quoting::ident;
 
 /// Refuses a column without a role or with two, and a role of a column that does not exist.
 pub(super) fn check(job: &Job) -> Result<()> {
-    let columns = job.source.columns();
+    let columns = job.input.source.columns();
     for (i, column) in columns.iter().enumerate() {
         if columns[..i].contains(column) {
             return Err(Error::usage(format!(
                 "{} has two columns called {column:?}",
-                job.source.name
+                job.input.source.name
             )));
         }
     }
     let mut roles: Vec<(&str, &str)> = vec![];
-    roles.extend(job.identifiers.iter().map(|i| (i.as_str(), "IDENTIFIERS")));
+    roles.extend(job.roles.identifiers.iter().map(|i| (i.as_str(), "IDENTIFIERS")));
     roles.extend(
-        job.quasi_identifiers
+        job.roles
+            .quasi_identifiers
             .iter()
             .map(|q| (q.column.as_str(), "QUASI IDENTIFIERS")),
     );
-    roles.extend(job.item_sets.iter().map(|s| (s.column.as_str(), "QUASI IDENTIFIERS")));
-    roles.extend(job.sensitive.iter().map(|s| (s.column.as_str(), "SENSITIVE")));
-    roles.extend(job.class_label.iter().map(|c| (c.as_str(), "CLASS")));
-    roles.extend(job.keep.iter().map(|k| (k.as_str(), "KEEP")));
-    roles.extend(job.personal().map(|(c, limit)| (limit, c.call.name.as_str())));
+    roles.extend(
+        job.roles
+            .item_sets
+            .iter()
+            .map(|s| (s.column.as_str(), "QUASI IDENTIFIERS")),
+    );
+    roles.extend(job.roles.sensitive.iter().map(|s| (s.column.as_str(), "SENSITIVE")));
+    roles.extend(job.roles.class_label.iter().map(|c| (c.as_str(), "CLASS")));
+    roles.extend(job.roles.keep.iter().map(|k| (k.as_str(), "KEEP")));
+    roles.extend(
+        job.guarantees
+            .personal()
+            .map(|(c, limit)| (limit, c.call.name.as_str())),
+    );
     for (i, (column, role)) in roles.iter().enumerate() {
         if !columns.contains(column) {
             return Err(Error::unknown("column", column, columns.iter().copied()));
@@ -38,13 +48,13 @@ pub(super) fn check(job: &Job) -> Result<()> {
             }));
         }
     }
-    if let Some(entity) = job.entity.as_deref().filter(|e| !columns.contains(e)) {
+    if let Some(entity) = job.input.entity.as_deref().filter(|e| !columns.contains(e)) {
         return Err(Error::unknown("column", entity, columns.iter().copied()));
     }
-    if let Some(accepted) = job.accepted.iter().find(|a| !columns.contains(&a.as_str())) {
+    if let Some(accepted) = job.guarantees.accepted.iter().find(|a| !columns.contains(&a.as_str())) {
         return Err(Error::unknown("column", accepted, columns.iter().copied()));
     }
-    let classified = |c: &&str| roles.iter().any(|(r, _)| r == c) || job.entity.as_deref() == Some(*c);
+    let classified = |c: &&str| roles.iter().any(|(r, _)| r == c) || job.input.entity.as_deref() == Some(*c);
     let forgotten = columns.iter().copied().filter(|c| !classified(c));
     let forgotten: Vec<String> = forgotten.map(|column| ident(column).to_string()).collect();
     if !forgotten.is_empty() {
@@ -54,8 +64,8 @@ pub(super) fn check(job: &Job) -> Result<()> {
             forgotten.join(", ")
         )));
     }
-    if job.quasi_identifiers.is_empty() {
-        return Err(Error::usage(match &job.item_sets[..] {
+    if job.roles.quasi_identifiers.is_empty() {
+        return Err(Error::usage(match &job.roles.item_sets[..] {
             [] => "QUASI IDENTIFIERS names no column".to_string(),
             [set, ..] => no_values(&set.column),
         }));

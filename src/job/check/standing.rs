@@ -5,7 +5,7 @@ use crate::catalogue::{Argument, Arguments, Call, Value, find};
 use crate::error::Result;
 use crate::folder::{Check, Manifest, Role};
 use crate::hierarchy::Hierarchy;
-use crate::job::{Constraint, Job};
+use crate::job::{Constraint, Guarantees, Job, Roles};
 use crate::model::{Comparison, MODELS, PrivacyModel, Relation};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -25,13 +25,13 @@ pub(super) enum Unlike {
 }
 
 /// Returns the role of a released column as a manifest names it.
-fn role(job: &Job, column: &str) -> Role {
+fn role(roles: &Roles, column: &str) -> Role {
     match () {
-        () if job.item_set(column).is_some() => Role::ItemSet,
-        () if job.quasi_identifier(column).is_some() => Role::QuasiIdentifier,
-        () if job.sensitive.iter().any(|s| s.column == column) => Role::Sensitive,
-        () if job.identifiers.iter().any(|i| i == column) => Role::Identifier,
-        () if job.class_label.as_deref() == Some(column) => Role::Class,
+        () if roles.item_set(column).is_some() => Role::ItemSet,
+        () if roles.quasi_identifier(column).is_some() => Role::QuasiIdentifier,
+        () if roles.sensitive.iter().any(|s| s.column == column) => Role::Sensitive,
+        () if roles.identifiers.iter().any(|i| i == column) => Role::Identifier,
+        () if roles.class_label.as_deref() == Some(column) => Role::Class,
         () => Role::Keep,
     }
 }
@@ -39,9 +39,9 @@ fn role(job: &Job, column: &str) -> Role {
 /// Returns the difference between the released columns, if there is one: in names, roles, masks or
 /// order.
 pub(super) fn unlike_columns(job: &Job, standing: &Manifest) -> Option<Unlike> {
-    let fields = job.source.rows.schema().fields().iter().map(|f| f.name());
-    let released = fields.filter(|name| job.releases(name));
-    let released: Vec<(&str, Role)> = released.map(|name| (name.as_str(), role(job, name))).collect();
+    let fields = job.input.source.rows.schema().fields().iter().map(|f| f.name());
+    let released = fields.filter(|name| job.roles.releases(name));
+    let released: Vec<(&str, Role)> = released.map(|name| (name.as_str(), role(&job.roles, name))).collect();
     let known: Vec<(&str, Role)> = standing.columns.iter().map(|c| (c.name.as_str(), c.role)).collect();
     let is_released = |column: &str| released.iter().any(|(name, _)| *name == column);
     if let Some((column, _)) = known.iter().find(|column| !released.contains(column)) {
@@ -53,7 +53,7 @@ pub(super) fn unlike_columns(job: &Job, standing: &Manifest) -> Option<Unlike> {
     if let Some((column, _)) = released.iter().find(|column| !known.contains(column)) {
         return Some(Unlike::New((*column).to_string()));
     }
-    if let Some(unlike) = unlike_mask(job, standing) {
+    if let Some(unlike) = unlike_mask(&job.roles, standing) {
         return Some(unlike);
     }
     let in_order = || known.iter().map(|(name, _)| (*name).to_string()).collect();
@@ -62,10 +62,10 @@ pub(super) fn unlike_columns(job: &Job, standing: &Manifest) -> Option<Unlike> {
 
 /// Returns the first column that the release has with another mask. Whether the secrets are the
 /// same cannot be known.
-fn unlike_mask(job: &Job, standing: &Manifest) -> Option<Unlike> {
+fn unlike_mask(roles: &Roles, standing: &Manifest) -> Option<Unlike> {
     const NONE: &str = "no mask";
     standing.columns.iter().find_map(|released| {
-        let own = job
+        let own = roles
             .mask(&released.name)
             .map(|of| of.clause.without_secret().to_string());
         let own = own.unwrap_or_else(|| NONE.into());
@@ -75,17 +75,17 @@ fn unlike_mask(job: &Job, standing: &Manifest) -> Option<Unlike> {
 }
 
 /// Returns which standard of a request the release does not follow.
-pub(super) fn unfollowed(job: &Job, standing: &Manifest) -> Option<String> {
-    let mut asked = job.standards.iter().map(|standard| standard.info.name);
+pub(super) fn unfollowed(guarantees: &Guarantees, standing: &Manifest) -> Option<String> {
+    let mut asked = guarantees.standards.iter().map(|standard| standard.info.name);
     let missing = asked.find(|name| !standing.following.iter().any(|own| own == name))?;
     Some(format!("it does not follow {missing}"))
 }
 
 /// Returns the first difference between the hierarchy of a column and that of the release.
-pub(super) fn unlike_hierarchy(job: &Job, standing: &Manifest) -> Result<Option<String>> {
-    let generalized = job.quasi_identifiers.iter().map(|q| (&q.column, &q.hierarchy));
-    let items = job.item_sets.iter().map(|s| (&s.column, &s.hierarchy));
-    let sensitive = job
+pub(super) fn unlike_hierarchy(roles: &Roles, standing: &Manifest) -> Result<Option<String>> {
+    let generalized = roles.quasi_identifiers.iter().map(|q| (&q.column, &q.hierarchy));
+    let items = roles.item_sets.iter().map(|s| (&s.column, &s.hierarchy));
+    let sensitive = roles
         .sensitive
         .iter()
         .filter_map(|s| Some((&s.column, s.hierarchy.as_ref()?)));
@@ -142,8 +142,8 @@ fn argument(text: &str) -> Argument {
 /// Compares the promise of a model with `check`: `Greater` means that the model promises more.
 /// Returns `None` unless the two are equal, or differ only in the first argument and this argument
 /// is the bound.
-pub(super) fn compared(job: &Job, constraint: &Constraint, check: &Check) -> Option<Ordering> {
-    let own = constraint.describe(&job.quasi_identifiers);
+pub(super) fn compared(roles: &Roles, constraint: &Constraint, check: &Check) -> Option<Ordering> {
+    let own = constraint.describe(&roles.quasi_identifiers);
     if own == check.check {
         return Some(Ordering::Equal);
     }

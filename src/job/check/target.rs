@@ -6,7 +6,7 @@ use super::mount::is_mount_point;
 use crate::error::{Error, Result};
 use crate::folder::{self, MANIFEST, Manifest, Replacing};
 use crate::formats::Entry;
-use crate::job::{Existing, Format, Job, SourceTable, Stored, Target, target_exists};
+use crate::job::{Existing, Format, Input, Job, SourceTable, Stored, Target, target_exists};
 use crate::lake::{Layout, Standing};
 use arrow::datatypes::{DataType, IntervalUnit};
 use std::collections::HashSet;
@@ -19,18 +19,19 @@ use std::path::{Path, PathBuf};
 pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
     let path = &target.path;
     for column in &target.partitioned_by {
-        if !job.releases(column) {
+        if !job.roles.releases(column) {
             let released = job
+                .input
                 .source
                 .rows
                 .schema()
                 .fields()
                 .iter()
                 .map(|f| f.name().as_str())
-                .filter(|n| job.releases(n));
+                .filter(|n| job.roles.releases(n));
             return Err(Error::unknown("released column to partition by", column, released));
         }
-        let field = job.source.rows.schema().field_with_unqualified_name(column)?;
+        let field = job.input.source.rows.schema().field_with_unqualified_name(column)?;
         folder::check_partition_column(column, field.data_type())?;
     }
     match target.format {
@@ -38,7 +39,11 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
         Format::Parquet => check_parquet(job)?,
         Format::Csv => csv::check(job)?,
     }
-    if let Some(column) = target.partitioned_by.iter().find(|c| job.randomization(c).is_some()) {
+    if let Some(column) = target
+        .partitioned_by
+        .iter()
+        .find(|c| job.roles.randomization(c).is_some())
+    {
         return Err(Error::usage(format!(
             "rows are partitioned by what they are, and the values of {column} are put into random order: PARTITIONED BY \
              another column"
@@ -48,12 +53,12 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
         append::check(job, target)?;
     }
     if let Some(stored) = &target.stored {
-        check_is_not_read(job, target, stored.prefix.url())?;
+        check_is_not_read(&job.input, target, stored.prefix.url())?;
         return check_stored(job, target, stored);
     }
-    check_holds_nothing_read(job, path)?;
+    check_holds_nothing_read(&job.input, path)?;
     check_is_outside_releases(path)?;
-    check_is_not_read(job, target, &format!("{}/", in_full(path).display()))?;
+    check_is_not_read(&job.input, target, &format!("{}/", in_full(path).display()))?;
     match (target.existing, symlink_metadata(path)) {
         (_, Err(e)) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             path.parent().map_or(Ok(()), folder::check_folder)
@@ -82,7 +87,7 @@ fn replacing(target: &Target) -> Replacing {
 }
 
 /// Refuses a folder with files that the job reads.
-fn check_holds_nothing_read(job: &Job, path: &Path) -> Result<()> {
+fn check_holds_nothing_read(input: &Input, path: &Path) -> Result<()> {
     let Ok(own) = path.canonicalize() else {
         return Ok(());
     };
@@ -92,7 +97,10 @@ fn check_holds_nothing_read(job: &Job, path: &Path) -> Result<()> {
             .iter()
             .any(|f| f.canonicalize().is_ok_and(|f| f.starts_with(&own)))
     };
-    let read = [("source", Some(&job.source)), ("POPULATION", job.population.as_ref())];
+    let read = [
+        ("source", Some(&input.source)),
+        ("POPULATION", input.population.as_ref()),
+    ];
     match read.into_iter().find(|(_, source)| source.is_some_and(held)) {
         Some((what, _)) => Err(Error::usage(format!(
             "the target {} holds the {what}; write to another folder",
@@ -131,14 +139,17 @@ fn in_full(path: &Path) -> PathBuf {
 
 /// Refuses a target whose files the same statement would read as its source in a second run. The
 /// second run would count the released rows as people. `url` is the folder of the target.
-fn check_is_not_read(job: &Job, target: &Target, url: &str) -> Result<()> {
+fn check_is_not_read(input: &Input, target: &Target, url: &str) -> Result<()> {
     let folders: String = target
         .partitioned_by
         .iter()
         .map(|column| format!("{column}=1/"))
         .collect();
     let file = format!("{url}{folders}part-00000.{}", target.format.extension());
-    let read = [("source", Some(&job.source)), ("POPULATION", job.population.as_ref())];
+    let read = [
+        ("source", Some(&input.source)),
+        ("POPULATION", input.population.as_ref()),
+    ];
     let reads = |source: &SourceTable| source.pins.would_read(&file);
     match read.into_iter().find(|(_, source)| source.is_some_and(reads)) {
         Some((what, _)) => Err(Error::usage(format!(
@@ -165,8 +176,8 @@ fn check_mount(path: &Path) -> Result<()> {
 
 /// Refuses released columns of types that a Parquet file does not have.
 fn check_parquet(job: &Job) -> Result<()> {
-    let fields = job.source.rows.schema().fields().iter();
-    let mut released = fields.filter(|field| job.releases(field.name()));
+    let fields = job.input.source.rows.schema().fields().iter();
+    let mut released = fields.filter(|field| job.roles.releases(field.name()));
     match released.find(|field| !is_in_parquet(field.data_type())) {
         None => Ok(()),
         Some(field) => Err(Error::usage(format!(
@@ -202,12 +213,13 @@ fn is_in_parquet(data_type: &DataType) -> bool {
 fn check_columns(job: &Job, target: &Target, format: &Entry) -> Result<()> {
     let mut names = HashSet::new();
     for field in job
+        .input
         .source
         .rows
         .schema()
         .fields()
         .iter()
-        .filter(|f| job.releases(f.name()))
+        .filter(|f| job.roles.releases(f.name()))
     {
         let name = field.name();
         format.check_column(name, field.data_type(), target.partitioned_by.contains(name))?;
@@ -230,7 +242,10 @@ fn check_stored(job: &Job, target: &Target, stored: &Stored) -> Result<()> {
         let is_own = |file: &PathBuf| own_folder.as_ref().is_some_and(|own| file.starts_with(own));
         source.pins.objects().any(|(name, _)| name.starts_with(own)) || source.files.iter().any(is_own)
     };
-    let read = [("source", Some(&job.source)), ("POPULATION", job.population.as_ref())];
+    let read = [
+        ("source", Some(&job.input.source)),
+        ("POPULATION", job.input.population.as_ref()),
+    ];
     if let Some((what, _)) = read.into_iter().find(|(_, source)| source.is_some_and(held)) {
         return Err(Error::usage(format!(
             "the target {own} holds the {what}; write to another prefix"

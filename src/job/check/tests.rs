@@ -17,7 +17,7 @@ fn refused(purpose: Purpose, change: impl FnOnce(&mut Job)) -> String {
 
 fn divided(job: &mut Job) {
     let call = Call::bare("mondrian");
-    job.choice = Choice::partition(call.clone(), partition::build(&call).unwrap());
+    job.goal.choice = Choice::partition(call.clone(), partition::build(&call).unwrap());
 }
 
 #[tokio::test]
@@ -30,14 +30,17 @@ async fn a_job_that_says_everything_once_is_accepted() {
 #[tokio::test]
 async fn every_column_has_one_role() {
     let cases: [Case; 5] = [
-        (|job| job.sensitive.clear(), "no role was given to illness"),
+        (|job| job.roles.sensitive.clear(), "no role was given to illness"),
         (
-            |job| job.keep.push("zip".into()),
+            |job| job.roles.keep.push("zip".into()),
             "column \"zip\" has two roles, QUASI IDENTIFIERS and KEEP",
         ),
-        (|job| job.keep.push("zipp".into()), "zipp"),
-        (|job| job.entity = Some("person".into()), "person"),
-        (|job| job.identifiers.push("age".into()), "column \"age\" has two roles"),
+        (|job| job.roles.keep.push("zipp".into()), "zipp"),
+        (|job| job.input.entity = Some("person".into()), "person"),
+        (
+            |job| job.roles.identifiers.push("age".into()),
+            "column \"age\" has two roles",
+        ),
     ];
     for (change, expected) in cases {
         let found = refused(Purpose::Release, change);
@@ -48,19 +51,22 @@ async fn every_column_has_one_role() {
 #[tokio::test]
 async fn models_and_metrics_have_what_they_read() {
     let cases: [Case; 4] = [
-        (|job| job.constraints.clear(), "SATISFYING names no privacy model"),
         (
-            |job| job.constraints.push(constraint("k_map", 2, None)),
+            |job| job.guarantees.constraints.clear(),
+            "SATISFYING names no privacy model",
+        ),
+        (
+            |job| job.guarantees.constraints.push(constraint("k_map", 2, None)),
             "name it with POPULATION",
         ),
         (
-            |job| job.population = Some(source(batch(&PEOPLE))),
+            |job| job.input.population = Some(source(batch(&PEOPLE))),
             "no model counts in it",
         ),
         (
             |job| {
-                job.metric = metric::build(&Call::bare("dm")).unwrap();
-                job.quasi_identifiers[0].weight = 2.0;
+                job.goal.metric = metric::build(&Call::bare("dm")).unwrap();
+                job.roles.quasi_identifiers[0].weight = 2.0;
             },
             "WEIGHT has no effect",
         ),
@@ -74,7 +80,7 @@ async fn models_and_metrics_have_what_they_read() {
 #[tokio::test]
 async fn a_permutation_across_classes_breaks_a_promise_in_each() {
     let found = refused(Purpose::Release, |job| {
-        job.sensitive[0].randomization = Some(Randomization::Table);
+        job.roles.sensitive[0].randomization = Some(Randomization::Table);
     });
     assert!(found.contains("permute WITHIN CLASS"), "{found}");
 }
@@ -91,9 +97,9 @@ async fn statements_about_nodes_refuse_what_has_none() {
 #[tokio::test]
 async fn a_front_may_have_no_model() {
     let found = refused(Purpose::Front, |job| {
-        job.constraints.clear();
+        job.guarantees.constraints.clear();
         let call = Call::bare("exhaustive");
-        job.choice = Choice::Search {
+        job.goal.choice = Choice::Search {
             search: crate::search::build(&call).unwrap(),
             call,
         };
@@ -104,7 +110,7 @@ async fn a_front_may_have_no_model() {
 #[tokio::test]
 async fn a_target_that_cannot_be_written_is_refused_for_a_release_alone() {
     let scratch = tempfile::tempdir().unwrap();
-    let there = |job: &mut Job| job.target = Some(target(scratch.path()));
+    let there = |job: &mut Job| job.output.target = Some(target(scratch.path()));
     // An empty folder is not a release.
     assert_eq!(refused(Purpose::Release, there), "");
     std::fs::write(scratch.path().join("notes"), "mine").unwrap();
@@ -113,7 +119,7 @@ async fn a_target_that_cannot_be_written_is_refused_for_a_release_alone() {
     let by = |column: &str| {
         let mut target = target(&scratch.path().join("new"));
         target.partitioned_by = vec![column.into()];
-        move |job: &mut Job| job.target = Some(target)
+        move |job: &mut Job| job.output.target = Some(target)
     };
     assert_eq!(refused(Purpose::Release, by("zip")), "");
     assert!(refused(Purpose::Release, by("name")).contains("released column to partition by"));
@@ -126,8 +132,8 @@ async fn a_report_is_neither_data_nor_lost() {
         let (file, folder) = (scratch.path().join(name), scratch.path().join("out"));
         let report = ReportFile::new(&file.display().to_string(), &SessionContext::new().state()).unwrap();
         move |job: &mut Job| {
-            job.target = Some(target(&folder));
-            job.report = Some(report);
+            job.output.target = Some(target(&folder));
+            job.output.report = Some(report);
         }
     };
     assert_eq!(refused(Purpose::Release, report("report.html")), "");

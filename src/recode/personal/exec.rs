@@ -5,7 +5,7 @@ use super::{Tree, protect};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::Encoder;
 use crate::hierarchy::{Lookup, plain_type};
-use crate::operator::{Input, Operator, OperatorExec, Rows};
+use crate::operator::{InputPartitions, Operator, OperatorExec, Rows};
 use crate::recode::ORDER_PREFIX;
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, RecordBatch, StringArray, UInt32Array};
 use arrow::compute::{SortOptions, cast, concat_batches, take, take_record_batch};
@@ -104,7 +104,7 @@ impl fmt::Display for Personal {
 
 impl Operator for Personal {
     const NAME: &'static str = "PersonalExec";
-    const INPUT: Input = Input::Ordered;
+    const INPUT: InputPartitions = InputPartitions::Ordered;
 
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
         let columns = Arc::clone(&self.columns);

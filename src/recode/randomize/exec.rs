@@ -6,7 +6,7 @@ use super::numbering::Numbering;
 use super::sequence;
 use super::{Order, Permutation};
 use crate::error::{Error, Result};
-use crate::operator::{Input, Operator, OperatorExec, Rows};
+use crate::operator::{InputPartitions, Operator, OperatorExec, Rows};
 use crate::recode::ORDER_PREFIX;
 use crate::recode::distinct_rows::DistinctRows;
 use crate::spill::SpillSpace;
@@ -93,7 +93,7 @@ impl fmt::Display for Randomize {
 
 impl Operator for Randomize {
     const NAME: &'static str = "RandomizeExec";
-    const INPUT: Input = Input::Ordered;
+    const INPUT: InputPartitions = InputPartitions::Ordered;
 
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
         let spill_space = SpillSpace::of(context);

@@ -18,7 +18,7 @@ mod runs;
 
 use super::fold::table_bytes;
 use crate::error::{Error, Result};
-use crate::operator::{Input, Operator, OperatorExec, Rows};
+use crate::operator::{InputPartitions, Operator, OperatorExec, Rows};
 use crate::pool::{Pool, blocking, check_cancelled, map, threads};
 use crate::spill::SpillSpace;
 use arrow::array::RecordBatch;
@@ -79,7 +79,7 @@ impl fmt::Display for PackedSort {
 
 impl Operator for PackedSort {
     const NAME: &'static str = "PackedSortExec";
-    const INPUT: Input = Input::Whole;
+    const INPUT: InputPartitions = InputPartitions::Whole;
 
     fn run_whole(&self, input: &Arc<dyn ExecutionPlan>, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
         let (input, context, columns) = (Arc::clone(input), Arc::clone(context), self.columns.clone());

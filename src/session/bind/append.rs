@@ -7,11 +7,11 @@ use crate::job::{Choice, Job, rises_from_zero};
 /// added, and whose labels have the same type. Fails with a usage error if LEVELS excludes all of
 /// these levels.
 pub(super) fn rise(job: &mut Job) -> Result<()> {
-    let (Some(standing), Choice::Search { .. }) = (job.grows(), &job.choice) else {
+    let (Some(standing), Choice::Search { .. }) = (job.output.grows(), &job.goal.choice) else {
         return Ok(());
     };
     let mut levels = vec![];
-    for q in &job.quasi_identifiers {
+    for q in &job.roles.quasi_identifiers {
         let height = q.hierarchy.height();
         let (low, high) = q.levels.unwrap_or((0, height));
         // The check of the request refuses a column without a level.
@@ -29,7 +29,7 @@ pub(super) fn rise(job: &mut Job) -> Result<()> {
         }
         levels.push((own.max(low), high));
     }
-    for (q, levels) in job.quasi_identifiers.iter_mut().zip(levels) {
+    for (q, levels) in job.roles.quasi_identifiers.iter_mut().zip(levels) {
         q.levels = Some(levels);
     }
     Ok(())

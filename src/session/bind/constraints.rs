@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::job::{Constraint, ItemSet, QuasiIdentifier, Scope};
+use crate::model::About;
 use crate::quoting::{ident, quote};
 use crate::session::registry::Registry;
 use crate::sql::clause::{ConstraintClause, ScopeClause, SensitiveClause};
@@ -29,26 +30,34 @@ pub(in crate::session) fn constraints(
             })
         };
         let is_sensitive = |name: &str| sensitive.iter().any(|s| s.column == name);
-        match &c.sensitive {
-            name if model.item_bound().is_some() => is_of_items(c, name.as_ref(), quasi_identifiers, item_sets)?,
-            Some(name) if item_sets.iter().any(|s| s.column == *name) => return Err(in_no_class(c, name)),
-            Some(name) if !model.reads().attribute => {
-                return Err(Error::usage(format!(
-                    "{} is about class sizes and reads no sensitive attribute; {name} after ON can only be a list of \
-                     quasi-identifiers in parentheses: ON ({name})",
-                    c.model
-                )));
-            }
-            Some(name) if !is_sensitive(name) => {
-                return Err(not_sensitive(name, sensitive).context(&c.model));
-            }
-            None if model.reads().attribute && !(model.limit_column().is_some() && sensitive.len() == 1) => {
-                return Err(Error::usage(format!(
-                    "{} needs the sensitive attribute it is about: {} ON column, with the column in SENSITIVE (...)",
-                    c.model, c.model
-                )));
-            }
-            _ => {}
+        // If there is only one sensitive attribute, a model with a limit of its own for each row is
+        // about that attribute.
+        let only = match (model.about(), sensitive) {
+            (About::Rows { .. }, [only]) => Some(only.column.clone()),
+            (About::Rows { .. } | About::Classes | About::Items(_) | About::Sample(_), _) => None,
+        };
+        match model.about() {
+            About::Items(_) => is_of_items(c, c.sensitive.as_ref(), quasi_identifiers, item_sets)?,
+            About::Classes | About::Rows { .. } | About::Sample(_) => match &c.sensitive {
+                Some(name) if item_sets.iter().any(|s| s.column == *name) => return Err(in_no_class(c, name)),
+                Some(name) if !model.reads().attribute => {
+                    return Err(Error::usage(format!(
+                        "{} is about class sizes and reads no sensitive attribute; {name} after ON can only be a list of \
+                         quasi-identifiers in parentheses: ON ({name})",
+                        c.model
+                    )));
+                }
+                Some(name) if !is_sensitive(name) => {
+                    return Err(not_sensitive(name, sensitive).context(&c.model));
+                }
+                None if model.reads().attribute && only.is_none() => {
+                    return Err(Error::usage(format!(
+                        "{} needs the sensitive attribute it is about: {} ON column, with the column in SENSITIVE (...)",
+                        c.model, c.model
+                    )));
+                }
+                _ => {}
+            },
         }
         if model.reads().labels && c.scope != ScopeClause::All {
             return Err(Error::usage(format!(
@@ -56,12 +65,6 @@ pub(in crate::session) fn constraints(
                 c.model
             )));
         }
-        // If there is only one sensitive attribute, a model with a limit of its own for each row is
-        // about that attribute.
-        let only = match sensitive {
-            [only] if model.limit_column().is_some() => Some(only.column.clone()),
-            _ => None,
-        };
         let scope = match &c.scope {
             ScopeClause::All => Scope::All,
             ScopeClause::Columns(columns) => Scope::Columns(columns.iter().map(subset).collect::<Result<_>>()?),

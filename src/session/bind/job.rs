@@ -11,7 +11,9 @@ use crate::catalogue::{Arguments, Info, Kind, Param};
 use crate::engine::observe_executors;
 use crate::error::{Error, Result};
 use crate::folder::sha256;
-use crate::job::{Choice, Job, Purpose, ReportFile, SourceTable, SuppressionLimit};
+use crate::job::{
+    Choice, Goal, Guarantees, Input, Job, Output, Purpose, ReportFile, Roles, SourceTable, SuppressionLimit,
+};
 use crate::observe::Phase;
 use crate::pool::blocking;
 use crate::session::context::AnonContext;
@@ -99,7 +101,7 @@ impl AnonContext {
         };
         let in_full = self.hidden.in_statement(statement.to_string());
         let dry_run = settings.dry_run;
-        if constraints.iter().any(|c| c.model.sampling().is_some()) {
+        if constraints.iter().any(|c| c.sampling().is_some()) {
             is_said_by_classes(statement, dry_run)?;
         }
         let strict = options.given("strict", Arguments::boolean)?;
@@ -115,49 +117,52 @@ impl AnonContext {
         };
         let choice = choice(self, &registry, &asked).await?;
         let masks = masks(&statement.policy, source.rows.schema())?;
+        let following = statement.policy.following.iter();
+        let limit = statement.policy.limit.as_ref();
         let mut job = Job {
-            statement_sha256: sha256(&in_full),
-            statement: match &target {
-                Some(target) if target.full_statement => in_full,
-                _ => self.hidden.in_statement(statement.redacted().to_string()),
+            input: Input {
+                source: self.with_waiting(source, target.as_ref())?,
+                population,
+                entity: statement.policy.entity.clone(),
             },
-            source: self.with_waiting(source, target.as_ref())?,
-            identifiers: columns(&statement.policy.identifiers),
-            masks,
-            sensitive,
-            class_label: statement.policy.class.clone(),
-            keep: columns(&statement.policy.keep),
-            entity: statement.policy.entity.clone(),
-            population,
-            constraints,
-            standards: statement
-                .policy
-                .following
-                .iter()
-                .map(|name| standard::named(name))
-                .collect::<Result<_>>()?,
-            suppression: statement
-                .policy
-                .limit
-                .as_ref()
-                .map_or(SuppressionLimit::NONE, suppression),
-            starred: statement.policy.starred.unwrap_or(false),
-            choice,
-            quasi_identifiers,
-            item_sets,
-            metric_name,
-            metric,
-            terms: terms(&registry, &statement.policy.minimizing)?,
-            seed: options.count("seed")?,
-            time_limit: options
-                .given("time_limit", Arguments::duration)?
-                .or(settings.time_limit),
-            node_limit: options.given("node_limit", Arguments::count)?,
-            target,
-            report,
-            accepted: statement.policy.accepting.clone(),
-            policy: policy.map(|policy| policy.summary()),
-            strict,
+            roles: Roles {
+                identifiers: columns(&statement.policy.identifiers),
+                masks,
+                quasi_identifiers,
+                item_sets,
+                sensitive,
+                class_label: statement.policy.class.clone(),
+                keep: columns(&statement.policy.keep),
+            },
+            guarantees: Guarantees {
+                constraints,
+                standards: following.map(|name| standard::named(name)).collect::<Result<_>>()?,
+                suppression: limit.map_or(SuppressionLimit::NONE, suppression),
+                starred: statement.policy.starred.unwrap_or(false),
+                accepted: statement.policy.accepting.clone(),
+                strict,
+            },
+            goal: Goal {
+                metric_name,
+                metric,
+                terms: terms(&registry, &statement.policy.minimizing)?,
+                choice,
+                seed: options.count("seed")?,
+                time_limit: options
+                    .given("time_limit", Arguments::duration)?
+                    .or(settings.time_limit),
+                node_limit: options.given("node_limit", Arguments::count)?,
+            },
+            output: Output {
+                statement_sha256: sha256(&in_full),
+                statement: match &target {
+                    Some(target) if target.full_statement => in_full,
+                    _ => self.hidden.in_statement(statement.redacted().to_string()),
+                },
+                policy: policy.map(|policy| policy.summary()),
+                target,
+                report,
+            },
         };
         fit(&mut job);
         keep_to_node(&mut job);
@@ -167,7 +172,7 @@ impl AnonContext {
         let mut job = blocking("checking the request", check).await?;
         if dry_run {
             // The report was checked with the rest of the request, and is not written.
-            job.report = None;
+            job.output.report = None;
         }
         Ok(job)
     }
@@ -213,8 +218,8 @@ impl AnonContext {
 /// Restricts a sample to the node that the statement gives, because nothing is known about the
 /// sample at other nodes.
 fn keep_to_node(job: &mut Job) {
-    if let (Some(_), Choice::Node(levels)) = (job.sampling(), &job.choice) {
-        for (q, level) in job.quasi_identifiers.iter_mut().zip(levels) {
+    if let (Some(_), Choice::Node(levels)) = (job.guarantees.sampling(), &job.goal.choice) {
+        for (q, level) in job.roles.quasi_identifiers.iter_mut().zip(levels) {
             q.levels = Some((*level, *level));
         }
     }

@@ -33,7 +33,7 @@ impl Asked<'_> {
     fn uses(&self, column: &str) -> bool {
         let asked = &self.statement.policy;
         let deciding = asked.masks().filter_map(|(_, mask)| mask.entity());
-        let limits = self.constraints.iter().filter_map(|c| c.model.limit_column());
+        let limits = self.constraints.iter().filter_map(Constraint::limit);
         let masked = asked.masks().map(|(column, _)| column.as_str());
         let named = masked
             .chain(deciding)
@@ -155,18 +155,21 @@ fn default_search(registry: &Registry) -> Result<Option<(Call, Box<dyn Search>)>
 /// Adapts a job to drift that does not stop it. New columns without a role are dropped, and missing
 /// columns are no longer requested. With WARN, rows with unknown values are suppressed.
 pub(super) fn fit(job: &mut Job) {
-    let Choice::Replay(replay) = &job.choice else { return };
+    let Choice::Replay(replay) = &job.goal.choice else {
+        return;
+    };
     let (come, gone, on_drift) = (replay.come.clone(), replay.gone.clone(), replay.on_drift);
-    let is_masked = |column: &String| job.masks.iter().any(|of| of.column == *column);
-    job.identifiers
+    let is_masked = |column: &String| job.roles.masks.iter().any(|of| of.column == *column);
+    job.roles
+        .identifiers
         .retain(|column| is_masked(column) || !gone.contains(column));
     for column in come {
-        if !job.identifiers.contains(&column) {
-            job.identifiers.push(column);
+        if !job.roles.identifiers.contains(&column) {
+            job.roles.identifiers.push(column);
         }
     }
     if on_drift == OnDrift::Warn {
-        for q in &mut job.quasi_identifiers {
+        for q in &mut job.roles.quasi_identifiers {
             q.hierarchy = Arc::new(q.hierarchy.suppressing_unknown());
         }
     }

@@ -6,7 +6,7 @@ use super::entry::{Entry, Run, Statement};
 use crate::catalogue::Call;
 use crate::engine::{self, Evaluator, detail_requests};
 use crate::error::{Error, ErrorKind, Result};
-use crate::job::{Job, Purpose};
+use crate::job::{Goal, Job, Purpose, Roles};
 use crate::metric::{self, Metric};
 use crate::observe::Release;
 use crate::pool::blocking;
@@ -243,11 +243,11 @@ struct Candidates {
 
 impl Candidates {
     async fn of(context: &AnonContext, first: &Arc<Job>) -> Result<Self> {
-        let metrics = Arc::new(measured(first)?);
-        let objectives = objectives(first, &metrics);
+        let metrics = Arc::new(measured(&first.roles)?);
+        let objectives = objectives(&first.goal, &metrics);
         let scanned = engine::scan(first, &detail_requests(first, &objectives), context.observer.as_ref()).await?;
         let (job, own) = (Arc::clone(first), Arc::clone(&metrics));
-        let prepare = move || Evaluator::new(&job, scanned, &self::objectives(&job, &own));
+        let prepare = move || Evaluator::new(&job, scanned, &self::objectives(&job.goal, &own));
         let evaluator = Arc::new(blocking("preparing the search", prepare).await?);
         Ok(Self {
             first: Arc::clone(first),
@@ -258,7 +258,7 @@ impl Candidates {
 
     /// Returns the row of a job with the same table, models and metrics.
     async fn row(&self, context: &AnonContext, job: &Arc<Job>, named: String) -> Result<Row> {
-        let objectives = objectives(&self.first, &self.metrics);
+        let objectives = objectives(&self.first.goal, &self.metrics);
         let outcome = engine::measure(job, &self.evaluator, &objectives, &context.observer).await;
         let outcome = match outcome {
             Err(e) if e.kind() != ErrorKind::Infeasible => return Err(e),
@@ -282,17 +282,17 @@ impl Candidates {
 
 /// Returns the models of a job as they are written.
 fn models(job: &Job) -> Vec<String> {
-    let models = job.constraints.iter();
-    models.map(|c| c.describe(&job.quasi_identifiers)).collect()
+    let models = job.guarantees.constraints.iter();
+    models.map(|c| c.describe(&job.roles.quasi_identifiers)).collect()
 }
 
 /// Returns, with their column names, the metrics of the answer for which the job has the necessary
 /// columns.
-fn measured(job: &Job) -> Result<Vec<(String, Box<dyn Metric>)>> {
+fn measured(roles: &Roles) -> Result<Vec<(String, Box<dyn Metric>)>> {
     let mut metrics = vec![];
     for name in METRICS {
         let metric = metric::build(&Call::bare(name))?;
-        if !metric.reads().class_label || job.class_label.is_some() {
+        if !metric.reads().class_label || roles.class_label.is_some() {
             metrics.push((name.to_string(), metric));
         }
     }
@@ -300,9 +300,9 @@ fn measured(job: &Job) -> Result<Vec<(String, Box<dyn Metric>)>> {
 }
 
 /// Returns the metric that the job minimises, followed by the metrics of the answer.
-fn objectives<'a>(job: &'a Job, metrics: &'a [(String, Box<dyn Metric>)]) -> Vec<&'a dyn Metric> {
+fn objectives<'a>(goal: &'a Goal, metrics: &'a [(String, Box<dyn Metric>)]) -> Vec<&'a dyn Metric> {
     let metrics = metrics.iter().map(|(_, metric)| metric.as_ref());
-    std::iter::once(job.metric.as_ref()).chain(metrics).collect()
+    std::iter::once(goal.metric.as_ref()).chain(metrics).collect()
 }
 
 /// Returns the answer; its first column, called `first`, names the subject of each row.

@@ -5,6 +5,7 @@ use super::entry::{Entry, Run, Statement};
 use crate::catalogue::Arguments;
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
+use crate::model::About;
 use crate::quoting::ident;
 use crate::session::answer::Answer;
 use crate::session::bind::RUN_OPTIONS;
@@ -161,12 +162,10 @@ impl CreatePolicy {
         for constraint in &clauses.satisfying {
             let (model, _) = registry.model(&constraint.model)?;
             let reads = model.reads();
-            let column = if reads.hierarchy || reads.labels {
-                Some("a hierarchy")
-            } else if model.limit_column().is_some() {
-                Some("a column of limits")
-            } else {
-                None
+            let column = match model.about() {
+                _ if reads.hierarchy || reads.labels => Some("a hierarchy"),
+                About::Rows { .. } => Some("a column of limits"),
+                About::Classes | About::Items(_) | About::Sample(_) => None,
             };
             if let Some(column) = column {
                 return Err(Error::usage(format!(

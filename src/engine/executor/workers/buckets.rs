@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::folder::{FileSummary, Footer};
 use crate::job::Format;
 use crate::lake::Landing;
-use crate::operator::{Input, Operator, Parcel, Rows, Travels};
+use crate::operator::{InputPartitions, Operator, Parcel, Rows, Travels};
 use crate::pool::blocking;
 use crate::recode::BUCKET;
 use crate::spill::SpillSpace;
@@ -177,7 +177,7 @@ impl Travels for WriteBuckets {
 
 impl Operator for WriteBuckets {
     const NAME: &'static str = "WriteBucketsExec";
-    const INPUT: Input = Input::Ordered;
+    const INPUT: InputPartitions = InputPartitions::Ordered;
 
     fn run(&self, input: SendableRecordBatchStream, _: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
         let schema = input.schema();

@@ -1,7 +1,7 @@
 //! The first and the last row of a file, from which the order of the files is checked.
 
 use crate::error::{Error, Result};
-use crate::operator::{Input, Operator, OperatorExec, Parcel, Rows, Travels};
+use crate::operator::{InputPartitions, Operator, OperatorExec, Parcel, Rows, Travels};
 use arrow::array::{ArrayRef, AsArray, RecordBatch, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt64Type};
 use datafusion::error::DataFusionError;
@@ -49,7 +49,7 @@ impl Travels for Ends {
 
 impl Operator for Ends {
     const NAME: &'static str = "EndsExec";
-    const INPUT: Input = Input::Ordered;
+    const INPUT: InputPartitions = InputPartitions::Ordered;
 
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
         let file = self.file;

@@ -13,7 +13,7 @@ use crate::engine::apply::{Ascending, AscendingExec};
 use crate::engine::executor::interface::Recounting;
 use crate::engine::write::{Writers, Written};
 use crate::error::{Error, ErrorKind, Result};
-use crate::job::Job;
+use crate::job::Roles;
 use crate::operator::{Operator, OperatorExec, Rows};
 use crate::recount::Elsewhere;
 use arrow::datatypes::SchemaRef;
@@ -103,7 +103,13 @@ impl Recounters {
     }
 
     /// Checks the order of rows within each file, and from file to file of a folder.
-    async fn order_checked(&self, session: &SessionContext, table: &str, job: &Job, written: &Written) -> Result<()> {
+    async fn order_checked(
+        &self,
+        session: &SessionContext,
+        table: &str,
+        roles: &Roles,
+        written: &Written,
+    ) -> Result<()> {
         let (_, rows) = session.table(table).await?.into_parts();
         let rows = self.state.create_physical_plan(&rows).await?;
         let unread = || Error::internal("files of workers that they cannot read");
@@ -118,7 +124,7 @@ impl Recounters {
                 ),
             ));
         }
-        let order = Ascending::of_files(job, &rows.schema())?;
+        let order = Ascending::of_files(roles, &rows.schema())?;
         let (mut plans, mut places) = (vec![], vec![]);
         for (number, (path, file)) in files.into_iter().enumerate() {
             let checked = AscendingExec::looking(Sent::over(file), order.clone());
@@ -162,13 +168,13 @@ impl Recounting for Recounters {
         &'a self,
         session: &'a SessionContext,
         table: &'a str,
-        job: &'a Job,
+        roles: &'a Roles,
         written: &'a Written,
     ) -> BoxFuture<'a, Result<()>> {
         let checked = async move {
             match written.writers {
                 Writers::Here => Ok(()),
-                Writers::Others { .. } => self.order_checked(session, table, job, written).await,
+                Writers::Others { .. } => self.order_checked(session, table, roles, written).await,
             }
         };
         checked.boxed()

@@ -7,7 +7,7 @@ use crate::engine::decide::Decision;
 use crate::engine::executor::interface::ToWrite;
 use crate::error::{Error, Result};
 use crate::folder::partition_name;
-use crate::job::{Format, Job};
+use crate::job::{Format, Guarantees};
 use crate::operator::{OperatorExec, project};
 use crate::recode::{BUCKET, Deal, DecodeExec, PackedSortExec, Place, Range, RecodeExec, RecodingPlan, unpacked};
 use arrow::datatypes::SchemaRef;
@@ -38,12 +38,13 @@ pub(super) async fn second_scan(release: &ToWrite<'_>, wanted: usize) -> Result<
     let (job, rewrite, target) = (release.job, release.rewrite, release.target);
     let recoding = Arc::clone(&rewrite.recoding);
     let is_cut_by_classes = target.format == Format::Parquet && target.file_size.is_none();
-    let is_row_by_row = rewrite.permutations.is_empty() && job.personal().is_none() && job.sampling().is_none();
+    let is_row_by_row =
+        rewrite.permutations.is_empty() && job.guarantees.personal().is_none() && job.guarantees.sampling().is_none();
     if !is_cut_by_classes || !is_row_by_row || !recoding.can_travel() || rewrite.is_of_classes {
         return Ok(None);
     }
     let first = target.partitioned_by.clone();
-    let Some(classes) = placed(job, release.decision, &recoding, &first)? else {
+    let Some(classes) = placed(&job.guarantees, release.decision, &recoding, &first)? else {
         return Ok(None);
     };
     let begun = target.grows.as_ref().map_or(0, |standing| standing.output.len());
@@ -51,8 +52,8 @@ pub(super) async fn second_scan(release: &ToWrite<'_>, wanted: usize) -> Result<
     if buckets.is_empty() {
         return Ok(None);
     }
-    let read = columns_read(&job.source.rows, &recoding).await?;
-    let Some(slices) = slices(&read, wanted, job.source.state().config()) else {
+    let read = columns_read(&job.input.source.rows, &recoding).await?;
+    let Some(slices) = slices(&read, wanted, job.input.source.state().config()) else {
         return Ok(None);
     };
     let released = recoding.ordered_schema(&read.schema())?;
@@ -70,7 +71,12 @@ pub(super) async fn second_scan(release: &ToWrite<'_>, wanted: usize) -> Result<
 /// Returns the classes of a release in the order of the release, with the starred rows as one
 /// class. Classes with the same released values become one class. Returns `None` if a column of
 /// PARTITIONED BY is not a quasi-identifier.
-fn placed(job: &Job, decision: &Decision, recoding: &RecodingPlan, first: &[String]) -> Result<Option<Vec<Placed>>> {
+fn placed(
+    guarantees: &Guarantees,
+    decision: &Decision,
+    recoding: &RecodingPlan,
+    first: &[String],
+) -> Result<Option<Vec<Placed>>> {
     let counts = decision.classes.counts();
     let kept = decision.verdict.kept.iter().enumerate();
     let kept: Vec<usize> = kept
@@ -81,7 +87,7 @@ fn placed(job: &Job, decision: &Decision, recoding: &RecodingPlan, first: &[Stri
         return Ok(None);
     };
     let mut classes: Vec<(Place, u64)> = places.into_iter().zip(kept.iter().map(|i| counts[*i])).collect();
-    let starred = decision.starred_rows(job);
+    let starred = decision.starred_rows(guarantees);
     if starred > 0 {
         let stars = stars.ok_or_else(|| Error::internal("starred rows without a place"))?;
         classes.push((stars, starred));

@@ -19,7 +19,7 @@ use crate::engine::executor::interface::{Done, ToWrite, Wrote};
 use crate::engine::write::{Spool, Staging, WrittenFile, failed, name};
 use crate::error::{Error, Result};
 use crate::folder::FileSummary;
-use crate::job::{Job, Target};
+use crate::job::{Input, Target};
 use crate::lake::Landing;
 use crate::operator::OperatorExec;
 use crate::pool::blocking;
@@ -60,7 +60,7 @@ impl Workers {
         };
         let landing = match staging {
             Staging::Folder(_) => None,
-            Staging::Store(run) => match reached(job, target).then(|| run.landing()).flatten() {
+            Staging::Store(run) => match reached(&job.input, target).then(|| run.landing()).flatten() {
                 Some(landing) => Some(landing),
                 None => return declined(release),
             },
@@ -324,12 +324,12 @@ impl FileReport {
 }
 
 /// Returns true if workers can reach the store of a target.
-fn reached(job: &Job, target: &Target) -> bool {
+fn reached(input: &Input, target: &Target) -> bool {
     let url = target
         .stored
         .as_ref()
         .and_then(|stored| Url::parse(stored.prefix.url()).ok());
-    let state = job.source.state();
+    let state = input.source.state();
     url.is_some_and(|url| Stores::are_reached_by_others(state.config(), &url))
 }
 

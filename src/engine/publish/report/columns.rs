@@ -9,7 +9,7 @@ use crate::report::{Column, Generalization, LabelShare, Role};
 impl Facts<'_> {
     /// Returns the role and the treatment of every column of the source.
     pub(super) fn columns(&self) -> Vec<Column> {
-        let fields = self.job.source.rows.schema().fields().iter();
+        let fields = self.job.input.source.rows.schema().fields().iter();
         fields.map(|f| self.column(f.name())).collect()
     }
 
@@ -17,10 +17,10 @@ impl Facts<'_> {
         // One function: a list of roles with their techniques.
         const AS_IT_IS: &str = "released as it is";
         let job = self.job;
-        let mask = job.mask(name).map(|of| of.clause.kind);
+        let mask = job.roles.mask(name).map(|of| of.clause.kind);
         let unchanged = mask.map_or(AS_IT_IS, |kind| kind.technique);
         let (mut generalization, mut within) = (None, String::new());
-        let (role, technique) = if let Some(i) = job.quasi_identifier(name) {
+        let (role, technique) = if let Some(i) = job.roles.quasi_identifier(name) {
             let done = self.generalization(i);
             let technique = match done.level {
                 None => "generalization by local recoding",
@@ -29,17 +29,17 @@ impl Facts<'_> {
                 Some(_) => "generalization",
             };
             generalization = Some(done);
-            within = within_codes(&job.quasi_identifiers[i].hierarchy);
+            within = within_codes(&job.roles.quasi_identifiers[i].hierarchy);
             (Role::QuasiIdentifier, technique)
-        } else if let Some(i) = job.item_set(name) {
+        } else if let Some(i) = job.roles.item_set(name) {
             generalization = Some(self.of_items(i));
             let technique =
                 "generalization item by item: lists become sets of labels, the same for an item in all rows";
             (Role::ItemSet, technique)
-        } else if job.identifiers.iter().any(|i| i == name) {
+        } else if job.roles.identifiers.iter().any(|i| i == name) {
             let technique = mask.map_or("masking: the attribute was removed", |kind| kind.technique);
             (Role::DirectIdentifier, technique)
-        } else if let Some(randomization) = job.randomization(name) {
+        } else if let Some(randomization) = job.roles.randomization(name) {
             let technique = match randomization {
                 Randomization::Matrix { .. } => {
                     "permutation of the values among the released rows by a matrix, which is a secret: whoever has it can \
@@ -53,16 +53,16 @@ impl Facts<'_> {
                 Role::Sensitive,
                 "generalization class by class, until each row's own limit holds",
             )
-        } else if job.personal().is_some_and(|(_, limit)| limit == name) {
+        } else if job.guarantees.personal().is_some_and(|(_, limit)| limit == name) {
             (
                 Role::Kept,
                 "masking: the attribute was removed, after it said each row's own limit",
             )
-        } else if job.sensitive.iter().any(|s| s.column == name) {
+        } else if job.roles.sensitive.iter().any(|s| s.column == name) {
             (Role::Sensitive, unchanged)
-        } else if job.class_label.as_deref() == Some(name) {
+        } else if job.roles.class_label.as_deref() == Some(name) {
             (Role::ClassLabel, AS_IT_IS)
-        } else if job.keep.iter().any(|k| k == name) {
+        } else if job.roles.keep.iter().any(|k| k == name) {
             (Role::Kept, unchanged)
         } else {
             (
@@ -73,7 +73,7 @@ impl Facts<'_> {
         Column {
             name: name.into(),
             role,
-            released: job.releases(name),
+            released: job.roles.releases(name),
             technique: format!("{technique}{within}"),
             mask,
             generalization,
@@ -86,7 +86,7 @@ impl Facts<'_> {
         let evaluator = &self.decision.evaluator;
         let base = evaluator.sets().base();
         let top = base.key_schema.lookup(column).top();
-        let hierarchy = &self.job.quasi_identifiers[column].hierarchy;
+        let hierarchy = &self.job.roles.quasi_identifiers[column].hierarchy;
         let (level, rule) = match &verdict.partition {
             Some(partition) => {
                 let labels = partition.labels(column).len();
@@ -118,7 +118,7 @@ impl Facts<'_> {
     /// Returns the generalization of a column of sets of items, with its loss over the items of the
     /// released rows.
     fn of_items(&self, column: usize) -> Generalization {
-        let (hierarchy, found) = (&self.job.item_sets[column].hierarchy, &self.release.items[column]);
+        let (hierarchy, found) = (&self.job.roles.item_sets[column].hierarchy, &self.release.items[column]);
         let levels = (0..).zip(&found.labels_by_level).filter(|(_, labels)| **labels > 0);
         let levels: Vec<String> = levels
             .map(|(level, labels): (u8, _)| format!("{labels} of level {level}"))
@@ -140,7 +140,7 @@ impl Facts<'_> {
     /// Returns the sensitive attribute whose values are generalized for the rows' own limits, if
     /// there is one.
     pub(super) fn generalized_attribute(&self) -> Option<&str> {
-        self.job.personal()?.0.attribute.as_deref()
+        self.job.guarantees.personal()?.0.attribute.as_deref()
     }
 }
 

@@ -31,8 +31,9 @@ impl Facts<'_> {
         // A generalized or masked attribute is left out: its values can no longer be compared with
         // the distribution in the source.
         let is_generalized = |s: &Sensitive| Some(s.column.as_str()) == self.generalized_attribute();
-        let is_comparable = |s: &&Sensitive| !is_generalized(s) && job.mask(&s.column).is_none();
+        let is_comparable = |s: &&Sensitive| !is_generalized(s) && job.roles.mask(&s.column).is_none();
         let attributes: Vec<&str> = job
+            .roles
             .sensitive
             .iter()
             .filter(is_comparable)
@@ -40,7 +41,7 @@ impl Facts<'_> {
             .collect();
         // Under ENTITY, classes count entities, and one entity can have several values.
         let classes = self.release.classes;
-        let counted = match job.entity {
+        let counted = match job.input.entity {
             Some(_) => None,
             None => within_memory(counted(session, released, &attributes, classes).await)?,
         };
@@ -58,11 +59,14 @@ impl Facts<'_> {
         };
         let mut found = vec![];
         for (attribute, disclosed) in attributes.iter().zip(of_attributes) {
-            let full = job.constraints.iter().filter(|c| c.is_of_classes());
+            let full = job.guarantees.constraints.iter().filter(|c| c.is_of_classes());
             let is_of = |c: &&Constraint| c.attribute.as_deref() == Some(*attribute);
             found.push(Disclosure {
                 attribute: attribute.to_string(),
-                models: full.filter(is_of).map(|c| c.describe(&job.quasi_identifiers)).collect(),
+                models: full
+                    .filter(is_of)
+                    .map(|c| c.describe(&job.roles.quasi_identifiers))
+                    .collect(),
                 least_distinct: disclosed.least_distinct,
                 rows_in_uniform_classes: disclosed.rows_in_uniform_classes,
                 greatest_distance: disclosed.greatest_distance.map(steady),

@@ -25,7 +25,7 @@ impl Facts<'_> {
             return Ok(None);
         }
         let whole = session.table(WHOLE).await?;
-        let is_read = |column: &str| job.releases(column) || job.entity.as_deref() == Some(column);
+        let is_read = |column: &str| job.roles.releases(column) || job.input.entity.as_deref() == Some(column);
         let fields = whole.schema().fields().iter().map(|field| field.name());
         let columns: Vec<String> = fields.filter(|name| is_read(name)).map(|name| quote(name)).collect();
         let sql = format!("SELECT {} FROM {}", columns.join(", "), quote(WHOLE));

@@ -86,7 +86,13 @@ impl Facts<'_> {
     /// if these classes cannot be counted separately.
     pub(super) async fn sizes_of_merged(&self, merged: &Merged<'_>) -> Result<Option<Histogram>> {
         let session = &self.recounted.session;
-        let columns: Vec<String> = self.job.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
+        let columns: Vec<String> = self
+            .job
+            .roles
+            .quasi_identifiers
+            .iter()
+            .map(|q| q.column.clone())
+            .collect();
         let Some(condition) = merged.condition(&columns)? else {
             return Ok(None);
         };

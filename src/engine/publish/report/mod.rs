@@ -59,7 +59,7 @@ impl Facts<'_> {
                 ),
             ));
         }
-        let (persons_in, persons_out) = match &job.entity {
+        let (persons_in, persons_out) = match &job.input.entity {
             Some(entity) => (
                 Some(persons(session, entity, WHOLE).await?),
                 Some(persons(session, entity, &released.released()).await?),
@@ -69,7 +69,7 @@ impl Facts<'_> {
         let files = staged.map(files);
         let columns = self.columns();
         let text = |column: &&Column| {
-            let field = job.source.rows.schema().field_with_unqualified_name(&column.name);
+            let field = job.input.source.rows.schema().field_with_unqualified_name(&column.name);
             let is_of_values = !matches!(
                 column.role,
                 Role::QuasiIdentifier | Role::ItemSet | Role::DirectIdentifier
@@ -84,27 +84,27 @@ impl Facts<'_> {
             record: report::Record {
                 statement: match staged.is_some_and(|s| s.target.full_statement) {
                     true => "in full in the manifest".into(),
-                    false => job.statement.clone(),
+                    false => job.output.statement.clone(),
                 },
-                statement_sha256: job.statement_sha256.clone(),
-                policy: job.policy.as_ref().map(|policy| report::PolicyUsed {
+                statement_sha256: job.output.statement_sha256.clone(),
+                policy: job.output.policy.as_ref().map(|policy| report::PolicyUsed {
                     name: policy.name.clone(),
                     sha256: policy.sha256.clone(),
                 }),
                 inputs: staged.map_or_else(Vec::new, |s| s.manifest.input.iter().map(input).collect()),
             },
             release: report::Released {
-                source: shown(&job.source),
+                source: shown(&job.input.source),
                 target: staged.map(|s| s.target.path.display().to_string()),
                 rows_in: self.decision.evaluator.rows(),
                 rows_out: release.rows_out,
                 classes: after.classes,
                 smallest_class: after.smallest_class,
                 required_class_size: required,
-                entity: job.entity.clone(),
+                entity: job.input.entity.clone(),
                 persons_in,
                 persons_out,
-                population: job.population.as_ref().map(shown),
+                population: job.input.population.as_ref().map(shown),
                 files,
             },
             warnings: release.warnings.clone(),
@@ -117,7 +117,7 @@ impl Facts<'_> {
             choice: self.choice()?,
             neighbours: self.neighbours().await?,
             front: self.front(),
-            not_covered: report::not_covered(&columns, &free_text, job.entity.is_some()),
+            not_covered: report::not_covered(&columns, &free_text, job.input.entity.is_some()),
             columns,
         })
     }
@@ -129,10 +129,10 @@ impl Facts<'_> {
         let suppressed = decided.filter(|(n, kept)| **n > 0 && !**kept).count() as u64;
         report::Suppression {
             rows: settled.suppressed,
-            limit: self.job.suppression.rows(base.rows),
+            limit: self.job.guarantees.suppression.rows(base.rows),
             classes: suppressed + decision.verdict.classes - settled.classes,
             unmapped_rows: base.unmapped_rows,
-            starred: self.job.starred,
+            starred: self.job.guarantees.starred,
         }
     }
 
@@ -141,15 +141,15 @@ impl Facts<'_> {
         Ok(report::Choice {
             search: self.release.search.clone(),
             tried: self.release.tried.iter().map(ToString::to_string).collect(),
-            metric: self.job.metric_name.clone(),
+            metric: self.job.goal.metric_name.clone(),
             value: value.ok_or_else(|| Error::internal("a report of a release whose loss is held back"))?,
-            proof: self.decision.proof(self.job),
+            proof: self.decision.proof(&self.job.goal),
             alternatives: match self.decision.verdict.partition {
                 Some(_) => None,
                 None => Some(said(self.decision.evaluator.lattice().size())),
             },
             assessed: self.decision.nodes,
-            seed: self.job.seed,
+            seed: self.job.goal.seed,
             advice: self.release.advice.clone(),
         })
     }
@@ -165,13 +165,13 @@ impl Facts<'_> {
             },
         };
         let point = |(i, (node, values)): (usize, &(Node, Vec<f64>))| report::Point {
-            node: describe(job, node),
+            node: describe(&job.roles, node),
             values: values.clone(),
             knee: i == found.knee,
             released: node == self.decision.classes.node(),
         };
         Some(report::Front {
-            objectives: job.terms.iter().map(objective).collect(),
+            objectives: job.goal.terms.iter().map(objective).collect(),
             points: found.nodes.iter().enumerate().map(point).collect(),
         })
     }
@@ -202,10 +202,10 @@ fn shown(source: &SourceTable) -> String {
     }
 }
 
-fn input(file: &FileSummary) -> report::Input {
+fn input(file: &FileSummary) -> report::InputSummary {
     let told = [Some(&file.sha256), file.version.as_ref(), file.e_tag.as_ref()];
     let told = told.into_iter().flatten().find(|told| !told.is_empty());
-    report::Input {
+    report::InputSummary {
         name: file.name.clone(),
         bytes: file.bytes,
         content: told.cloned().unwrap_or_default(),

@@ -21,7 +21,9 @@ impl Facts<'_> {
     pub(super) async fn neighbours(&self) -> Result<Vec<Neighbour>> {
         let (job, evaluator) = (self.job, Arc::clone(&self.decision.evaluator));
         let is_held = matches!(evaluator.sets().base().set, BaseSet::Held(_));
-        let is_of_classes = job.personal().is_none() && job.item_sets.is_empty() && job.sampling().is_none();
+        let is_of_classes = job.guarantees.personal().is_none()
+            && job.roles.item_sets.is_empty()
+            && job.guarantees.sampling().is_none();
         if self.decision.verdict.partition.is_some() || !is_held || !is_of_classes {
             return Ok(vec![]);
         }
@@ -39,7 +41,7 @@ impl Facts<'_> {
             Err(e) if e.kind() == ErrorKind::Resources => return Ok(vec![]),
             profiles => profiles?,
         };
-        let columns = &job.quasi_identifiers;
+        let columns = &job.roles.quasi_identifiers;
         let neighbour = |(other, profile): (Node, Profile)| {
             let changed = (0..columns.len()).find(|i| other.level(*i) != node.level(*i))?;
             Some(Neighbour {

@@ -11,11 +11,11 @@ impl Facts<'_> {
     pub(super) fn kept_promises(&self) -> Vec<report::Promise> {
         let job = self.job;
         let columns = |subset: &[usize]| -> Vec<String> {
-            let column = |i: &usize| job.quasi_identifiers[*i].column.clone();
+            let column = |i: &usize| job.roles.quasi_identifiers[*i].column.clone();
             subset.iter().map(column).collect()
         };
         let one = |(c, check): (&Constraint, &Check)| report::Promise {
-            model: c.describe(&job.quasi_identifiers),
+            model: c.describe(&job.roles.quasi_identifiers),
             meaning: match &c.scope {
                 Scope::All => c.meaning.into(),
                 Scope::Columns(subset) => format!("by {} alone, {}", columns(subset).join(", "), c.meaning),
@@ -35,6 +35,11 @@ impl Facts<'_> {
             reached: check.reached,
             holds: check.ok,
         };
-        job.constraints.iter().zip(&self.release.checks).map(one).collect()
+        job.guarantees
+            .constraints
+            .iter()
+            .zip(&self.release.checks)
+            .map(one)
+            .collect()
     }
 }

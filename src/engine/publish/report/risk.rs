@@ -23,11 +23,11 @@ impl Facts<'_> {
         let base = self.decision.evaluator.sets().base();
         let is_ground = base.bottom().levels().iter().all(|level| *level == 0);
         let held = match &base.set {
-            BaseSet::Held(set) if is_ground && base.unmapped_rows == 0 && self.job.entity.is_none() => Some(set),
+            BaseSet::Held(set) if is_ground && base.unmapped_rows == 0 && self.job.input.entity.is_none() => Some(set),
             _ => None,
         };
         let merged = Merged::of(base);
-        if let Some(set) = held.filter(|_| !merged.is_empty() && self.job.population.is_none())
+        if let Some(set) = held.filter(|_| !merged.is_empty() && self.job.input.population.is_none())
             && let Some(sizes) = self.sizes_of_merged(&merged).await?
         {
             let others = (0..set.len()).filter(|class| !merged.has(set.key(*class)));
@@ -49,9 +49,13 @@ impl Facts<'_> {
             return Risk::of(&histogram, population.as_ref(), settings);
         }
         let job = self.job;
-        let names: Vec<&str> = job.quasi_identifiers.iter().map(|q| q.column.as_str()).collect();
-        if let Some(population) = &job.population {
-            let rows = same_types(&job.source.rows, select_columns(&population.rows, &names)?, &names)?;
+        let names: Vec<&str> = job.roles.quasi_identifiers.iter().map(|q| q.column.as_str()).collect();
+        if let Some(population) = &job.input.population {
+            let rows = same_types(
+                &job.input.source.rows,
+                select_columns(&population.rows, &names)?,
+                &names,
+            )?;
             let (_, plan) = rows.into_parts();
             self.recounted
                 .session
@@ -60,13 +64,13 @@ impl Facts<'_> {
         let source = ReleasedTable {
             name: WHOLE.into(),
             quasi_identifiers: names.iter().map(ToString::to_string).collect(),
-            entity: job.entity.clone(),
-            population: job.population.as_ref().map(|_| RAW_POPULATION.into()),
+            entity: job.input.entity.clone(),
+            population: job.input.population.as_ref().map(|_| RAW_POPULATION.into()),
             ..ReleasedTable::default()
         };
         let session = &self.recounted.session;
-        if job.entity.is_none()
-            && job.population.is_none()
+        if job.input.entity.is_none()
+            && job.input.population.is_none()
             && let Some(sizes) = sizes(session, &source).await?
         {
             return Risk::of(&sizes, None, settings);
@@ -77,8 +81,8 @@ impl Facts<'_> {
     /// Returns the smallest class size that the models allow, counted in entities if the job has an
     /// entity; `None` if the models allow any size.
     pub(super) fn required_class_size(&self) -> Option<u64> {
-        let full = self.job.constraints.iter().filter(|c| c.is_of_classes());
-        let least = |c: &Constraint| match self.job.entity {
+        let full = self.job.guarantees.constraints.iter().filter(|c| c.is_of_classes());
+        let least = |c: &Constraint| match self.job.input.entity {
             Some(_) => c.model.min_class_entities(),
             None => c.model.min_class_size(),
         };

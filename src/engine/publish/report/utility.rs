@@ -22,7 +22,7 @@ impl Facts<'_> {
         if self.decision.evaluator.rows() > MOST_ROWS {
             return Ok(None);
         }
-        let quasi = job.quasi_identifiers.iter().map(|q| Reading {
+        let quasi = job.roles.quasi_identifiers.iter().map(|q| Reading {
             column: q.column.clone(),
             hierarchy: Some(q.hierarchy.clone()),
             form: q.labels,
@@ -34,20 +34,21 @@ impl Facts<'_> {
             form: LabelForm::Text,
             must_fit: false,
         };
-        let sensitive = job.sensitive.iter().map(|s| Reading {
+        let sensitive = job.roles.sensitive.iter().map(|s| Reading {
             hierarchy: s.hierarchy.clone(),
             ..plain(&s.column)
         });
         let class = job
+            .roles
             .class_label
             .iter()
-            .filter(|class| !job.sensitive.iter().any(|s| s.column == **class));
-        let items = job.item_sets.iter().map(|s| plain(&s.column));
+            .filter(|class| !job.roles.sensitive.iter().any(|s| s.column == **class));
+        let items = job.roles.item_sets.iter().map(|s| plain(&s.column));
         let readings = quasi.chain(items).chain(sensitive).chain(class.map(plain));
         let readings: Vec<Reading> = readings
-            .filter(|r| job.releases(&r.column) && job.mask(&r.column).is_none())
+            .filter(|r| job.roles.releases(&r.column) && job.roles.mask(&r.column).is_none())
             .collect();
-        let drawn = job.masks.iter().filter(|of| of.clause.kind.is_drawn());
+        let drawn = job.roles.masks.iter().filter(|of| of.clause.kind.is_drawn());
         let drawn: Vec<String> = drawn.map(|of| of.column.clone()).collect();
         let tables = Tables {
             session: &recounted.session,
@@ -56,7 +57,7 @@ impl Facts<'_> {
             testing: None,
             drawn: &drawn,
         };
-        let mut class = job.class_label.clone();
+        let mut class = job.roles.class_label.clone();
         let mut found = figures(&tables, readings.clone(), class.as_deref()).await;
         if class.is_some() && found.as_ref().is_err_and(|e| e.kind() == ErrorKind::Usage) {
             // The class has more values than a classifier is trained for, which is no reason to
@@ -72,7 +73,7 @@ impl Facts<'_> {
         Ok(Some(Utility {
             software: format!("anonsql {}", env!("CARGO_PKG_VERSION")),
             release: target.map_or_else(|| "the released rows".into(), |t| t.path.display().to_string()),
-            source: shown(&job.source),
+            source: shown(&job.input.source),
             testing: None,
             class,
             figures,

@@ -87,7 +87,7 @@ impl AnonymizeSpec {
     async fn released(&self, context: &AnonContext) -> Result<Anonymized> {
         let job = Arc::new(context.bind(self, Purpose::Release).await?);
         if context.settings().dry_run {
-            let folder = job.target.as_ref().map(|t| t.path.clone());
+            let folder = job.output.target.as_ref().map(|t| t.path.clone());
             return Ok(match (engine::foresee(&job, &context.observer).await?, folder) {
                 (Some(release), folder) => Anonymized::DryRun { folder, release },
                 (None, folder) => Anonymized::Kept {
@@ -95,7 +95,7 @@ impl AnonymizeSpec {
                 },
             });
         }
-        let Some(target) = &job.target else {
+        let Some(target) = &job.output.target else {
             let ReleasedRows { release, table, report } = engine::release_rows(&job, &context.observer).await?;
             let rows = Answer::query(context.session.read_table(Arc::new(table))?).await?;
             if let Some(report) = report {

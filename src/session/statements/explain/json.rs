@@ -4,7 +4,7 @@ use super::plan::{base_query, counted, levels, monotonicity, node_query, pruning
 use crate::engine::{Decision, Findings};
 use crate::frequency::BaseSet;
 use crate::hierarchy::LabelForm;
-use crate::job::{Candidate, Choice, Job, SuppressionLimit};
+use crate::job::{Candidate, Choice, Guarantees, Job, Roles, SuppressionLimit};
 use crate::lattice::{nodes, said};
 use crate::model::Monotonicity;
 use crate::observe::Phase;
@@ -14,17 +14,17 @@ use std::time::Duration;
 
 /// Returns what follows from the request alone.
 pub(super) fn plan(job: &Job) -> Value {
-    let lattice = match &job.choice {
+    let lattice = match &job.goal.choice {
         Choice::Partition(_) => Value::Null,
         Choice::Search { .. } | Choice::Node(_) | Choice::Replay(_) => json!({
-            "nodes": whole(nodes(job.quasi_identifiers.iter().map(levels))),
-            "levels": job.quasi_identifiers.iter().map(|q| whole(levels(q))).collect::<Vec<_>>(),
+            "nodes": whole(nodes(job.roles.quasi_identifiers.iter().map(levels))),
+            "levels": job.roles.quasi_identifiers.iter().map(|q| whole(levels(q))).collect::<Vec<_>>(),
         }),
     };
-    let models = job.constraints.iter().map(|constraint| {
+    let models = job.guarantees.constraints.iter().map(|constraint| {
         json!({
-            "model": constraint.describe(&job.quasi_identifiers),
-            "monotone": match monotonicity(job, constraint) {
+            "model": constraint.describe(&job.roles.quasi_identifiers),
+            "monotone": match monotonicity(&job.input, constraint) {
                 Monotonicity::Always => "always",
                 Monotonicity::WithoutSuppression => "without suppression",
                 Monotonicity::Never => "never",
@@ -34,48 +34,48 @@ pub(super) fn plan(job: &Job) -> Value {
     });
     let mut queries = json!({ "base": base_query(job) });
     if !lattice.is_null() {
-        queries["top"] = node_query(job, &top(job)).into();
+        queries["top"] = node_query(job, &top(&job.roles)).into();
     }
     let mut plan = json!({
-        "statement": job.statement,
-        "source": job.source.name,
-        "columns": columns(job),
-        "entity": job.entity,
-        "population": job.population.as_ref().map(|p| p.name.as_str()),
+        "statement": job.output.statement,
+        "source": job.input.source.name,
+        "columns": columns(&job.roles),
+        "entity": job.input.entity,
+        "population": job.input.population.as_ref().map(|p| p.name.as_str()),
         "lattice": lattice,
         "models": models.collect::<Vec<_>>(),
-        "suppression": suppression(job),
+        "suppression": suppression(&job.guarantees),
         "pruning": pruning(job),
-        "metric": job.metric_name,
+        "metric": job.goal.metric_name,
         "choice": choice(job),
-        "target": job.target.as_ref().map(|t| t.path.display().to_string()),
+        "target": job.output.target.as_ref().map(|t| t.path.display().to_string()),
         "queries": queries,
     });
-    if !job.standards.is_empty() {
-        plan["following"] = job.standards.iter().map(|s| s.info.name).collect();
+    if !job.guarantees.standards.is_empty() {
+        plan["following"] = job.guarantees.standards.iter().map(|s| s.info.name).collect();
     }
-    if let Some(policy) = &job.policy {
+    if let Some(policy) = &job.output.policy {
         plan["policy"] = json!(policy);
     }
     plan
 }
 
 /// Adds the mask of a column, without its secret, to the description of the column.
-fn masked(job: &Job, column: &str, mut said: Value) -> Value {
-    if let Some(of) = job.mask(column) {
+fn masked(roles: &Roles, column: &str, mut said: Value) -> Value {
+    if let Some(of) = roles.mask(column) {
         said["mask"] = of.clause.without_secret().to_string().into();
     }
     said
 }
 
 /// Returns the role of every column that the statement names.
-fn columns(job: &Job) -> Vec<Value> {
+fn columns(roles: &Roles) -> Vec<Value> {
     let mut columns = vec![];
-    for i in &job.identifiers {
+    for i in &roles.identifiers {
         let dropped = json!({ "column": i, "role": "identifier", "mask": null });
-        columns.push(masked(job, i, dropped));
+        columns.push(masked(roles, i, dropped));
     }
-    for q in &job.quasi_identifiers {
+    for q in &roles.quasi_identifiers {
         let (low, high) = q.levels.unwrap_or((0, q.hierarchy.height()));
         let mut column = json!({
             "column": q.column, "role": "quasi-identifier", "hierarchy": q.hierarchy.name(),
@@ -86,36 +86,36 @@ fn columns(job: &Job) -> Vec<Value> {
         }
         columns.push(column);
     }
-    for s in &job.item_sets {
+    for s in &roles.item_sets {
         let (low, high) = s.levels.unwrap_or((0, s.hierarchy.height()));
         columns.push(json!({
             "column": s.column, "role": "item-set", "hierarchy": s.hierarchy.name(), "levels": [low, high],
         }));
     }
-    for s in &job.sensitive {
+    for s in &roles.sensitive {
         let sensitive = json!({
             "column": s.column, "role": "sensitive", "hierarchy": s.hierarchy.as_ref().map(|h| h.name()),
             "randomized": s.randomization.as_ref().map(ToString::to_string),
         });
-        columns.push(masked(job, &s.column, sensitive));
+        columns.push(masked(roles, &s.column, sensitive));
     }
     let plain = |column: &String, role| json!({ "column": column, "role": role });
-    columns.extend(job.class_label.iter().map(|c| plain(c, "class")));
-    columns.extend(job.keep.iter().map(|c| masked(job, c, plain(c, "keep"))));
+    columns.extend(roles.class_label.iter().map(|c| plain(c, "class")));
+    columns.extend(roles.keep.iter().map(|c| masked(roles, c, plain(c, "keep"))));
     columns
 }
 
-fn suppression(job: &Job) -> Value {
-    let limit = match job.suppression {
+fn suppression(guarantees: &Guarantees) -> Value {
+    let limit = match guarantees.suppression {
         SuppressionLimit::Rows(rows) => ("rows", rows.into()),
         SuppressionLimit::Share { over, under } => ("percent", (over as f64 * 100.0 / under as f64).into()),
     };
     let limit: Map<String, Value> = [(limit.0.to_string(), limit.1)].into_iter().collect();
-    json!({ "at_most": limit, "rows": if job.starred { "starred" } else { "dropped" } })
+    json!({ "at_most": limit, "rows": if guarantees.starred { "starred" } else { "dropped" } })
 }
 
 fn choice(job: &Job) -> Value {
-    match &job.choice {
+    match &job.goal.choice {
         Choice::Search { call, .. } => json!({ "by": "search", "search": call.to_string() }),
         Choice::Partition(_) => {
             let does = |c: &&Candidate| json!({ "search": c.call.to_string(), "does": c.partitioner.describe() });
@@ -126,16 +126,16 @@ fn choice(job: &Job) -> Value {
                 }
                 all => json!({
                     "by": "partition",
-                    "search": job.choice.name(),
+                    "search": job.goal.choice.name(),
                     "does": "keeps the partition that loses least",
                     "of": all.iter().map(does).collect::<Vec<_>>(),
                 }),
             }
         }
-        Choice::Node(levels) => json!({ "by": "node", "node": node(job, levels) }),
+        Choice::Node(levels) => json!({ "by": "node", "node": node(&job.roles, levels) }),
         Choice::Replay(replay) => json!({
             "by": "manifest",
-            "node": replay.levels.as_ref().map(|levels| node(job, levels)),
+            "node": replay.levels.as_ref().map(|levels| node(&job.roles, levels)),
             "on_drift": replay.on_drift,
             "instead": replay.instead.as_ref().map(|(call, _)| call.to_string()),
             "drift": replay.drift,
@@ -159,7 +159,7 @@ pub(super) fn ran(job: &Job, decision: &Decision, found: &Findings, times: &[(Ph
         "suppressed": decision.verdict.suppressed,
         "k": evaluator.smallest_class(&decision.classes, &decision.verdict),
         "value": decision.value,
-        "proof": decision.proof(job),
+        "proof": decision.proof(&job.goal),
         "warnings": found.warnings,
         "advice": found.advice,
         "phases": phases,
@@ -169,7 +169,7 @@ pub(super) fn ran(job: &Job, decision: &Decision, found: &Findings, times: &[(Ph
     }
     let found = match &decision.verdict.partition {
         Some(partition) => json!({
-            "groups": partition.len(), "labels": decision.describe(job), "search": decision.search, "tried": decision.tried,
+            "groups": partition.len(), "labels": decision.describe(&job.roles), "search": decision.search, "tried": decision.tried,
         }),
         None => {
             let levels = decision.classes.node().levels();
@@ -179,7 +179,7 @@ pub(super) fn ran(job: &Job, decision: &Decision, found: &Findings, times: &[(Ph
                     "evaluated": counters.evaluated, "rolled_up": counters.rolled_up, "cached": counters.cached,
                     "classes_read": counters.rows_read,
                 },
-                "node": node(job, levels),
+                "node": node(&job.roles, levels),
                 "query": node_query(job, levels),
             })
         }
@@ -190,8 +190,8 @@ pub(super) fn ran(job: &Job, decision: &Decision, found: &Findings, times: &[(Ph
     value
 }
 
-fn node(job: &Job, levels: &[u8]) -> Map<String, Value> {
-    let columns = job.quasi_identifiers.iter().map(|q| q.column.clone());
+fn node(roles: &Roles, levels: &[u8]) -> Map<String, Value> {
+    let columns = roles.quasi_identifiers.iter().map(|q| q.column.clone());
     columns.zip(levels.iter().map(|level| Value::from(*level))).collect()
 }
 

@@ -4,7 +4,7 @@ use crate::drift::told;
 use crate::engine::{self, detail_requests};
 use crate::frequency::DetailRequest;
 use crate::hierarchy::{LabelForm, TOP, has_order};
-use crate::job::{Candidate, Choice, Constraint, Job, QuasiIdentifier, Replay, Scope};
+use crate::job::{Candidate, Choice, Constraint, Goal, Guarantees, Input, Job, QuasiIdentifier, Replay, Roles, Scope};
 use crate::lattice::{nodes, said};
 use crate::model::Monotonicity;
 use crate::partition::Numbers;
@@ -24,31 +24,34 @@ type Rows = Vec<(String, String)>;
 pub(super) fn plan(job: &Job) -> Rows {
     let mut rows = [columns(job), choice(job)].concat();
     let mut add = |item: &str, detail: String| rows.push((item.to_string(), detail));
-    if let Some(policy) = &job.policy {
+    if let Some(policy) = &job.output.policy {
         add("policy", format!("{}, SHA-256 {}", policy.name, policy.sha256));
     }
-    let population = job.population.iter();
+    let population = job.input.population.iter();
     population.for_each(|p| add("population", format!("{}: classes count its rows too", p.name)));
-    job.constraints.iter().for_each(|c| add("model", model(job, c)));
-    let standards = job.standards.iter();
+    job.guarantees
+        .constraints
+        .iter()
+        .for_each(|c| add("model", model(job, c)));
+    let standards = job.guarantees.standards.iter();
     standards.for_each(|s| add("standard", format!("{}: {}", s.info.name, s.info.summary)));
-    add("suppression", limit(job));
+    add("suppression", limit(&job.guarantees));
     add("pruning", pruning(job));
-    add("metric", job.metric_name.clone());
-    add("search", search(job));
-    if let Choice::Replay(replay) = &job.choice {
+    add("metric", job.goal.metric_name.clone());
+    add("search", search(&job.goal));
+    if let Choice::Replay(replay) = &job.goal.choice {
         let drift = replay.drift.iter().map(|drift| told(std::slice::from_ref(drift)));
         drift.for_each(|text| add(DRIFT, text));
     }
     let warnings = engine::named_warnings(job).into_iter();
     warnings.for_each(|text| add(WARNING, text));
     job.notes().into_iter().for_each(|text| add("note", text));
-    if let Some(report) = &job.report {
+    if let Some(report) = &job.output.report {
         add("report", report.path().display().to_string());
     }
     add("base query", base_query(job));
-    if !matches!(job.choice, Choice::Partition(_)) {
-        add("top node's query", node_query(job, &top(job)));
+    if !matches!(job.goal.choice, Choice::Partition(_)) {
+        add("top node's query", node_query(job, &top(&job.roles)));
     }
     rows
 }
@@ -58,14 +61,14 @@ fn columns(job: &Job) -> Rows {
     let mut rows = vec![];
     let mut add = |item: &str, detail: String| rows.push((item.to_string(), detail));
     let replaced = |column: &str| {
-        let of = job.mask(column)?;
+        let of = job.roles.mask(column)?;
         Some(format!("replaced by {}", of.clause.kind.phrase))
     };
-    for identifier in &job.identifiers {
+    for identifier in &job.roles.identifiers {
         let fate = replaced(identifier).unwrap_or_else(|| "dropped".into());
         add("identifier", format!("{identifier}: {fate}"));
     }
-    for q in &job.quasi_identifiers {
+    for q in &job.roles.quasi_identifiers {
         let (low, high) = q.levels.unwrap_or((0, q.hierarchy.height()));
         let weight = match q.weight {
             1.0 => String::new(),
@@ -79,51 +82,51 @@ fn columns(job: &Job) -> Rows {
         let detail = format!("{column}: {hierarchy}, levels {low} to {high}{weight}{labels}{how}");
         add("quasi-identifier", detail);
     }
-    for s in &job.item_sets {
+    for s in &job.roles.item_sets {
         let (low, high) = s.levels.unwrap_or((0, s.hierarchy.height()));
         let (column, hierarchy) = (&s.column, s.hierarchy.name());
         let detail = format!("{column}: {hierarchy}, levels {low} to {high}, item by item");
         add("sets of items", detail);
     }
-    for s in &job.sensitive {
+    for s in &job.roles.sensitive {
         let permuted = || s.randomization.as_ref().map(ToString::to_string);
         let fate = replaced(&s.column).or_else(permuted).unwrap_or_else(|| "kept".into());
         let hierarchy = s.hierarchy.as_ref().map(|h| format!(", hierarchy {}", h.name()));
         let detail = format!("{}: {fate}{}", s.column, hierarchy.unwrap_or_default());
         add("sensitive", detail);
     }
-    let class_label = job.class_label.iter();
+    let class_label = job.roles.class_label.iter();
     class_label.for_each(|c| add("class label", format!("{c}: kept")));
-    for column in &job.keep {
+    for column in &job.roles.keep {
         let fate = replaced(column).map(|fate| format!(": {fate}")).unwrap_or_default();
         add("kept", format!("{column}{fate}"));
     }
-    let entity = job.entity.iter();
+    let entity = job.input.entity.iter();
     entity.for_each(|c| add("entity", format!("{c}: classes count its distinct values")));
     rows
 }
 
 /// Describes what the choice is made from: the partitioning algorithms, or the lattice.
 fn choice(job: &Job) -> Rows {
-    if let Choice::Partition(_) = &job.choice {
+    if let Choice::Partition(_) = &job.goal.choice {
         let what = "the distinct combinations of the base query, in memory: no rows";
         let candidates = job.candidates().into_iter();
         let detail = |c: &Candidate| format!("of {what}; {} {}", c.call, c.partitioner.describe());
         return candidates.map(|c| ("partition".into(), detail(c))).collect();
     }
-    let sizes: Vec<u128> = job.quasi_identifiers.iter().map(levels).collect();
+    let sizes: Vec<u128> = job.roles.quasi_identifiers.iter().map(levels).collect();
     let factors: Vec<String> = sizes.iter().map(ToString::to_string).collect();
     let nodes = said(nodes(sizes.iter().copied()));
     vec![("lattice".into(), format!("{nodes} nodes = {}", factors.join(" x ")))]
 }
 
 /// Returns how the choice is made.
-fn search(job: &Job) -> String {
-    match (&job.choice, job.choice.name()) {
+fn search(goal: &Goal) -> String {
+    match (&goal.choice, goal.choice.name()) {
         (Choice::Node(levels), _) => format!("none: the node {levels:?} is given"),
         (Choice::Replay(replay), _) => replayed(replay),
         (Choice::Partition(all), Some(name)) if all.len() > 1 => {
-            format!("{name}: the partition that loses least by {}", job.metric_name)
+            format!("{name}: the partition that loses least by {}", goal.metric_name)
         }
         (_, name) => name.unwrap_or_default(),
     }
@@ -131,10 +134,10 @@ fn search(job: &Job) -> String {
 
 /// Describes whether local recoding labels an ordered column by ranges or by its hierarchy.
 fn labelled(job: &Job, q: &QuasiIdentifier) -> String {
-    let Choice::Partition(_) = &job.choice else {
+    let Choice::Partition(_) = &job.goal.choice else {
         return String::new();
     };
-    let field = job.source.rows.schema().field_with_unqualified_name(&q.column);
+    let field = job.input.source.rows.schema().field_with_unqualified_name(&q.column);
     if !field.is_ok_and(|field| has_order(field.data_type())) {
         return String::new();
     }
@@ -173,8 +176,8 @@ fn replayed(replay: &Replay) -> String {
 }
 
 /// Returns the levels of the lattice's top.
-pub(super) fn top(job: &Job) -> Vec<u8> {
-    let quasi_identifiers = job.quasi_identifiers.iter();
+pub(super) fn top(roles: &Roles) -> Vec<u8> {
+    let quasi_identifiers = roles.quasi_identifiers.iter();
     quasi_identifiers
         .map(|q| q.levels.map_or(q.hierarchy.height(), |(_, high)| high))
         .collect()
@@ -185,14 +188,14 @@ pub(super) fn levels(q: &QuasiIdentifier) -> u128 {
     u128::from(high.saturating_sub(low)) + 1
 }
 
-pub(super) fn limit(job: &Job) -> String {
+pub(super) fn limit(guarantees: &Guarantees) -> String {
     use crate::job::SuppressionLimit::{Rows, Share};
-    let fate = if job.starred {
+    let fate = if guarantees.starred {
         "kept with every quasi-identifier as *"
     } else {
         "dropped"
     };
-    match job.suppression {
+    match guarantees.suppression {
         Rows(n) => format!("at most {n} rows, {fate}"),
         Share { over, under } => format!(
             "at most {} percent of the rows, {fate}",
@@ -203,8 +206,8 @@ pub(super) fn limit(job: &Job) -> String {
 
 /// Returns the monotonicity of a constraint's model in this request: per entity with ENTITY, else
 /// per row.
-pub(super) fn monotonicity(job: &Job, constraint: &Constraint) -> Monotonicity {
-    match job.entity {
+pub(super) fn monotonicity(input: &Input, constraint: &Constraint) -> Monotonicity {
+    match input.entity {
         Some(_) => constraint.model.monotonicity_per_entity(),
         None => constraint.model.monotonicity(),
     }
@@ -213,20 +216,20 @@ pub(super) fn monotonicity(job: &Job, constraint: &Constraint) -> Monotonicity {
 /// Describes a model: whether it is monotone, what it reads of a class, and whether it has a
 /// grouping of its own.
 fn model(job: &Job, constraint: &Constraint) -> String {
-    if constraint.model.item_bound().is_some() {
+    if constraint.is_about_items() {
         return format!(
             "{}: rules out no class; decides about items, after the classes are chosen, by the sets of the rows that are \
              released, in memory",
-            constraint.describe(&job.quasi_identifiers)
+            constraint.describe(&job.roles.quasi_identifiers)
         );
     }
-    let monotone = match monotonicity(job, constraint) {
+    let monotone = match monotonicity(&job.input, constraint) {
         Monotonicity::Always => "monotone, also under suppression",
         Monotonicity::WithoutSuppression => "monotone only when nothing may be suppressed",
-        Monotonicity::Never if job.entity.is_some() => "not monotone where classes count entities",
+        Monotonicity::Never if job.input.entity.is_some() => "not monotone where classes count entities",
         Monotonicity::Never => "not monotone",
     };
-    let is_divided = matches!(job.choice, Choice::Partition(_));
+    let is_divided = matches!(job.goal.choice, Choice::Partition(_));
     let grouping = match constraint.scope {
         Scope::All => "",
         Scope::Columns(_) if is_divided => ", by the released labels of these columns",
@@ -236,7 +239,7 @@ fn model(job: &Job, constraint: &Constraint) -> String {
     };
     format!(
         "{}: {monotone}; reads {}{grouping}",
-        constraint.describe(&job.quasi_identifiers),
+        constraint.describe(&job.roles.quasi_identifiers),
         counted(job, constraint)
     )
 }
@@ -244,19 +247,19 @@ fn model(job: &Job, constraint: &Constraint) -> String {
 /// Describes what a model counts in a class.
 pub(super) fn counted(job: &Job, constraint: &Constraint) -> String {
     let reads = constraint.model.reads();
-    let counted = match &job.entity {
+    let counted = match &job.input.entity {
         Some(entity) => format!("distinct {entity}"),
         None => "rows".into(),
     };
     let mut read = match &constraint.attribute {
         Some(attribute) if reads.attribute => format!("{counted} by {attribute}"),
-        _ if constraint.model.item_bound().is_some() => "sets of items of released rows".into(),
+        _ if constraint.is_about_items() => "sets of items of released rows".into(),
         _ if reads.population => "rows of the population".into(),
         _ if reads.labels => format!("{counted} and what labels stand for"),
         _ => counted,
     };
     if let (true, Some(attribute)) = (reads.hierarchy, &constraint.attribute) {
-        let sensitive = job.sensitive.iter().find(|s| s.column == *attribute);
+        let sensitive = job.roles.sensitive.iter().find(|s| s.column == *attribute);
         let hierarchy = sensitive.and_then(|s| s.hierarchy.as_ref());
         read += &hierarchy.map_or(String::new(), |h| format!(" in hierarchy {}", h.name()));
     }
@@ -265,23 +268,24 @@ pub(super) fn counted(job: &Job, constraint: &Constraint) -> String {
 
 /// Describes which nodes a search may skip, and why.
 pub(super) fn pruning(job: &Job) -> String {
-    let (call, search) = match &job.choice {
+    let (call, search) = match &job.goal.choice {
         Choice::Search { call, search } => (call, search),
         Choice::Node(_) => return "nothing: the node is given".into(),
         Choice::Replay(_) => return "nothing: the node is that of an earlier release".into(),
         Choice::Partition(_) => return "nothing: a group is divided only into groups that may be released".into(),
     };
-    let limited = job.suppression.rows(u64::MAX) > 0;
-    let breaks = |c: &&Constraint| match monotonicity(job, c) {
+    let limited = job.guarantees.suppression.rows(u64::MAX) > 0;
+    let breaks = |c: &&Constraint| match monotonicity(&job.input, c) {
         Monotonicity::Always => false,
         Monotonicity::WithoutSuppression => limited,
         Monotonicity::Never => true,
     };
     let broken: Vec<String> = job
+        .guarantees
         .constraints
         .iter()
         .filter(breaks)
-        .map(|c| c.describe(&job.quasi_identifiers))
+        .map(|c| c.describe(&job.roles.quasi_identifiers))
         .collect();
     let follows = match broken.is_empty() {
         true => {
@@ -290,10 +294,10 @@ pub(super) fn pruning(job: &Job) -> String {
                 .to_string()
         }
         false => {
-            let never = |c: &Constraint| monotonicity(job, c) == Monotonicity::Never;
-            let cause = match job.entity {
+            let never = |c: &Constraint| monotonicity(&job.input, c) == Monotonicity::Never;
+            let cause = match job.input.entity {
                 Some(_) => " where classes count entities",
-                None if job.constraints.iter().any(never) => "",
+                None if job.guarantees.constraints.iter().any(never) => "",
                 None => " when rows may be suppressed",
             };
             format!(
@@ -303,7 +307,10 @@ pub(super) fn pruning(job: &Job) -> String {
         }
     };
     let prunes = search.prunes();
-    let bound = format!("nodes whose bound on {} is not below the best found", job.metric_name);
+    let bound = format!(
+        "nodes whose bound on {} is not below the best found",
+        job.goal.metric_name
+    );
     let left_out = match (prunes.by_monotonicity && broken.is_empty(), prunes.by_bound) {
         (true, true) => format!("leaves out what follows, and {bound}"),
         (true, false) => "leaves out what follows".into(),
@@ -315,12 +322,12 @@ pub(super) fn pruning(job: &Job) -> String {
 
 /// Returns the first scan as SQL.
 pub(super) fn base_query(job: &Job) -> String {
-    let columns: Vec<String> = job.quasi_identifiers.iter().map(|q| quote(&q.column)).collect();
+    let columns: Vec<String> = job.roles.quasi_identifiers.iter().map(|q| quote(&q.column)).collect();
     let columns = columns.join(", ");
     format!(
         "SELECT {columns}, count(*) AS rows{} FROM {} GROUP BY {columns}",
         carried(job, false),
-        job.source.name
+        job.input.source.name
     )
 }
 
@@ -332,14 +339,14 @@ fn carried(job: &Job, rolled_up: bool) -> String {
         let verb = if rolled_up { rolled_up_by } else { "and" };
         text += &format!(" /* {verb} {part} */");
     };
-    for request in detail_requests(job, &[job.metric.as_ref()]) {
+    for request in detail_requests(job, &[job.goal.metric.as_ref()]) {
         match &request {
             DetailRequest::Values(column) => add("adding up", format!("the rows by {column}")),
             DetailRequest::Distinct(column) => add("uniting", format!("the distinct {column}")),
             DetailRequest::Pairs { entity, values } => add("uniting", format!("the distinct {entity} by {values}")),
         }
     }
-    if let Some(population) = &job.population {
+    if let Some(population) = &job.input.population {
         add("adding up", format!("the rows of {}", population.name));
     }
     text
@@ -359,7 +366,7 @@ pub(super) fn node_query(job: &Job, levels: &[u8]) -> String {
             ),
         }
     };
-    let labels: Vec<String> = job.quasi_identifiers.iter().zip(levels).map(label).collect();
+    let labels: Vec<String> = job.roles.quasi_identifiers.iter().zip(levels).map(label).collect();
     let groups: Vec<String> = (1..=labels.len()).map(|i| i.to_string()).collect();
     format!(
         "SELECT {}, sum(rows) AS rows{} FROM ({}) AS base GROUP BY {}",

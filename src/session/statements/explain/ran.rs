@@ -27,7 +27,7 @@ pub(super) fn ran(job: &Job, decision: &engine::Decision, times: &[(Phase, Durat
             rows.extend(tried);
             rows.extend(decision.search.iter().map(|search| row("divided by", search.clone())));
             rows.push(row("groups", partition.len().to_string()));
-            rows.push(row("labels", decision.describe(job)));
+            rows.push(row("labels", decision.describe(&job.roles)));
         }
         None => {
             let node = decision.classes.node();
@@ -39,14 +39,14 @@ pub(super) fn ran(job: &Job, decision: &engine::Decision, times: &[(Phase, Durat
                     counters.evaluated, counters.rolled_up, counters.cached, counters.rows_read
                 ),
             ));
-            rows.push(row("node", engine::describe(job, node)));
+            rows.push(row("node", engine::describe(&job.roles, node)));
             rows.push(row("node's query", node_query(job, node.levels())));
         }
     }
     rows.push(row("classes", decision.verdict.classes.to_string()));
     rows.push(row("suppressed rows", decision.verdict.suppressed.to_string()));
-    rows.push(row(&job.metric_name, decision.value.to_string()));
-    rows.push(row("proof", decision.proof(job)));
+    rows.push(row(&job.goal.metric_name, decision.value.to_string()));
+    rows.push(row("proof", decision.proof(&job.goal)));
     if let Some(replay) = &decision.replay {
         rows.push(row(DRIFT, replay.told()));
     }

@@ -7,7 +7,7 @@
 use super::figures::Figures;
 use crate::catalogue::Call;
 use crate::error::{ErrorKind, Result};
-use crate::job::{Job, Purpose, QuasiIdentifier};
+use crate::job::{Goal, Purpose, QuasiIdentifier};
 use crate::lattice::{Lattice, Node, said};
 use crate::metric;
 use crate::pool::blocking;
@@ -100,7 +100,7 @@ impl Run for Explore {
                 ..self.anonymize.clone()
             };
             let mut job = context.bind(&asked, Purpose::Explore).await?;
-            let file = job.report.take();
+            let file = job.output.report.take();
             let figures = Figures::of(context, job).await?;
             let own = figures.given()?;
             let front = match figures.lattice().size() > WHOLE {
@@ -192,15 +192,17 @@ fn explorer(figures: &Figures, front: &[Node], own: Option<Node>) -> Result<Expl
     let is_whole = lattice.size() <= WHOLE;
     let nodes: Vec<Node> = match is_whole {
         true => lattice.iter().collect(),
-        false => some(lattice, front.iter().chain(&own), job.seed).into_iter().collect(),
+        false => some(lattice, front.iter().chain(&own), job.goal.seed)
+            .into_iter()
+            .collect(),
     };
     let found = figures.of_nodes(&nodes)?;
     let metrics = figures.metrics().iter().enumerate();
-    let columns = job.quasi_identifiers.iter().enumerate();
+    let columns = job.roles.quasi_identifiers.iter().enumerate();
     let columns = columns.map(|(i, q)| levels(q, lattice.bottom().level(i), lattice.top().level(i)));
     Ok(Explorer {
         rows: figures.rows(),
-        limit: job.suppression.rows(figures.rows()),
+        limit: job.guarantees.suppression.rows(figures.rows()),
         columns: columns.collect::<Result<_>>()?,
         size: said(lattice.size()),
         k: found.iter().map(|p| p.k).collect(),
@@ -210,11 +212,12 @@ fn explorer(figures: &Figures, front: &[Node], own: Option<Node>) -> Result<Expl
         metrics: metrics
             .map(|(i, name)| Measured::new(name, found.iter().map(|p| p.metrics[i])))
             .collect(),
-        metric: metric_of(job, figures.metrics()).into(),
+        metric: metric_of(&job.goal, figures.metrics()).into(),
         models: job
+            .guarantees
             .constraints
             .iter()
-            .map(|c| c.describe(&job.quasi_identifiers))
+            .map(|c| c.describe(&job.roles.quasi_identifiers))
             .collect(),
         picked: own.and_then(|own| nodes.iter().position(|node| *node == own)),
         note: match is_whole {
@@ -232,9 +235,9 @@ fn explorer(figures: &Figures, front: &[Node], own: Option<Node>) -> Result<Expl
 
 /// Returns the metric by which the page sorts: the one that the statement minimises, if the page
 /// has it.
-fn metric_of(job: &Job, metrics: &[&'static str]) -> &'static str {
+fn metric_of(goal: &Goal, metrics: &[&'static str]) -> &'static str {
     let named = |name: &str| metrics.iter().find(|metric| **metric == name);
-    let found = named(&job.metric_name).or_else(|| named(metric::DEFAULT));
+    let found = named(&goal.metric_name).or_else(|| named(metric::DEFAULT));
     found.or_else(|| metrics.first()).copied().unwrap_or("classes")
 }
 

@@ -36,7 +36,8 @@ impl Figures {
             .map(|info| Ok((info.name, registry.metric(&Call::bare(info.name))?)))
             .collect::<Result<_>>()?;
         let readable = |m: &dyn Metric| {
-            (!m.reads().class_label || job.class_label.is_some()) && (!m.reads().attribute || !job.sensitive.is_empty())
+            (!m.reads().class_label || job.roles.class_label.is_some())
+                && (!m.reads().attribute || !job.roles.sensitive.is_empty())
         };
         let read = others.into_iter().filter(|(_, m)| readable(m.as_ref()));
         let (names, metrics): (Vec<&'static str>, Vec<Box<dyn Metric>>) = read.unzip();
@@ -67,8 +68,8 @@ impl Figures {
     /// Returns the node that the statement gives. Fails with `ErrorKind::Usage` if that node is not
     /// in the lattice.
     pub(super) fn given(&self) -> Result<Option<Node>> {
-        match &self.job.choice {
-            Choice::Node(levels) => engine::of_lattice(&self.job, &self.evaluator, levels).map(Some),
+        match &self.job.goal.choice {
+            Choice::Node(levels) => engine::of_lattice(&self.job.roles, &self.evaluator, levels).map(Some),
             _ => Ok(None),
         }
     }

@@ -84,7 +84,7 @@ fn rows(figures: &Figures) -> Result<Vec<RecordBatch>> {
         let batch: Vec<Node> = nodes.by_ref().take(BATCH).collect();
         let found = figures.of_nodes(&batch)?;
         let mut columns: Vec<(String, ArrayRef)> = vec![];
-        for (i, q) in figures.job().quasi_identifiers.iter().enumerate() {
+        for (i, q) in figures.job().roles.quasi_identifiers.iter().enumerate() {
             let levels: UInt8Array = batch.iter().map(|n| Some(n.level(i))).collect();
             columns.push((q.column.clone(), Arc::new(levels)));
         }

@@ -10,7 +10,7 @@ use super::entry::{Entry, Run, Statement};
 use crate::catalogue::{Call, Value};
 use crate::engine::{self, Objective, Reached};
 use crate::error::{Error, Result};
-use crate::job::{Job, Purpose};
+use crate::job::{Purpose, Roles};
 use crate::location::{expanded, is_url};
 use crate::pool::blocking;
 use crate::quoting::ident;
@@ -184,9 +184,9 @@ impl AnonContext {
             .map(|o| bind_objective(&registry, o, &anonymize.policy.sensitive));
         let bound: Vec<Objective> = bound.collect::<Result<_>>()?;
         let job = self.bind(anonymize, Purpose::Front).await?;
-        weights_count(&job, &bound)?;
+        weights_count(&job.roles, &bound)?;
         let named = anonymize.policy.choice != ChoiceClause::Default;
-        let columns: Vec<String> = job.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
+        let columns: Vec<String> = job.roles.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
         let front = engine::front(job, bound, epsilon.clone(), named, Arc::clone(&self.observer)).await?;
         let points = front.rows.into_iter().map(|row| point(row, &columns, &request));
         let front = ParetoFront {
@@ -203,9 +203,9 @@ impl AnonContext {
 }
 
 /// Fails with a usage error if WEIGHT is given and no objective uses it.
-fn weights_count(job: &Job, objectives: &[Objective]) -> Result<()> {
+fn weights_count(roles: &Roles, objectives: &[Objective]) -> Result<()> {
     let reads = |o: &Objective| o.metric().is_some_and(|m| m.reads().weights);
-    if job.quasi_identifiers.iter().any(|q| q.weight != 1.0) && !objectives.iter().any(reads) {
+    if roles.quasi_identifiers.iter().any(|q| q.weight != 1.0) && !objectives.iter().any(reads) {
         return Err(Error::usage(
             "WEIGHT has no effect: none of the objectives counts columns",
         ));

@@ -183,7 +183,7 @@ async fn attempt(own: &AnonContext, sample: &RecordBatch, draft: &Draft, search:
     let job = Arc::new(own.bind(&spec, Purpose::Decide).await?);
     let decision = decide_job(&job, &own.observer).await?;
     let (evaluator, classes, verdict) = (&decision.evaluator, &decision.classes, &decision.verdict);
-    let columns: Vec<_> = (0..job.quasi_identifiers.len())
+    let columns: Vec<_> = (0..job.roles.quasi_identifiers.len())
         .map(|column| column_loss(evaluator, classes, verdict, column))
         .collect();
     Ok(Trial {

@@ -45,7 +45,7 @@ impl AnonContext {
         )?;
         check((verify, promised), &source.columns(), &quasi_identifiers, &constraints)?;
         if let ([], [set, ..]) = (&quasi_identifiers[..], &item_sets[..])
-            && constraints.iter().any(|c| c.model.item_bound().is_none())
+            && constraints.iter().any(|c| !c.is_about_items())
         {
             return Err(Error::usage(no_values(&set.column)));
         }
@@ -166,7 +166,7 @@ fn check(
             return Err(Error::unknown("column", column, columns.iter().copied()));
         }
     }
-    let personal = constraints.iter().find(|c| c.model.limit_column().is_some());
+    let personal = constraints.iter().find(|c| c.is_personal());
     if let Some(c) = personal.filter(|_| verify.against.is_none() || promised.entity.is_none()) {
         return Err(Error::usage(format!(
             "{} compares each row with its own value and limit, which are only in the source: say AGAINST source, and \

@@ -1,0 +1,31 @@
+//! What a job minimises, and how it searches.
+
+use super::choice::Choice;
+use crate::metric::Metric;
+use std::time::Duration;
+
+/// The metric to minimise, and how the node or partition is chosen.
+pub struct Goal {
+    /// The name of the metric to minimise, as the statement writes it.
+    pub metric_name: String,
+    /// The metric to minimise.
+    pub metric: Box<dyn Metric>,
+    /// The names and metrics of the terms, if the metric is a weighted sum of several.
+    pub terms: Vec<(String, Box<dyn Metric>)>,
+    /// How the node or partition is chosen.
+    pub choice: Choice,
+    /// The seed of all random choices.
+    pub seed: u64,
+    /// The time limit of the search.
+    pub time_limit: Option<Duration>,
+    /// The most nodes that the search may assess.
+    pub node_limit: Option<u64>,
+}
+
+impl Goal {
+    /// Returns the metrics to measure: the metric to minimise, and the terms of a weighted sum.
+    pub fn metrics(&self) -> Vec<&dyn Metric> {
+        let terms = self.terms.iter().map(|(_, metric)| metric.as_ref());
+        std::iter::once(self.metric.as_ref()).chain(terms).collect()
+    }
+}

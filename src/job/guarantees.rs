@@ -1,0 +1,34 @@
+//! What the release of a job must satisfy.
+
+use super::constraint::{Constraint, SuppressionLimit};
+use crate::model::Sampling;
+use crate::standard::Standard;
+
+/// What a release must satisfy: models, standards, the suppression limit, and accepted warnings.
+pub struct Guarantees {
+    /// The privacy models with their attributes and columns.
+    pub constraints: Vec<Constraint>,
+    /// The standards that the release follows.
+    pub standards: Vec<&'static Standard>,
+    /// The most rows that may be suppressed.
+    pub suppression: SuppressionLimit,
+    /// Whether suppressed rows are kept, with `*` in every quasi-identifier and NULL in every
+    /// sensitive column.
+    pub starred: bool,
+    /// The columns whose warnings are accepted.
+    pub accepted: Vec<String>,
+    /// Whether an open warning is an error.
+    pub strict: bool,
+}
+
+impl Guarantees {
+    /// Returns the constraint with personal limits, and the column that contains the limits.
+    pub fn personal(&self) -> Option<(&Constraint, &str)> {
+        self.constraints.iter().find_map(|c| Some((c, c.limit()?)))
+    }
+
+    /// Returns how the rows are drawn, if the release is a sample.
+    pub fn sampling(&self) -> Option<&Sampling> {
+        self.constraints.iter().find_map(Constraint::sampling)
+    }
+}

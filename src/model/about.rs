@@ -1,0 +1,46 @@
+//! What a model's promise is about: classes, single rows, sets of items, or a sample.
+//!
+//! The kind of promise determines which stage of a release keeps it. A stage that treats the kinds
+//! differently matches on [`About`] and names every variant. The compiler then lists the places
+//! that a further variant concerns.
+
+use super::sampling::Sampling;
+use crate::items::ItemBound;
+
+/// What a model's promise is about.
+///
+/// By default, a model is about classes ([`About::Classes`]), and a model of your own keeps this
+/// default. The other variants are those of `personal_privacy`, `km_anonymity` and
+/// `differential_privacy`, whose promises are kept by stages of their own.
+///
+/// ```
+/// use anonsql::extend::model::{About, PrivacyModel};
+/// /// Returns true if the model's predicate may rule out a class.
+/// fn judges_classes(model: &dyn PrivacyModel) -> bool {
+///     matches!(model.about(), About::Classes | About::Sample(_))
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum About<'a> {
+    /// The model is a predicate over equivalence classes. It holds if and only if the predicate
+    /// allows every released class, and the release as a whole.
+    Classes,
+    /// Each row has its own limit, a number from 0 to 1. The model holds if and only if the class
+    /// of every released row reveals at most as much of the row's sensitive value as the row's own
+    /// limit allows. The promise is kept when the rows are written, and it rules out no class.
+    Rows {
+        /// The column that contains the limit of each row.
+        limit: &'a str,
+    },
+    /// The model bounds a column of sets of items, and concerns no other column. It holds if and
+    /// only if every combination of up to `size` different labels that is in the set of one
+    /// released row is in the sets of at least `k` released rows. The promise is kept after the
+    /// classes are chosen, and it rules out no class.
+    Items(ItemBound),
+    /// The release is a random sample. The model holds if and only if each row of the source was
+    /// drawn independently by this rule, each drawn row was generalized independently of the
+    /// others, and every released class has at least the `k` drawn rows of the rule. Rows that are
+    /// not drawn are absent after the scan.
+    Sample(&'a Sampling),
+}
